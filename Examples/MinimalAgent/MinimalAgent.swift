@@ -1,0 +1,4 @@
+@main
+enum MinimalAgent {
+    static func main() {}
+}

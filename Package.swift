@@ -1,0 +1,53 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One list for every target, so that no room is compiled under softer rules than another.
+let settings: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    // SE-0335: `any` is written where a value is boxed.
+    .enableUpcomingFeature("ExistentialAny"),
+    // SE-0409: an import is visible to importers only when it says `public`.
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // SE-0444: a member is found only through the file's own imports.
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // SE-0461: a nonisolated async function stays on its caller's executor.
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "kii-push",
+    products: [
+        .library(name: "KiiPushCore", targets: ["KiiPushCore"]),
+        .library(name: "KiiPushEmulator", targets: ["KiiPushEmulator"]),
+        .executable(name: "kii-push", targets: ["kii-push"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite"], swiftSettings: settings),
+        .target(
+            name: "KiiPushEmulator",
+            dependencies: ["KiiPushCore", "CMicroHTTPD", "CSQLite"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "kii-push",
+            dependencies: ["KiiPushCore", "KiiPushEmulator"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "MinimalAgent",
+            dependencies: ["KiiPushCore"],
+            path: "Examples/MinimalAgent",
+            swiftSettings: settings
+        ),
+        .testTarget(name: "KiiPushCoreTests", dependencies: ["KiiPushCore"], swiftSettings: settings),
+        .testTarget(
+            name: "KiiPushEmulatorTests",
+            dependencies: ["KiiPushEmulator", "KiiPushCore"],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

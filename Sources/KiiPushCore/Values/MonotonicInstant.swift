@@ -1,0 +1,47 @@
+import Glibc
+
+/// A point on the machine's monotonic clock, in nanoseconds.
+///
+/// State machines take it as an argument; ``now()`` is called by the loops that drive them and nowhere else. The clock
+/// is `CLOCK_MONOTONIC`: it never jumps, and stands still while the machine is suspended.
+package struct MonotonicInstant: Sendable, Hashable, Comparable {
+    package var nanoseconds: Int64
+
+    package init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    package static func now() -> MonotonicInstant {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    package static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: instant.nanoseconds + duration.wholeNanoseconds)
+    }
+
+    package static func - (later: MonotonicInstant, earlier: MonotonicInstant) -> Duration {
+        .nanoseconds(later.nanoseconds - earlier.nanoseconds)
+    }
+
+    package static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, held to what an `Int64` can carry through an addition (about 146 years).
+    package var wholeNanoseconds: Int64 {
+        let limit = Int64.max / 2
+        let (seconds, attoseconds) = self.components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow, abs(product) < limit else { return seconds < 0 ? -limit : limit }
+        return product + attoseconds / 1_000_000_000
+    }
+
+    /// The duration in milliseconds, rounded up, so that a timer never fires early.
+    package var wholeMillisecondsRoundedUp: Int64 {
+        (self.wholeNanoseconds + 999_999) / 1_000_000
+    }
+}

@@ -1,0 +1,85 @@
+/// Where a topic or bucket lives: the whole app, or one user, group or thing.
+///
+/// - Source: Kii's `objectScopeType` and the paths below `/apps/{appID}`.
+public enum Scope: Sendable, Hashable {
+    /// `APP`: `/topics/…`, `/buckets/…`.
+    case app
+    /// `APP_AND_USER`: `/users/{userID}/…`.
+    case user(String)
+    /// `APP_AND_GROUP`: `/groups/{groupID}/…`.
+    case group(String)
+    /// `APP_AND_THING`: `/things/{thingID}/…`.
+    case thing(String)
+}
+
+/// A named channel that principals subscribe to and messages are sent to (push to user).
+///
+/// It is a Kii topic; it has nothing to do with the MQTT topic that pushes arrive on.
+public struct Topic: Sendable, Hashable {
+    /// Where the topic lives.
+    public var scope: Scope
+    /// The topic's name within its scope: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    public var id: String
+
+    /// Names a topic; whether the name is legal is checked where it is used (``isValidID(_:)``).
+    public init(_ id: String, in scope: Scope = .app) {
+        self.scope = scope
+        self.id = id
+    }
+
+    /// Whether `id` is a name that Kii accepts for a topic: `^[A-Za-z0-9_-]{1,64}$`.
+    public static func isValidID(_ id: String) -> Bool {
+        (1...64).contains(id.utf8.count)
+            && id.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// A container of objects whose changes cause pushes (push to app).
+public struct Bucket: Sendable, Hashable {
+    /// Where the bucket lives.
+    public var scope: Scope
+    /// The bucket's name within its scope.
+    public var id: String
+
+    /// Names a bucket.
+    public init(_ id: String, in scope: Scope = .app) {
+        self.scope = scope
+        self.id = id
+    }
+}
+
+/// An object in a bucket, by name.
+public struct ObjectReference: Sendable, Hashable {
+    /// The bucket that holds the object.
+    public var bucket: Bucket
+    /// The object's ID within its bucket.
+    public var id: String
+
+    /// Names an object.
+    public init(_ id: String, in bucket: Bucket) {
+        self.bucket = bucket
+        self.id = id
+    }
+}
+
+/// Who holds a token, owns an installation or is subscribed: a user or a thing.
+public enum Principal: Sendable, Hashable {
+    /// A user, by `userID`.
+    case user(String)
+    /// A thing, by `thingID` (`th.…`).
+    case thing(String)
+
+    /// The ID without its kind.
+    public var id: String {
+        switch self {
+        case .user(let id), .thing(let id): id
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Glibc
+
+/// A moment on the calendar, in whole milliseconds since 1970-01-01T00:00:00Z, as Kii sends it.
+///
+/// - Source: Kii's `when`, `modifiedAt`, `w` and `om` fields.
+public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Milliseconds since the epoch; negative before it.
+    public var millisecondsSinceEpoch: Int64
+
+    /// Makes a moment from milliseconds since the epoch.
+    public init(millisecondsSinceEpoch: Int64) {
+        self.millisecondsSinceEpoch = millisecondsSinceEpoch
+    }
+
+    /// Reads the machine's wall clock.
+    public static func now() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(millisecondsSinceEpoch: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    /// The moment that lies `duration` after (or, if negative, before) this one.
+    public static func + (moment: Timestamp, duration: Duration) -> Timestamp {
+        let milliseconds = duration.wholeNanoseconds / 1_000_000
+        let (sum, overflow) = moment.millisecondsSinceEpoch.addingReportingOverflow(milliseconds)
+        return Timestamp(millisecondsSinceEpoch: overflow ? (milliseconds < 0 ? .min : .max) : sum)
+    }
+
+    /// Whether `left` lies before `right`.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.millisecondsSinceEpoch < right.millisecondsSinceEpoch
+    }
+
+    /// RFC 3339 in UTC with milliseconds, such as `2016-05-16T01:46:41.908Z`.
+    public var description: String {
+        let (days, millisecondOfDay) = self.millisecondsSinceEpoch.flooredDivision(by: 86_400_000)
+        let (year, month, day) = Timestamp.civilDate(daysSinceEpoch: days)
+        let hour = millisecondOfDay / 3_600_000
+        let minute = millisecondOfDay / 60_000 % 60
+        let second = millisecondOfDay / 1000 % 60
+        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        let time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2)).\(padded(millisecondOfDay % 1000, 3))"
+        return "\(date)T\(time)Z"
+    }
+
+    /// The proleptic Gregorian date of a day, counted in 400-year cycles from 0000-03-01, so that a leap day comes last.
+    private static func civilDate(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (cycle, dayOfCycle) = (daysSinceEpoch + 719_468).flooredDivision(by: 146_097)
+        let yearOfCycle = (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
+        let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = cycle * 400 + yearOfCycle + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+}
+
+extension Int64 {
+    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let remainder = ((self % divisor) + divisor) % divisor
+        return ((self - remainder) / divisor, remainder)
+    }
+}
+
+private func padded(_ value: Int64, _ width: Int) -> String {
+    let digits = String(abs(value))
+    let zeros = String(repeating: "0", count: max(0, width - digits.utf8.count))
+    return (value < 0 ? "-" : "") + zeros + digits
+}

@@ -1,0 +1,58 @@
+/// Why no whole answer came, or why a connection ended: everything below HTTP and MQTT.
+public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What failed, in terms of what a person can do about it.
+    public enum Code: Sendable, Hashable {
+        /// The host name has no address (or the proxy's has none).
+        case nameNotResolved
+        /// Nobody accepted the connection: wrong port, server down, or the network is unreachable.
+        case connectionRefused
+        /// The server's certificate is not trusted, has another name, or has expired.
+        case certificateNotTrusted
+        /// TLS failed for another reason.
+        case tlsFailed
+        /// Time ran out.
+        case timedOut
+        /// The other side closed the connection, or it broke.
+        case connectionLost
+        /// The answer is larger than this client takes.
+        case tooLarge
+        /// The URL, proxy or file given to the transport cannot be used.
+        case invalidConfiguration
+        /// The transport was shut down.
+        case shutDown
+        /// Anything else; ``TransportError/detail`` says what.
+        case other
+    }
+
+    /// What failed.
+    public var code: Code
+    /// The transport's own words, without credentials. For people and logs, not for comparison.
+    public var detail: String
+    /// libcurl's `CURLcode`, where there is one.
+    public var curlCode: Int?
+
+    /// Makes an error.
+    public init(_ code: Code, detail: String, curlCode: Int? = nil) {
+        self.code = code
+        self.detail = detail
+        self.curlCode = curlCode
+    }
+
+    /// One line: what failed and what to do about it.
+    public var description: String { "\(self.detail); \(self.advice)" }
+
+    private var advice: String {
+        switch self.code {
+        case .nameNotResolved: "check the host name and the DNS"
+        case .connectionRefused: "check the address, and that the server is running"
+        case .certificateNotTrusted: "check the certificate, or name its authority's file"
+        case .tlsFailed: "check that the port speaks TLS"
+        case .timedOut: "try again, or allow more time"
+        case .connectionLost: "try again"
+        case .tooLarge: "ask for less"
+        case .invalidConfiguration: "correct the configuration"
+        case .shutDown: "it was stopped on request"
+        case .other: "try again"
+        }
+    }
+}

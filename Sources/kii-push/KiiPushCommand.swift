@@ -1,0 +1,4 @@
+@main
+enum KiiPushCommand {
+    static func main() {}
+}
