@@ -1,0 +1,39 @@
+import Glibc
+
+/// Why a file of the agent's state could not be read or written.
+public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A system call failed with `code` (an `errno` value).
+    case system(path: String, operation: String, code: Int32)
+    /// The path names something that is not a regular file.
+    case notAFile(path: String)
+    /// The path names something that is not a directory.
+    case notADirectory(path: String)
+    /// Group or others may read or write the file, which holds credentials.
+    case tooOpen(path: String, mode: UInt32)
+    /// The file belongs to the user with this ID, not to the one who runs the program.
+    case foreignOwner(path: String, owner: UInt32)
+    /// The file is larger than any that this library writes.
+    case tooLarge(path: String)
+    /// The content is not what this library writes; `reason` says where.
+    case malformed(path: String, reason: String)
+    /// The file was written in a format that this version does not know.
+    case newerFormat(path: String, version: Int)
+
+    /// One line: what failed and what to do about it. Never holds the file's content.
+    public var description: String {
+        switch self {
+        case .system(let path, let operation, let code):
+            "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+        case .notAFile(let path): "\(path) is not a regular file; move it out of the way"
+        case .notADirectory(let path): "\(path) is not a directory; move it out of the way"
+        case .tooOpen(let path, let mode):
+            "\(path) holds credentials and is open to others (mode \(String(mode, radix: 8))); run: chmod 600 \(path)"
+        case .foreignOwner(let path, let owner):
+            "\(path) belongs to user \(owner); run as that user, or use a state directory of your own"
+        case .tooLarge(let path): "\(path) is too large to be a state file; move it out of the way"
+        case .malformed(let path, let reason): "\(path) cannot be read (\(reason)); move it out of the way"
+        case .newerFormat(let path, let version):
+            "\(path) has format \(version), which a newer version wrote; use that version"
+        }
+    }
+}

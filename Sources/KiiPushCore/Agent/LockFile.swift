@@ -1,0 +1,45 @@
+import Glibc
+
+/// Holds a file's exclusive `flock` for as long as it lives, so that one process at a time owns what the file stands for.
+///
+/// The kernel lets go of the lock when the process ends, however it ends. The holder writes its process ID into the
+/// file, for the message that the second one gets.
+package struct LockFile: ~Copyable, Sendable {
+    private let descriptor: Int32
+
+    /// Takes the lock at `path` (created with mode 0600 where missing), or says who has it.
+    ///
+    /// - Throws: ``LockError``.
+    package init(path: String) throws(LockError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .unusable(path: path, reason: String(cString: strerror(errno))) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            let holder = LockFile.processID(in: descriptor)
+            close(descriptor)
+            if code == EWOULDBLOCK { throw .held(path: path, processID: holder) }
+            throw .unusable(path: path, reason: String(cString: strerror(code)))
+        }
+        // Best effort: the lock is the flock; the number only names its holder to people.
+        let text = Array("\(getpid())\n".utf8)
+        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(self.descriptor) }
+
+    private static func processID(in descriptor: Int32) -> Int? {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        return Int(String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+}
+
+/// Why a ``LockFile`` was not taken.
+package enum LockError: Error, Hashable {
+    /// Another process holds it; its ID where it could be read.
+    case held(path: String, processID: Int?)
+    /// The file could not be made or locked.
+    case unusable(path: String, reason: String)
+}

@@ -1,0 +1,106 @@
+/// When to try again after a connection ended or could not be made: jittered, bounded, kind to the cloud.
+///
+/// A pure value: what happened goes in, a ``Decision`` comes out. After a loss that only this side saw (a missed
+/// keepalive, the network gone) nobody else is likely to be coming, so the first retry is quick. When the other side
+/// closed, a whole fleet may have lost its broker, so the first retry is spread over ten seconds. From then on the
+/// delay follows decorrelated jitter, and only a connection that lasted forgets the past: a broker that accepts and
+/// kicks is not hammered.
+package struct ReconnectPolicy: Sendable {
+    /// The numbers of the policy.
+    package struct Configuration: Sendable, Hashable {
+        /// The first retry after a loss seen on this side only lies within this time.
+        package var firstDelayAfterOwnLoss: Duration = .milliseconds(300)
+        /// The first retry after the other side closed lies within this time.
+        package var firstDelayAfterPeerLoss: Duration = .seconds(10)
+        /// The shortest delay of the later retries.
+        package var baseDelay: Duration = .seconds(1)
+        /// The longest delay of all.
+        package var maximumDelay: Duration = .seconds(120)
+        /// How long a connection has to last before the past is forgotten.
+        package var stableAfter: Duration = .seconds(30)
+        /// After this many failures in a row the endpoint is fetched again.
+        package var failuresBeforeRefresh = 3
+
+        package init() {}
+    }
+
+    /// How a connection, or the attempt to make one, ended.
+    package enum Loss: Sendable, Hashable {
+        /// Noticed here alone: a keepalive without an answer, an unreachable network.
+        case noticedHere
+        /// The other side closed or reset the connection.
+        case closedByPeer
+        /// No connection came about, or the broker or the cloud answered with a temporary error.
+        case attemptFailed
+        /// CONNACK 4 or 5: the credentials of the endpoint are not (or no longer) good.
+        case credentialsRefused
+    }
+
+    /// What to do next.
+    package struct Decision: Sendable, Hashable {
+        package var delay: Duration
+        /// Whether the endpoint is to be fetched from the cloud before the next attempt.
+        package var refreshesEndpoint: Bool
+    }
+
+    private let configuration: Configuration
+    private var failures = 0
+    private var lastDelay: Duration?
+
+    package init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
+
+    /// Says when to try again.
+    ///
+    /// - Parameters:
+    ///   - loss: how it ended.
+    ///   - connectedFor: how long the connection was good, counted from SUBACK; `nil` when it never was.
+    ///   - retryAfter: what the server asked for. Never shortened, and spread by up to a tenth, so that those who were
+    ///     told the same time do not all come at it.
+    ///   - random: where the jitter comes from.
+    package mutating func connectionEnded(
+        _ loss: Loss,
+        connectedFor: Duration?,
+        retryAfter: Duration? = nil,
+        using random: inout some RandomNumberGenerator
+    ) -> Decision {
+        let wasStable = connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
+        if wasStable {
+            self.failures = 0
+            self.lastDelay = nil
+        }
+        self.failures += 1
+        let refreshes = loss == .credentialsRefused || self.failures % self.configuration.failuresBeforeRefresh == 0
+        let delay: Duration
+        if let retryAfter {
+            delay = retryAfter + .random(in: .zero...(retryAfter / 10), using: &random)
+        } else if wasStable {
+            let limit =
+                loss == .noticedHere
+                ? self.configuration.firstDelayAfterOwnLoss : self.configuration.firstDelayAfterPeerLoss
+            delay = .random(in: .zero...limit, using: &random)
+        } else {
+            delay = self.decorrelatedDelay(using: &random)
+        }
+        return Decision(delay: delay, refreshesEndpoint: refreshes)
+    }
+
+    private mutating func decorrelatedDelay(using random: inout some RandomNumberGenerator) -> Duration {
+        let base = self.configuration.baseDelay
+        let upper = max(base, (self.lastDelay ?? base) * 3)
+        let delay = min(self.configuration.maximumDelay, .random(in: base...upper, using: &random))
+        self.lastDelay = delay
+        return delay
+    }
+}
+
+extension Duration {
+    fileprivate static func random(
+        in range: ClosedRange<Duration>,
+        using random: inout some RandomNumberGenerator
+    ) -> Duration {
+        let nanoseconds = range.lowerBound.wholeNanoseconds...range.upperBound.wholeNanoseconds
+        return .nanoseconds(Int64.random(in: nanoseconds, using: &random))
+    }
+}

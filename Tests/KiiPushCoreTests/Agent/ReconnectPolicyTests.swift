@@ -1,0 +1,83 @@
+import KiiPushCore
+import Testing
+
+/// Architecture: the delays after a loss, and when the endpoint is fetched again.
+@Suite struct ReconnectPolicyTests {
+    private struct Seeded: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            // SplitMix64: enough for a test, and the same on every run.
+            self.state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = self.state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    private func delays(
+        _ loss: ReconnectPolicy.Loss,
+        connectedFor: Duration?,
+        retryAfter: Duration? = nil,
+        count: UInt64 = 500
+    ) -> [Duration] {
+        (0..<count).map { seed in
+            var random = Seeded(state: seed)
+            var policy = ReconnectPolicy()
+            return policy.connectionEnded(
+                loss, connectedFor: connectedFor, retryAfter: retryAfter, using: &random
+            ).delay
+        }
+    }
+
+    @Test func aLossSeenHereAloneIsRetriedWithin300Milliseconds() {
+        let delays = self.delays(.noticedHere, connectedFor: .seconds(31))
+        #expect(delays.allSatisfy { (.zero ... .milliseconds(300)).contains($0) })
+        #expect((delays.max() ?? .zero) > .milliseconds(250))
+    }
+
+    @Test func aFleetThatLostItsBrokerIsSpreadOverTenSeconds() {
+        let delays = self.delays(.closedByPeer, connectedFor: .seconds(31))
+        #expect(delays.allSatisfy { (.zero ... .seconds(10)).contains($0) })
+        #expect((delays.max() ?? .zero) > .seconds(9))
+        #expect((delays.min() ?? .zero) < .seconds(1))
+    }
+
+    @Test func aBrokerThatAcceptsAndKicksIsNotHammered() {
+        var random = Seeded(state: 1)
+        var policy = ReconnectPolicy()
+        let delays = (0..<50).map { _ in
+            policy.connectionEnded(.closedByPeer, connectedFor: .seconds(1), using: &random).delay
+        }
+        #expect(delays.allSatisfy { (.seconds(1) ... .seconds(120)).contains($0) })
+        #expect(delays.suffix(25).contains { $0 > .seconds(60) })
+    }
+
+    @Test func aGoodConnectionForgetsThePast() {
+        var random = Seeded(state: 2)
+        var policy = ReconnectPolicy()
+        for _ in 0..<20 { _ = policy.connectionEnded(.attemptFailed, connectedFor: nil, using: &random) }
+        let decision = policy.connectionEnded(.noticedHere, connectedFor: .seconds(30), using: &random)
+        #expect(decision.delay <= .milliseconds(300))
+    }
+
+    @Test func theServersDelayIsNeverShortened() {
+        let delays = self.delays(.attemptFailed, connectedFor: nil, retryAfter: .seconds(200))
+        #expect(delays.allSatisfy { (.seconds(200) ... .seconds(220)).contains($0) })
+    }
+
+    @Test func everyThirdFailureInARowFetchesTheEndpointAgain() {
+        var random = Seeded(state: 3)
+        var policy = ReconnectPolicy()
+        let refreshes = (0..<6).map { _ in
+            policy.connectionEnded(.attemptFailed, connectedFor: nil, using: &random).refreshesEndpoint
+        }
+        #expect(refreshes == [false, false, true, false, false, true])
+    }
+
+    @Test func refusedCredentialsFetchTheEndpointAtOnce() {
+        var random = Seeded(state: 4)
+        var policy = ReconnectPolicy()
+        #expect(policy.connectionEnded(.credentialsRefused, connectedFor: nil, using: &random).refreshesEndpoint)
+    }
+}

@@ -1,0 +1,72 @@
+import Glibc
+import KiiPushCore
+import Testing
+
+@Suite struct LockFileTests {
+    @Test func theSecondHolderLearnsWhoTheFirstIs() throws {
+        try withTemporaryDirectory { directory in
+            let path = "\(directory)/lock"
+            let first = try LockFile(path: path)
+            #expect(throws: LockError.held(path: path, processID: Int(getpid()))) { _ = try LockFile(path: path) }
+            _ = consume first
+            _ = try LockFile(path: path)
+        }
+    }
+
+    @Test func aPathThatCannotBeMadeIsReported() {
+        #expect(throws: LockError.unusable(path: "/nonexistent/lock", reason: "No such file or directory")) {
+            _ = try LockFile(path: "/nonexistent/lock")
+        }
+    }
+}
+
+@Suite struct PrivateFileTests {
+    @Test func whatIsReplacedIsReadBackWithMode0600() throws {
+        try withTemporaryDirectory { directory in
+            let path = "\(directory)/state.json"
+            #expect(try PrivateFile.read(path) == nil)
+            try PrivateFile.replace(path, with: Array("one".utf8))
+            try PrivateFile.replace(path, with: Array("two".utf8))
+            #expect(try PrivateFile.read(path) == Array("two".utf8))
+            var status = stat()
+            #expect(stat(path, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600)
+        }
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o660, 0o644] as [mode_t])
+    func aFileOpenToOthersIsRefused(mode: mode_t) throws {
+        try withTemporaryDirectory { directory in
+            let path = "\(directory)/state.json"
+            try PrivateFile.replace(path, with: [])
+            chmod(path, mode)
+            #expect(throws: FileError.tooOpen(path: path, mode: UInt32(mode))) { _ = try PrivateFile.read(path) }
+        }
+    }
+
+    @Test func aDirectoryIsNoStateFile() throws {
+        try withTemporaryDirectory { directory in
+            #expect(throws: FileError.notAFile(path: directory)) { _ = try PrivateFile.read(directory) }
+        }
+    }
+
+    @Test func directoriesAreMadeForTheirOwnerAlone() throws {
+        try withTemporaryDirectory { directory in
+            try PrivateFile.makeDirectory("\(directory)/a/b")
+            var status = stat()
+            #expect(stat("\(directory)/a", &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o700)
+        }
+    }
+
+    @Test func aFailedReplacementLeavesTheOldContent() throws {
+        try withTemporaryDirectory { directory in
+            let path = "\(directory)/state"
+            mkdir(path, 0o700)
+            #expect(throws: FileError.self) { try PrivateFile.replace(path, with: []) }
+            var status = stat()
+            #expect(stat(path, &status) == 0)
+            #expect(status.st_mode & S_IFMT == S_IFDIR)
+        }
+    }
+}
