@@ -1,0 +1,97 @@
+/// Finds what the sources do that their room may not. Takes texts, so that it can be tried on made-up ones.
+struct LayeringChecker {
+    /// A source file: its path from the root of the package, and its text.
+    struct File {
+        var path: String
+        var text: String
+    }
+
+    private struct TopLevelType {
+        var room: String
+        var isPublic: Bool
+    }
+
+    private struct ReadFile {
+        var path: String
+        var room: Room?
+        var code: SwiftCode
+    }
+
+    private let files: [ReadFile]
+
+    init(files: [File], rooms: [Room] = Room.all) {
+        self.files = files.map { file in
+            ReadFile(path: file.path, room: rooms.first { $0.holds(file.path) }, code: SwiftCode(file.text))
+        }
+    }
+
+    /// One line for each violation, `path:line: what`.
+    func violations() -> [String] {
+        let types = self.topLevelTypes()
+        return self.files.flatMap { file -> [String] in
+            guard let room = file.room else { return ["\(file.path): is in no room of the architecture"] }
+            return self.imports(of: file, in: room) + self.foreignTypes(in: file, of: room, types: types)
+                + self.impureWords(in: file, of: room)
+        }
+    }
+
+    /// Files that are longer than `limit` lines.
+    func filesLonger(than limit: Int) -> [String] {
+        self.files.filter { $0.code.lineCount > limit }.map { "\($0.path): \($0.code.lineCount) lines" }
+    }
+
+    private func imports(of file: ReadFile, in room: Room) -> [String] {
+        let words = file.code.words
+        return words.indices.dropLast().compactMap { index in
+            guard words[index].text == "import", words[index].depth == 0 else { return nil }
+            // `import struct Glibc.stat` names the kind before the module.
+            let kinds: Set<String> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+            let next = kinds.contains(words[index + 1].text) ? index + 2 : index + 1
+            guard next < words.count, !room.modules.contains(words[next].text) else { return nil }
+            return "\(file.path):\(words[index].line): \(room.name) may not import \(words[next].text)"
+        }
+    }
+
+    private func foreignTypes(in file: ReadFile, of room: Room, types: [String: [TopLevelType]]) -> [String] {
+        var reported: Set<String> = []
+        return file.code.words.compactMap { word in
+            guard !word.isMember, let candidates = types[word.text] else { return nil }
+            let allowed = candidates.contains { type in
+                type.room == room.name
+                    || (room.knows.contains(type.room) && (type.isPublic || !room.seesPublicTypesOnly))
+            }
+            guard !allowed, reported.insert(word.text).inserted else { return nil }
+            let homes = candidates.map(\.room).joined(separator: ", ")
+            return "\(file.path):\(word.line): \(room.name) may not name \(word.text) of \(homes)"
+        }
+    }
+
+    private func impureWords(in file: ReadFile, of room: Room) -> [String] {
+        guard room.isPure else { return [] }
+        var words = file.code.words.filter { Room.impureWords.contains($0.text) && !$0.isMember }
+        // `MonotonicInstant` is how time comes in; asking it for the time is what is forbidden.
+        for (first, second) in zip(file.code.words, file.code.words.dropFirst())
+        where first.text == "MonotonicInstant" && second.text == "now" && second.isMember {
+            words.append(second)
+        }
+        return words.map { "\(file.path):\($0.line): \(room.name) is pure and may not say \($0.text)" }
+    }
+
+    /// The types that each room declares at the top level and does not keep to one file.
+    private func topLevelTypes() -> [String: [TopLevelType]] {
+        let kinds: Set<String> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+        var types: [String: [TopLevelType]] = [:]
+        for file in self.files {
+            guard let room = file.room else { continue }
+            let words = file.code.words
+            for index in words.indices.dropLast() where words[index].depth == 0 && kinds.contains(words[index].text) {
+                let modifiers = Set(words[..<index].reversed().prefix { $0.line == words[index].line }.map(\.text))
+                guard modifiers.isDisjoint(with: ["private", "fileprivate", "import"]) else { continue }
+                types[words[index + 1].text, default: []].append(
+                    TopLevelType(room: room.name, isPublic: modifiers.contains("public"))
+                )
+            }
+        }
+        return types
+    }
+}

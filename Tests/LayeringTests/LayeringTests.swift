@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+/// The folders of one module are not checked by the compiler; this is what checks them.
+@Suite struct LayeringTests {
+    @Test func everyRoomKeepsToItsImports() throws {
+        let files = try Self.swiftFiles(under: ["Sources"])
+        #expect(files.contains { $0.path == "Sources/KiiPushCore/Values/Secret.swift" })
+        let violations = LayeringChecker(files: files).violations()
+        #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
+    }
+
+    @Test func filesAreShort() throws {
+        let files = try Self.swiftFiles(under: ["Sources", "Tests", "Examples", "Benchmarks"])
+        let checker = LayeringChecker(files: files)
+        #expect(checker.filesLonger(than: 400) == [])
+        #expect(checker.filesLonger(than: 150).count < files.count / 2)
+    }
+
+    private static func swiftFiles(under folders: [String]) throws -> [LayeringChecker.File] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try folders.flatMap { folder in
+            try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+                .filter { $0.hasSuffix(".swift") }
+                .sorted()
+                .map { path in
+                    let url = root.appending(path: folder).appending(path: path)
+                    return LayeringChecker.File(
+                        path: "\(folder)/\(path)",
+                        text: try String(contentsOf: url, encoding: .utf8)
+                    )
+                }
+        }
+    }
+}
+
+@Suite struct LayeringCheckerTests {
+    private static let value = LayeringChecker.File(
+        path: "Sources/KiiPushCore/Values/Secret.swift",
+        text: "package struct Secret {}\nprivate enum Detail {}\n"
+    )
+    private static let session = LayeringChecker.File(
+        path: "Sources/KiiPushCore/MQTT/Session/MQTTSession.swift",
+        text: "package struct MQTTSession {\n    package enum Event {}\n}\n"
+    )
+
+    private func violations(_ path: String, _ text: String) -> [String] {
+        LayeringChecker(files: [Self.value, Self.session, .init(path: path, text: text)]).violations()
+    }
+
+    @Test(arguments: [
+        (
+            "Sources/KiiPushCore/JSON/A.swift", "import Foundation\n",
+            "Sources/KiiPushCore/JSON/A.swift:1: JSON may not import Foundation"
+        ),
+        (
+            "Sources/KiiPushCore/Inbox/A.swift", "\npublic import struct CCurl.CURLMsg\n",
+            "Sources/KiiPushCore/Inbox/A.swift:2: Inbox may not import CCurl"
+        ),
+        (
+            "Sources/KiiPushCore/Cloud/A.swift", "struct A {\n    var session: MQTTSession?\n}\n",
+            "Sources/KiiPushCore/Cloud/A.swift:2: Cloud may not name MQTTSession of MQTT/Session"
+        ),
+        (
+            "Sources/KiiPushCore/Cloud/A.swift", #"let text = "a\(MQTTSession.self)b""#,
+            "Sources/KiiPushCore/Cloud/A.swift:1: Cloud may not name MQTTSession of MQTT/Session"
+        ),
+        (
+            "Sources/kii-push/A.swift", "let secret: Secret\n",
+            "Sources/kii-push/A.swift:1: kii-push may not name Secret of Values"
+        ),
+        (
+            "Sources/KiiPushCore/JSON/A.swift", "func a() { Task {} }\n",
+            "Sources/KiiPushCore/JSON/A.swift:1: JSON is pure and may not say Task"
+        ),
+        (
+            "Sources/KiiPushCore/JSON/A.swift", "let a = MonotonicInstant.now()\n",
+            "Sources/KiiPushCore/JSON/A.swift:1: JSON is pure and may not say now"
+        ),
+        (
+            "Sources/KiiPushCore/Utils/A.swift", "",
+            "Sources/KiiPushCore/Utils/A.swift: is in no room of the architecture"
+        ),
+    ])
+    func reportsWhatARoomMayNot(path: String, text: String, violation: String) {
+        #expect(self.violations(path, text) == [violation])
+    }
+
+    @Test(arguments: [
+        ("Sources/KiiPushCore/EventLoop/A.swift", "import CCurl\nimport Glibc\nlet secret: Secret\n"),
+        ("Sources/KiiPushCore/Agent/A.swift", "let session: MQTTSession.Event\n"),
+        ("Sources/KiiPushCore/Cloud/A.swift", "// MQTTSession\n/* MQTTSession /* MQTTSession */ MQTTSession */\n"),
+        ("Sources/KiiPushCore/Cloud/A.swift", "let a = \"MQTTSession \\\" MQTTSession\"\n"),
+        ("Sources/KiiPushCore/Cloud/A.swift", "let a = #\"MQTTSession\"MQTTSession\"#\n"),
+        ("Sources/KiiPushCore/Cloud/A.swift", "let a = \"\"\"\n    \"MQTTSession\" \\(1) MQTTSession\n    \"\"\"\n"),
+        ("Sources/KiiPushCore/Cloud/A.swift", "let mine: MQTTSessions, detail: Detail, event: Event\n"),
+        ("Sources/KiiPushCore/JSON/A.swift", "func fired(now: MonotonicInstant) {}\n"),
+    ])
+    func acceptsWhatARoomMay(path: String, text: String) {
+        #expect(self.violations(path, text) == [])
+    }
+
+    @Test func countsLines() {
+        let file = LayeringChecker.File(path: "Sources/A.swift", text: String(repeating: "\n", count: 401))
+        #expect(LayeringChecker(files: [file]).filesLonger(than: 400) == ["Sources/A.swift: 401 lines"])
+        #expect(LayeringChecker(files: [file]).filesLonger(than: 401) == [])
+    }
+
+    @Test func wordsKnowTheirLineAndDepth() {
+        let code = SwiftCode("a {\n  \"}}\" /* { */ b.c // {\n}\nd")
+        #expect(
+            code.words == [
+                .init(text: "a", line: 1, depth: 0, isMember: false),
+                .init(text: "b", line: 2, depth: 1, isMember: false),
+                .init(text: "c", line: 2, depth: 1, isMember: true),
+                .init(text: "d", line: 4, depth: 0, isMember: false),
+            ]
+        )
+    }
+}

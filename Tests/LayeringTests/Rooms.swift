@@ -1,0 +1,81 @@
+/// A room: a folder of sources, what it may import, and which rooms it may know.
+struct Room {
+    var name: String
+    /// Where it is, from the root of the package.
+    var folder: String
+    /// The modules that its files may import; everything else is forbidden, Foundation above all.
+    var modules: Set<String> = []
+    /// The rooms whose types its files may name. Its own is understood.
+    var knows: Set<String> = []
+    /// Of those rooms, the public types alone: what a user of the library has.
+    var seesPublicTypesOnly = false
+    /// Whether it is free of clocks, tasks and I/O.
+    var isPure = false
+
+    /// The import table of the architecture.
+    static let all: [Room] = [
+        Room(name: "Values", folder: "Sources/KiiPushCore/Values", modules: ["Glibc"]),
+        Room(name: "JSON", folder: "Sources/KiiPushCore/JSON", knows: ["Values"], isPure: true),
+        Room(name: "Message", folder: "Sources/KiiPushCore/Message", knows: ["Values", "JSON"], isPure: true),
+        Room(name: "MQTT/Wire", folder: "Sources/KiiPushCore/MQTT/Wire", knows: ["Values"], isPure: true),
+        Room(
+            name: "MQTT/Session",
+            folder: "Sources/KiiPushCore/MQTT/Session",
+            knows: ["Values", "MQTT/Wire"],
+            isPure: true
+        ),
+        Room(name: "Cloud", folder: "Sources/KiiPushCore/Cloud", knows: ["Values", "JSON"]),
+        Room(
+            name: "EventLoop",
+            folder: "Sources/KiiPushCore/EventLoop",
+            modules: ["CCurl", "Glibc"],
+            knows: ["Values"]
+        ),
+        Room(name: "Inbox", folder: "Sources/KiiPushCore/Inbox", modules: ["CSQLite", "Glibc"], knows: ["Values"]),
+        Room(
+            name: "Delivery",
+            folder: "Sources/KiiPushCore/Delivery",
+            modules: ["Glibc"],
+            knows: ["Values", "Message"]
+        ),
+        Room(
+            name: "Lifecycle",
+            folder: "Sources/KiiPushCore/Lifecycle",
+            modules: ["Glibc"],
+            knows: ["Values", "Message", "Delivery"]
+        ),
+        Room(
+            name: "Agent",
+            folder: "Sources/KiiPushCore/Agent",
+            modules: ["Glibc"],
+            knows: [
+                "Values", "JSON", "Message", "MQTT/Wire", "MQTT/Session", "Cloud", "EventLoop", "Inbox", "Delivery",
+                "Lifecycle",
+            ]
+        ),
+        Room(
+            name: "KiiPushEmulator",
+            folder: "Sources/KiiPushEmulator",
+            modules: ["KiiPushCore", "CMicroHTTPD", "CSQLite", "Glibc"],
+            knows: ["Values", "JSON", "MQTT/Wire"]
+        ),
+        Room(
+            name: "kii-push",
+            folder: "Sources/kii-push",
+            modules: ["KiiPushCore", "KiiPushEmulator", "Glibc"],
+            knows: [
+                "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Lifecycle", "Agent",
+                "KiiPushEmulator",
+            ],
+            seesPublicTypesOnly: true
+        ),
+    ]
+
+    /// Words that a pure room has no use for: it is given the time, and starts nothing.
+    static let impureWords: Set<String> = [
+        "Task", "TaskGroup", "async", "await", "actor", "Thread", "ContinuousClock", "SuspendingClock",
+        "clock_gettime", "socket", "fopen", "getenv",
+    ]
+
+    func holds(_ path: String) -> Bool { path.hasPrefix(self.folder + "/") }
+}
