@@ -1,0 +1,70 @@
+/// Why bytes are not a JSON document.
+///
+/// It holds positions and names of members, never a value of the document, and is safe to log.
+public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, by the rule that is broken.
+    public enum Code: Sendable, Hashable {
+        /// There is nothing but white space.
+        case empty
+        /// The document starts with a byte order mark (RFC 8259 section 8.1).
+        case byteOrderMark
+        /// A byte that cannot stand where it stands.
+        case unexpectedByte
+        /// The document ends in the middle of a value.
+        case unexpectedEnd
+        /// Something follows the document's one value.
+        case trailingBytes
+        /// A number is not written as RFC 8259 section 6 demands, such as `01`, `1.` or `-`.
+        case invalidNumber
+        /// A character below U+0020 stands unescaped in a string (RFC 8259 section 7).
+        case controlCharacter
+        /// A backslash is not followed by one of `"\/bfnrt` or `u` and four hexadecimal digits.
+        case invalidEscape
+        /// A `\u` escape is half of a surrogate pair.
+        case loneSurrogate
+        /// A string is not UTF-8 (RFC 3629): overlong, a surrogate, above U+10FFFF or cut.
+        case invalidUTF8
+        /// More levels than ``JSONLimits/maximumDepth``.
+        case tooDeep
+        /// More bytes than ``JSONLimits/maximumBytes``.
+        case tooLarge
+    }
+
+    /// What is wrong.
+    public var code: Code
+    /// Where, in bytes from the start of the document.
+    public var byteOffset: Int
+    /// The value that holds the place; the root if no value had begun.
+    public var pointer: JSONPointer
+
+    /// Makes an error.
+    public init(code: Code, byteOffset: Int, pointer: JSONPointer) {
+        self.code = code
+        self.byteOffset = byteOffset
+        self.pointer = pointer
+    }
+
+    /// One line: what is wrong, where, and what to do about it.
+    public var description: String {
+        "not JSON at byte \(self.byteOffset), value \(self.pointer.abbreviated): \(self.code.advice)"
+    }
+}
+
+extension JSONError.Code {
+    fileprivate var advice: String {
+        switch self {
+        case .empty: "the document is empty; send a value"
+        case .byteOrderMark: "it starts with a byte order mark; send UTF-8 without one"
+        case .unexpectedByte: "a byte is out of place; check commas, colons, quotes and brackets"
+        case .unexpectedEnd: "it ends too early; check that it was sent whole"
+        case .trailingBytes: "something follows the value; send one value only"
+        case .invalidNumber: "a number is malformed; write it as -12.5e3, without leading zeros or plus sign"
+        case .controlCharacter: "a control character stands in a string; escape it as \\u00XX"
+        case .invalidEscape: "an escape is unknown; use \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\uXXXX"
+        case .loneSurrogate: "half of a surrogate pair; write both halves or the character itself"
+        case .invalidUTF8: "a string is not UTF-8; encode it as UTF-8"
+        case .tooDeep: "too many levels of nesting; flatten it"
+        case .tooLarge: "the document is too long; send less or raise the limit"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// One member of an object.
+public struct JSONMember: Sendable, Hashable {
+    /// The key, unescaped. Keys are compared by their Unicode scalars: `é` as one scalar and as two are two keys.
+    public var key: String
+    /// The value.
+    public var value: JSONValue
+
+    /// Makes a member.
+    public init(key: String, value: JSONValue) {
+        self.key = key
+        self.value = value
+    }
+
+    /// Whether the keys are the same text, scalar by scalar, and the values mean the same.
+    public static func == (left: JSONMember, right: JSONMember) -> Bool {
+        left.key.utf8.elementsEqual(right.key.utf8) && left.value == right.value
+    }
+
+    /// Hashes the key's scalars and the value's meaning.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactString(self.key))
+        hasher.combine(self.value)
+    }
+}
+
+/// A string that equals another one only scalar by scalar, as RFC 8259 section 8.3 compares; `String` itself takes
+/// canonically equivalent texts for equal.
+struct ExactString: Hashable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    static func == (left: ExactString, right: ExactString) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        var text = self.text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(0xFF as UInt8)
+    }
+}
+
+extension [JSONMember] {
+    /// The members without those that a later one with the same key replaces.
+    func uniqued() -> [JSONMember] {
+        let replaced = self.replacedIndices()
+        guard !replaced.isEmpty else { return self }
+        return self.indices.filter { !replaced.contains($0) }.map { self[$0] }
+    }
+
+    /// Where the members are that a later one with the same key replaces.
+    func replacedIndices() -> Set<Int> {
+        var replaced: Set<Int> = []
+        if self.count <= 12 {
+            // Most objects are small; comparing keys pairwise is then cheaper than hashing them.
+            for index in self.indices.dropLast() {
+                let key = self[index].key.utf8
+                if self[(index + 1)...].contains(where: { $0.key.utf8.elementsEqual(key) }) { replaced.insert(index) }
+            }
+        } else {
+            var seen: Set<ExactString> = []
+            for index in self.indices.reversed() where !seen.insert(ExactString(self[index].key)).inserted {
+                replaced.insert(index)
+            }
+        }
+        return replaced
+    }
+
+    /// The members in the order of their keys' scalars.
+    func sortedByKey() -> [JSONMember] {
+        self.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+}

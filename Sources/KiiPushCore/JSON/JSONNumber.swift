@@ -1,0 +1,125 @@
+/// A number exactly as it is written, whatever its size and precision.
+///
+/// Two numbers are equal if their values are: `1`, `1.0` and `10e-1`; `0` and `-0`. (Numbers whose exponent has more
+/// than 17 digits are compared as text.)
+public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
+    /// The number in the words of RFC 8259 section 6.
+    public let text: String
+
+    /// Takes a number's text; `nil` unless it is exactly one JSON number.
+    public init?(_ text: String) {
+        guard let first = text.utf8.first, first == UInt8(ascii: "-") || isDigit(first) else { return nil }
+        guard (try? JSONValue(parsing: text))?.number?.text == text else { return nil }  // why it is wrong is not asked
+        self.text = text
+    }
+
+    /// Writes an integer.
+    public init(_ integer: some BinaryInteger) {
+        self.text = String(integer)
+    }
+
+    /// Writes the shortest text that reads back as the same `Double`; `nil` for infinities and NaN.
+    public init?(_ double: Double) {
+        guard double.isFinite else { return nil }
+        self.text = double.description
+    }
+
+    /// Takes text that a ``JSONScanner`` accepted as a number.
+    init(scanned text: String) {
+        self.text = text
+    }
+
+    /// The value, if it is exactly an `Int64`.
+    public var int64: Int64? { self.exactly(Int64.self) }
+
+    /// The value, if it is exactly a `UInt64`.
+    public var uint64: UInt64? { self.exactly(UInt64.self) }
+
+    /// The nearest `Double`; `nil` beyond its range. A number too small for it becomes zero.
+    public var double: Double? { Double(self.text).flatMap { $0.isFinite ? $0 : nil } }
+
+    /// The value, if it is exactly of the given type: `1.0` and `1e3` are integers, `1.5` is none.
+    public func exactly<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
+        if let integer = Integer(self.text) { return integer }
+        guard let decimal = Decimal(self.text), decimal.exponent >= 0 else { return nil }
+        guard decimal.exponent + decimal.digits.count <= 40 else { return nil }  // 2^128 has 39 digits
+        var value: Integer = 0
+        for index in 0..<decimal.digits.count + decimal.exponent {
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            guard !overflow else { return nil }
+            let digit = index < decimal.digits.count ? Integer(decimal.digits[index]) : 0
+            // Counted downwards for a negative number, since the least integer has no positive twin.
+            let (sum, carried) =
+                decimal.isNegative
+                ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
+            guard !carried else { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    /// The text.
+    public var description: String { self.text }
+
+    /// Whether both have the same value.
+    public static func == (left: JSONNumber, right: JSONNumber) -> Bool {
+        if left.text == right.text { return true }
+        guard let leftDecimal = Decimal(left.text), let rightDecimal = Decimal(right.text) else { return false }
+        return leftDecimal == rightDecimal
+    }
+
+    /// Hashes the value.
+    public func hash(into hasher: inout Hasher) {
+        if let decimal = Decimal(self.text) {
+            hasher.combine(decimal)
+        } else {
+            hasher.combine(self.text)
+        }
+    }
+}
+
+extension JSONNumber {
+    /// A number in the one form that all texts of its value share: digits x 10^exponent, without zeros at either end.
+    private struct Decimal: Hashable {
+        var isNegative = false
+        var digits: [UInt8] = []
+        var exponent = 0
+
+        /// Nil if the exponent is longer than 17 digits.
+        init?(_ text: String) {
+            var written = 0
+            var isExponentNegative = false
+            var part = Part.integer
+            for byte in text.utf8 {
+                switch (byte, part) {
+                case (UInt8(ascii: "-"), .exponent): isExponentNegative = true
+                case (UInt8(ascii: "-"), _): self.isNegative = true
+                case (UInt8(ascii: "+"), _): break
+                case (UInt8(ascii: "."), _): part = .fraction
+                case (UInt8(ascii: "e"), _), (UInt8(ascii: "E"), _): part = .exponent
+                case (let digit, .exponent):
+                    written = written * 10 + Int(digit - UInt8(ascii: "0"))
+                    guard written < 100_000_000_000_000_000 else { return nil }
+                case (let digit, _):
+                    if part == .fraction { self.exponent -= 1 }
+                    if digit != UInt8(ascii: "0") || !self.digits.isEmpty {
+                        self.digits.append(digit - UInt8(ascii: "0"))
+                    }
+                }
+            }
+            self.exponent += isExponentNegative ? -written : written
+            while self.digits.last == 0 {
+                self.digits.removeLast()
+                self.exponent += 1
+            }
+            if self.digits.isEmpty {
+                self.isNegative = false
+                self.exponent = 0
+            }
+        }
+
+        private enum Part {
+            case integer, fraction, exponent
+        }
+    }
+}

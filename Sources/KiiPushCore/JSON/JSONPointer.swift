@@ -1,0 +1,89 @@
+/// The way from a document's root to one of its values (RFC 6901), such as `/aps/alert/loc-args/0`.
+public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
+    /// The steps, unescaped: a member's key, or an element's index in decimal digits.
+    public var tokens: [String]
+
+    /// Makes a pointer from its steps; without any it points to the whole document.
+    public init(tokens: [String] = []) {
+        self.tokens = tokens
+    }
+
+    /// Reads RFC 6901's text form: empty, or `/` before every step with `~1` for `/` and `~0` for `~`.
+    ///
+    /// `nil` if the text does not start with `/` or a `~` is followed by anything else.
+    public init?(_ text: String) {
+        guard !text.isEmpty else {
+            self.init()
+            return
+        }
+        guard text.utf8.first == UInt8(ascii: "/") else { return nil }
+        var tokens: [String] = []
+        for part in text.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let token = JSONPointer.unescaped(Substring(part)) else { return nil }
+            tokens.append(token)
+        }
+        self.init(tokens: tokens)
+    }
+
+    /// Turns the path of a `Decoder` or of a `DecodingError` into a pointer.
+    public init(codingPath: [any CodingKey]) {
+        self.init(
+            tokens: codingPath.map { key in
+                // Decoders, Foundation's and this package's, name an element "Index 3"; any other key is a member's.
+                guard let index = key.intValue, key.stringValue == "Index \(index)" else { return key.stringValue }
+                return String(index)
+            }
+        )
+    }
+
+    /// The pointer to the member `key` of what this one points to.
+    public func appending(_ key: String) -> JSONPointer {
+        JSONPointer(tokens: self.tokens + [key])
+    }
+
+    /// The pointer to the element `index` of what this one points to.
+    public func appending(_ index: Int) -> JSONPointer {
+        self.appending(String(index))
+    }
+
+    /// The text form; empty for the whole document.
+    public var description: String {
+        var text = ""
+        for token in self.tokens {
+            text += "/"
+            for scalar in token.unicodeScalars {
+                switch scalar {
+                case "~": text += "~0"
+                case "/": text += "~1"
+                default: text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return text
+    }
+
+    /// The pointer for one line of an error: in quotes, printable, and cut after 80 characters, since a key comes from
+    /// the network and can be anything.
+    package var abbreviated: String {
+        let scalars = self.description.unicodeScalars
+        let printable = scalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
+        return "\"\(printable)\(scalars.count > 80 ? "…" : "")\""
+    }
+
+    private static func unescaped(_ part: Substring) -> String? {
+        var token = ""
+        var scalars = part.unicodeScalars.makeIterator()
+        while let scalar = scalars.next() {
+            guard scalar == "~" else {
+                token.unicodeScalars.append(scalar)
+                continue
+            }
+            switch scalars.next() {
+            case "0": token += "~"
+            case "1": token += "/"
+            default: return nil
+            }
+        }
+        return token
+    }
+}

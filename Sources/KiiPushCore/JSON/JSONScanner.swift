@@ -1,0 +1,138 @@
+/// What the scanner stumbled over; the pointer is worked out only then (``JSONPointer/init(leadingTo:in:)``).
+struct JSONFault: Error {
+    var code: JSONError.Code
+    var offset: Int
+
+    init(_ code: JSONError.Code, at offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+}
+
+/// Reads bytes once, from left to right, and accepts nothing but RFC 8259.
+///
+/// It builds nothing: whoever drives it notes where values start and end.
+///
+/// Safety: `base` points to `end` readable bytes that stay alive and unchanged while the scanner is in use (it is made
+/// and dropped inside one `withUnsafeBufferPointer`), and every load is preceded by a comparison with `end`.
+struct JSONScanner {
+    let base: UnsafePointer<UInt8>
+    let end: Int
+    var position = 0
+
+    init(base: UnsafePointer<UInt8>, count: Int) {
+        self.base = base
+        self.end = count
+    }
+
+    /// The byte at the position, or nil at the end.
+    @inline(__always)
+    var current: UInt8? {
+        self.position < self.end ? self.base[self.position] : nil
+    }
+
+    @inline(__always)
+    mutating func skipWhitespace() {
+        while self.position < self.end {
+            switch self.base[self.position] {
+            case 0x20, 0x0A, 0x0D, 0x09: self.position += 1
+            default: return
+            }
+        }
+    }
+
+    /// Passes a document's start: the white space before its value.
+    mutating func beginDocument() throws(JSONFault) {
+        // RFC 8259 section 8.1 forbids sending a byte order mark and lets a parser refuse it.
+        if self.end >= 3, self.base[0] == 0xEF, self.base[1] == 0xBB, self.base[2] == 0xBF {
+            throw JSONFault(.byteOrderMark, at: 0)
+        }
+        self.skipWhitespace()
+        guard self.position < self.end else { throw JSONFault(.empty, at: self.position) }
+    }
+
+    /// Makes sure that nothing but white space is left.
+    mutating func endDocument() throws(JSONFault) {
+        self.skipWhitespace()
+        guard self.position == self.end else { throw JSONFault(.trailingBytes, at: self.position) }
+    }
+
+    /// Passes one whole value, checking all of it. Nesting is followed without recursion: one bit a level.
+    /// It may open at most `levels` (64 or fewer) arrays and objects inside one another.
+    mutating func skipValue(levels: Int) throws(JSONFault) {
+        var objects: UInt64 = 0
+        var depth = 0
+        repeat {
+            guard let byte = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
+            switch byte {
+            case UInt8(ascii: "\""):
+                _ = try self.skipString()
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                try self.skipNumber()
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                guard depth < levels else { throw JSONFault(.tooDeep, at: self.position) }
+                let isObject = byte == UInt8(ascii: "{")
+                self.position += 1
+                self.skipWhitespace()
+                // Brackets and braces differ by the same two in ASCII: "[" + 2 is "]", "{" + 2 is "}".
+                if self.current == byte + 2 {
+                    self.position += 1
+                } else {
+                    depth += 1
+                    objects = objects << 1 | (isObject ? 1 : 0)
+                    if isObject { _ = try self.skipKey() }
+                    continue
+                }
+            case UInt8(ascii: "t"): try self.skipLiteral("true")
+            case UInt8(ascii: "f"): try self.skipLiteral("false")
+            case UInt8(ascii: "n"): try self.skipLiteral("null")
+            default: throw JSONFault(.unexpectedByte, at: self.position)
+            }
+            try self.leaveFinishedContainers(depth: &depth, objects: &objects)
+        } while depth > 0
+    }
+
+    /// After a value: closes what ends here and stops before the next value, or at depth 0.
+    @inline(__always)
+    private mutating func leaveFinishedContainers(depth: inout Int, objects: inout UInt64) throws(JSONFault) {
+        while depth > 0 {
+            let isObject = objects & 1 == 1
+            self.skipWhitespace()
+            guard let byte = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
+            if byte == UInt8(ascii: ",") {
+                self.position += 1
+                self.skipWhitespace()
+                if isObject { _ = try self.skipKey() }
+                return
+            }
+            guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+                throw JSONFault(.unexpectedByte, at: self.position)
+            }
+            self.position += 1
+            depth -= 1
+            objects >>= 1
+        }
+    }
+
+    /// Passes a key, its colon and the white space around it; returns the bytes between the quotes.
+    @inline(__always)
+    mutating func skipKey() throws(JSONFault) -> JSONStringRange {
+        guard let byte = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
+        guard byte == UInt8(ascii: "\"") else { throw JSONFault(.unexpectedByte, at: self.position) }
+        let key = try self.skipString()
+        self.skipWhitespace()
+        guard let colon = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
+        guard colon == UInt8(ascii: ":") else { throw JSONFault(.unexpectedByte, at: self.position) }
+        self.position += 1
+        self.skipWhitespace()
+        return key
+    }
+
+    private mutating func skipLiteral(_ literal: StaticString) throws(JSONFault) {
+        for index in 0..<literal.utf8CodeUnitCount {
+            guard let byte = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
+            guard byte == literal.utf8Start[index] else { throw JSONFault(.unexpectedByte, at: self.position) }
+            self.position += 1
+        }
+    }
+}

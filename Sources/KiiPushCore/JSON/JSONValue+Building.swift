@@ -1,0 +1,61 @@
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// `null`.
+    public static let null = JSONValue(storage: .null)
+
+    /// Makes a truth value.
+    public init(_ bool: Bool) { self.init(storage: .bool(bool)) }
+
+    /// Makes a number of any integer.
+    public init(_ integer: some BinaryInteger) { self.init(storage: .number(JSONNumber(integer))) }
+
+    /// Makes a number; `nil` for infinities and NaN, which JSON cannot write.
+    public init?(_ double: Double) {
+        guard let number = JSONNumber(double) else { return nil }
+        self.init(storage: .number(number))
+    }
+
+    /// Makes a number with exactly the given text.
+    public init(_ number: JSONNumber) { self.init(storage: .number(number)) }
+
+    /// Makes a string.
+    public init(_ string: String) { self.init(storage: .string(string)) }
+
+    /// Makes an array.
+    public init(_ elements: [JSONValue]) { self.init(storage: .array(elements)) }
+
+    /// Makes an object whose members are written in the given order; of those with one key the last counts.
+    public init(_ members: [JSONMember]) { self.init(storage: .object(members)) }
+
+    /// An object whose members are written in the given order; of those with one key the last counts.
+    public static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
+        JSONValue(members.map { JSONMember(key: $0.key, value: $0.value) })
+    }
+
+    /// An object whose members are written in the given order; of those with one key the last counts.
+    public static func object(_ members: [(String, JSONValue)]) -> JSONValue {
+        JSONValue(members.map { JSONMember(key: $0.0, value: $0.1) })
+    }
+
+    /// `null`.
+    public init(nilLiteral: ()) { self = .null }
+
+    /// Makes a truth value.
+    public init(booleanLiteral value: Bool) { self.init(value) }
+
+    /// Makes a number.
+    public init(integerLiteral value: Int64) { self.init(value) }
+
+    /// Makes a number; `null` should the literal be too large for a `Double`.
+    public init(floatLiteral value: Double) { self = JSONValue(value) ?? .null }
+
+    /// Makes a string.
+    public init(stringLiteral value: String) { self.init(value) }
+
+    /// Makes an array.
+    public init(arrayLiteral elements: JSONValue...) { self.init(elements) }
+
+    /// Makes an object that keeps the order of the literal.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
+}

@@ -1,0 +1,72 @@
+extension JSONValue: Codable {
+    /// Takes the value as it is from ``decode(_:)``; from any other decoder it takes what that one can tell apart.
+    public init(from decoder: any Decoder) throws {
+        if let own = decoder as? JSONValueDecoder {
+            self = own.value
+            return
+        }
+        if let object = try? decoder.container(keyedBy: JSONCodingKey.self) {
+            self = try .object(object.allKeys.map { ($0.stringValue, try object.decode(JSONValue.self, forKey: $0)) })
+            return
+        }
+        if var array = try? decoder.unkeyedContainer() {
+            var elements: [JSONValue] = []
+            while !array.isAtEnd { elements.append(try array.decode(JSONValue.self)) }
+            self.init(elements)
+            return
+        }
+        // Which scalar it is can only be found by trying: a failure means "not this one".
+        let scalar = try decoder.singleValueContainer()
+        if scalar.decodeNil() {
+            self = .null
+        } else if let bool = try? scalar.decode(Bool.self) {
+            self.init(bool)
+        } else if let integer = try? scalar.decode(Int64.self) {
+            self.init(integer)
+        } else if let integer = try? scalar.decode(UInt64.self) {
+            self.init(integer)
+        } else if let double = try? scalar.decode(Double.self), let value = JSONValue(double) {
+            self = value
+        } else {
+            self.init(try scalar.decode(String.self))
+        }
+    }
+
+    /// Encodes the value; a number goes as `Int64` or `UInt64` if it is one, otherwise as the nearest `Double`.
+    public func encode(to encoder: any Encoder) throws {
+        if let members = self.members {
+            var container = encoder.container(keyedBy: JSONCodingKey.self)
+            for member in members { try container.encode(member.value, forKey: .member(member.key)) }
+        } else if let elements = self.array {
+            var container = encoder.unkeyedContainer()
+            for element in elements { try container.encode(element) }
+        } else {
+            var container = encoder.singleValueContainer()
+            if let string = self.string {
+                try container.encode(string)
+            } else if let bool = self.bool {
+                try container.encode(bool)
+            } else if let number = self.number {
+                try JSONValue.encode(number, into: &container)
+            } else {
+                try container.encodeNil()
+            }
+        }
+    }
+
+    private static func encode(_ number: JSONNumber, into container: inout any SingleValueEncodingContainer) throws {
+        if let integer = number.int64 {
+            try container.encode(integer)
+        } else if let integer = number.uint64 {
+            try container.encode(integer)
+        } else if let double = number.double {
+            try container.encode(double)
+        } else {
+            let context = EncodingError.Context(
+                codingPath: container.codingPath,
+                debugDescription: "the number is beyond the range of Double"
+            )
+            throw EncodingError.invalidValue(Double.infinity, context)
+        }
+    }
+}

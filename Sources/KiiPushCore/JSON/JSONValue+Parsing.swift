@@ -1,0 +1,69 @@
+extension JSONValue {
+    /// Parses a document, checking all of it and materialising none of it.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole document in UTF-8, white space around its value allowed. Retained, not copied.
+    ///   - limits: How deep and how long it may be.
+    /// - Throws: ``JSONError`` with the offset of the first byte that breaks a rule.
+    public init(parsing bytes: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
+        guard bytes.count <= limits.maximumBytes else {
+            throw JSONError(code: .tooLarge, byteOffset: limits.maximumBytes, pointer: JSONPointer())
+        }
+        do throws(JSONFault) {
+            let range = try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) -> Range<Int> in
+                guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
+                var scanner = JSONScanner(base: base, count: buffer.count)
+                try scanner.beginDocument()
+                let start = scanner.position
+                try scanner.skipValue(levels: limits.maximumDepth)
+                let end = scanner.position
+                try scanner.endDocument()
+                return start..<end
+            }
+            self.init(slice: JSONSlice(bytes: bytes, range: range))
+        } catch {
+            throw JSONError(error, in: bytes)
+        }
+    }
+
+    /// Parses a document that is already text.
+    ///
+    /// - Throws: ``JSONError``; its offset counts UTF-8 bytes.
+    public init(parsing text: String, limits: JSONLimits = .default) throws(JSONError) {
+        try self.init(parsing: Array(text.utf8), limits: limits)
+    }
+
+    /// Where keys come more than once in one object: one pointer a key and object, in the order of their first
+    /// appearance. The last such member is the one that counts.
+    ///
+    /// RFC 8259 section 4 leaves the meaning of such an object open. Worked out when asked for, from the whole value.
+    public var duplicateKeys: [JSONPointer] {
+        var found: [JSONPointer] = []
+        self.collectDuplicateKeys(at: JSONPointer(), into: &found)
+        return found
+    }
+
+    private func collectDuplicateKeys(at pointer: JSONPointer, into found: inout [JSONPointer]) {
+        if let members = self.writtenMembers {
+            let replaced = members.replacedIndices()
+            var reported: Set<ExactString> = []
+            for index in replaced.sorted() where reported.insert(ExactString(members[index].key)).inserted {
+                found.append(pointer.appending(members[index].key))
+            }
+            for (index, member) in members.enumerated() where !replaced.contains(index) {
+                member.value.collectDuplicateKeys(at: pointer.appending(member.key), into: &found)
+            }
+        } else if let elements = self.array {
+            for (index, element) in elements.enumerated() {
+                element.collectDuplicateKeys(at: pointer.appending(index), into: &found)
+            }
+        }
+    }
+}
+
+extension JSONError {
+    init(_ fault: JSONFault, in bytes: [UInt8]) {
+        let pointer = JSONPointer(leadingTo: fault.offset, in: bytes)
+        self.init(code: fault.code, byteOffset: fault.offset, pointer: pointer)
+    }
+}

@@ -1,0 +1,99 @@
+extension JSONValue {
+    /// Writes the value in UTF-8.
+    ///
+    /// Numbers keep their text; strings are escaped where RFC 8259 section 7 demands it and nowhere else; of members
+    /// with the same key the last is written.
+    ///
+    /// - Parameters:
+    ///   - pretty: One member or element a line, indented by two spaces. Default: no white space at all.
+    ///   - sortedKeys: Members in the order of their keys' Unicode scalars. Default: in the order they are in.
+    /// - Returns: One JSON document without white space around it.
+    public func serialized(pretty: Bool = false, sortedKeys: Bool = false) -> [UInt8] {
+        var writer = JSONWriter(isPretty: pretty, sortsKeys: sortedKeys)
+        writer.write(self, level: 0)
+        return writer.bytes
+    }
+
+    /// The value on one line, as ``serialized(pretty:sortedKeys:)`` writes it.
+    public var text: String { String(decoding: self.serialized(), as: UTF8.self) }
+}
+
+/// Appends values to a growing array of bytes.
+struct JSONWriter {
+    private(set) var bytes: [UInt8] = []
+    let isPretty: Bool
+    let sortsKeys: Bool
+
+    init(isPretty: Bool, sortsKeys: Bool) {
+        self.isPretty = isPretty
+        self.sortsKeys = sortsKeys
+    }
+
+    mutating func write(_ value: JSONValue, level: Int) {
+        if let string = value.string {
+            self.write(string)
+        } else if let number = value.number {
+            self.bytes.append(contentsOf: number.text.utf8)
+        } else if let bool = value.bool {
+            self.bytes.append(contentsOf: (bool ? "true" : "false").utf8)
+        } else if let members = value.members {
+            let ordered = self.sortsKeys ? members.sortedByKey() : members
+            self.writeContainer(ordered, open: "{", close: "}", level: level) { writer, member in
+                writer.write(member.key)
+                writer.bytes.append(UInt8(ascii: ":"))
+                if writer.isPretty { writer.bytes.append(UInt8(ascii: " ")) }
+                writer.write(member.value, level: level + 1)
+            }
+        } else if let elements = value.array {
+            self.writeContainer(elements, open: "[", close: "]", level: level) { writer, element in
+                writer.write(element, level: level + 1)
+            }
+        } else {
+            self.bytes.append(contentsOf: "null".utf8)
+        }
+    }
+
+    private mutating func writeContainer<Item>(
+        _ items: [Item],
+        open: Unicode.Scalar,
+        close: Unicode.Scalar,
+        level: Int,
+        writeItem: (inout JSONWriter, Item) -> Void
+    ) {
+        self.bytes.append(UInt8(ascii: open))
+        for (index, item) in items.enumerated() {
+            if index > 0 { self.bytes.append(UInt8(ascii: ",")) }
+            self.breakLine(level: level + 1)
+            writeItem(&self, item)
+        }
+        if !items.isEmpty { self.breakLine(level: level) }
+        self.bytes.append(UInt8(ascii: close))
+    }
+
+    private mutating func breakLine(level: Int) {
+        guard self.isPretty else { return }
+        self.bytes.append(UInt8(ascii: "\n"))
+        self.bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * level))
+    }
+
+    private mutating func write(_ string: String) {
+        self.bytes.append(UInt8(ascii: "\""))
+        for byte in string.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                self.bytes.append(UInt8(ascii: "\\"))
+                self.bytes.append(byte)
+            case 0x08: self.bytes.append(contentsOf: "\\b".utf8)
+            case 0x09: self.bytes.append(contentsOf: "\\t".utf8)
+            case 0x0A: self.bytes.append(contentsOf: "\\n".utf8)
+            case 0x0C: self.bytes.append(contentsOf: "\\f".utf8)
+            case 0x0D: self.bytes.append(contentsOf: "\\r".utf8)
+            case 0x00..<0x20:
+                self.bytes.append(contentsOf: byte < 0x10 ? "\\u000".utf8 : "\\u001".utf8)
+                self.bytes.append(contentsOf: String(byte & 0x0F, radix: 16).utf8)
+            default: self.bytes.append(byte)
+            }
+        }
+        self.bytes.append(UInt8(ascii: "\""))
+    }
+}
