@@ -1,0 +1,181 @@
+// A broker that is never the bottleneck: it accepts a subscriber and sends it prebuilt PUBLISH packets as fast as they
+// are taken. What is measured against it is the receiver alone.
+//
+// blast PAYLOAD-FILE COUNT [-q QOS] [-k CERTIFICATE KEY] [-p MICROSECONDS] [-s CONNECTIONS]
+//   -q  0 (default) or 1: never more than 16,384 unacknowledged, and every PUBACK is counted
+//   -k  speaks TLS
+//   -p  waits so long between two messages, and writes the time into 19 digits after `"sent":` of the payload
+//   -s  serves so many connections without messages first
+// Says `port N`; at the end `messages=N acknowledged=N seconds=S`, from the first PUBLISH to the last PUBACK or, at
+// QoS 0, to the receiver's end of the connection.
+#include <poll.h>
+
+#include "common.h"
+
+enum { window = 16384, identifiers = 2 * window, chunk = 262144 };
+
+static struct {
+    uint8_t *bytes;
+    size_t packet, packets, payload;
+} prebuilt;
+
+/// Packets in a row; at QoS 1 with the identifiers 1, 2, …, so that none is used again while it is in flight.
+static void prebuild(int qos, const char *topic, size_t topic_size, const uint8_t *payload, size_t size) {
+    prebuilt.packets = qos ? identifiers : 1024;
+    free(prebuilt.bytes);
+    prebuilt.bytes = malloc(prebuilt.packets * (size + topic_size + 16));
+    uint8_t *end = prebuilt.bytes;
+    for (size_t i = 0; i < prebuilt.packets; i++) end = put_publish(end, qos, i + 1, topic, topic_size, payload, size);
+    prebuilt.packet = (end - prebuilt.bytes) / prebuilt.packets;
+    prebuilt.payload = size;
+}
+
+struct run {
+    struct stream stream;
+    int qos, subscribed;
+    const uint8_t *payload;
+    size_t payload_size;
+    uint64_t count, acknowledged;
+    uint8_t in[65536], out[65536];
+    size_t in_size, out_size;
+};
+
+/// Reads what the subscriber says. Returns 0 at the end of the connection.
+static int listen_to(struct run *r) {
+    for (;;) {
+        ssize_t n = stream_read(&r->stream, r->in + r->in_size, sizeof r->in - r->in_size);
+        if (n < 0 && errno == EAGAIN) return 1;
+        if (n <= 0) return 0;
+        r->in_size += n;
+        size_t at = 0, body, length;
+        while ((length = frame_length(r->in + at, r->in_size - at, &body))) {
+            const uint8_t *packet = r->in + at;
+            uint8_t *out = r->out + r->out_size;
+            if (r->out_size + 16 > sizeof r->out) die("too much to answer");
+            switch (packet[0] >> 4) {
+            case 1: memcpy(out, (uint8_t[]){0x20, 2, 0, 0}, 4), r->out_size += 4; break;
+            case 4: r->acknowledged++; break;
+            case 8: { // one filter; granted as this run is to be
+                size_t topic = packet[body + 2] << 8 | packet[body + 3];
+                prebuild(r->qos, (const char *)packet + body + 4, topic, r->payload, r->payload_size);
+                memcpy(out, (uint8_t[]){0x90, 3, packet[body], packet[body + 1], r->qos}, 5), r->out_size += 5;
+                r->subscribed = 1;
+                break;
+            }
+            case 12: memcpy(out, (uint8_t[]){0xD0, 0}, 2), r->out_size += 2; break;
+            case 14: return 0;
+            default: die("unexpected packet");
+            }
+            at += length;
+        }
+        memmove(r->in, r->in + at, r->in_size -= at);
+    }
+}
+
+/// Writes the time of sending into packet `index`.
+static void stamp(size_t index) {
+    uint8_t *payload = prebuilt.bytes + (index % prebuilt.packets + 1) * prebuilt.packet - prebuilt.payload;
+    uint8_t *digits = memmem(payload, prebuilt.payload, "\"sent\":", 7);
+    if (!digits) die("no \"sent\": in the payload");
+    char text[24];
+    snprintf(text, sizeof text, "1%018lld", (long long)now_ns());
+    memcpy(digits + 7, text, 19);
+}
+
+static int serve(struct run *r, int64_t pause, int silent) {
+    uint64_t sent = 0; // in bytes
+    size_t promised = 0;
+    int64_t started = 0, next = 0;
+    fcntl(r->stream.fd, F_SETFL, O_NONBLOCK);
+    while (listen_to(r)) {
+        int blocked = 0;
+        uint64_t total = 0;
+        if (r->subscribed && !silent) {
+            total = r->count * prebuilt.packet;
+            if (!started) started = next = now_ns();
+            if (sent == total && r->qos && r->acknowledged == r->count) break;
+        }
+        uint64_t allowed = total;
+        if (r->qos && allowed > (r->acknowledged + window) * prebuilt.packet)
+            allowed = (r->acknowledged + window) * prebuilt.packet;
+        size_t within = prebuilt.packet ? sent % prebuilt.packet : 0;
+        if (r->out_size && within) {
+            if (allowed > sent + prebuilt.packet - within) allowed = sent + prebuilt.packet - within;
+        } else if (r->out_size && !promised) {
+            ssize_t n = stream_write(&r->stream, r->out, r->out_size);
+            if (n > 0) memmove(r->out, r->out + n, r->out_size -= n);
+            blocked = n < 0;
+        }
+        if (pause && sent < allowed && !within) {
+            int64_t wait = next - now_ns();
+            if (wait > 0) {
+                struct pollfd p = {r->stream.fd, POLLIN, 0};
+                ppoll(&p, 1, &(struct timespec){wait / 1000000000, wait % 1000000000}, NULL);
+                continue;
+            }
+            next += pause;
+            stamp(sent / prebuilt.packet);
+            allowed = sent + prebuilt.packet;
+        }
+        if (!blocked && sent < allowed) {
+            size_t row = prebuilt.packets * prebuilt.packet, offset = sent % row, size = allowed - sent;
+            if (size > row - offset) size = row - offset;
+            if (size > chunk) size = chunk;
+            if (promised) size = promised; // OpenSSL wants a write repeated with the same length
+            ssize_t n = stream_write(&r->stream, prebuilt.bytes + offset, size);
+            if (n < 0 && errno != EAGAIN) return 0;
+            promised = n < 0 && r->stream.tls ? size : 0;
+            if (n > 0) sent += n;
+            blocked = n < 0;
+        }
+        if (blocked || (sent == allowed && !r->out_size)) {
+            struct pollfd p = {r->stream.fd, blocked ? POLLIN | POLLOUT : POLLIN, 0};
+            if (poll(&p, 1, 60000) == 0) die("no progress in a minute");
+        }
+    }
+    if (silent || !started) return 0;
+    printf("messages=%llu acknowledged=%llu seconds=%.6f\n", (unsigned long long)(sent / prebuilt.packet),
+           (unsigned long long)r->acknowledged, (now_ns() - started) / 1e9);
+    return 1;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) die("usage: blast PAYLOAD-FILE COUNT [-q QOS] [-k CERTIFICATE KEY] [-p MICROSECONDS] [-s N]");
+    static struct run r;
+    int64_t pause = 0;
+    int silent = 0;
+    SSL_CTX *tls = NULL;
+    r.payload = read_file(argv[1], &r.payload_size);
+    r.count = strtoull(argv[2], NULL, 10);
+    for (int i = 3; i < argc; i++) {
+        if (!strcmp(argv[i], "-q") && i + 1 < argc) r.qos = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "-p") && i + 1 < argc) pause = atoll(argv[++i]) * 1000;
+        else if (!strcmp(argv[i], "-s") && i + 1 < argc) silent = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "-k") && i + 2 < argc) {
+            tls = SSL_CTX_new(TLS_server_method());
+            if (SSL_CTX_use_certificate_chain_file(tls, argv[i + 1]) != 1 ||
+                SSL_CTX_use_PrivateKey_file(tls, argv[i + 2], SSL_FILETYPE_PEM) != 1)
+                die("certificate or key");
+            SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+            i += 2;
+        } else die(argv[i]);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    int listener = listen_and_tell(), done = 0;
+    while (!done) {
+        r.stream.fd = accept(listener, NULL, NULL);
+        if (r.stream.fd < 0) die("accept");
+        no_delay(r.stream.fd);
+        if (tls) {
+            r.stream.tls = SSL_new(tls);
+            SSL_set_fd(r.stream.tls, r.stream.fd);
+            if (SSL_accept(r.stream.tls) != 1) die("TLS handshake");
+        }
+        r.in_size = r.out_size = 0, r.subscribed = 0, r.acknowledged = 0;
+        done = serve(&r, pause, silent > 0);
+        silent -= silent > 0;
+        if (r.stream.tls) SSL_free(r.stream.tls);
+        close(r.stream.fd);
+    }
+    return 0;
+}
