@@ -31,7 +31,7 @@ struct LayeringChecker {
         return self.files.flatMap { file -> [String] in
             guard let room = file.room else { return ["\(file.path): is in no room of the architecture"] }
             return self.imports(of: file, in: room) + self.foreignTypes(in: file, of: room, types: types)
-                + self.impureWords(in: file, of: room)
+                + self.forbiddenWords(in: file) + self.impureWords(in: file, of: room)
         }
     }
 
@@ -63,6 +63,12 @@ struct LayeringChecker {
             guard !allowed, reported.insert(word.text).inserted else { return nil }
             let homes = candidates.map(\.room).joined(separator: ", ")
             return "\(file.path):\(word.line): \(room.name) may not name \(word.text) of \(homes)"
+        }
+    }
+
+    private func forbiddenWords(in file: ReadFile) -> [String] {
+        file.code.words.filter { Room.forbiddenWords.contains($0.text) }.map {
+            "\(file.path):\($0.line): no room may say \($0.text)"
         }
     }
 

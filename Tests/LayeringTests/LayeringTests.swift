@@ -79,6 +79,10 @@ import Testing
             "Sources/KiiPushCore/JSON/A.swift:1: JSON is pure and may not say now"
         ),
         (
+            "Sources/KiiPushCore/EventLoop/A.swift", "import Synchronization\nlet a = Mutex(0)\n",
+            "Sources/KiiPushCore/EventLoop/A.swift:2: no room may say Mutex"
+        ),
+        (
             "Sources/KiiPushCore/Utils/A.swift", "",
             "Sources/KiiPushCore/Utils/A.swift: is in no room of the architecture"
         ),

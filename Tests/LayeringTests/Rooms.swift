@@ -15,7 +15,14 @@ struct Room {
     /// The import table of the architecture.
     static let all: [Room] = [
         Room(name: "Values", folder: "Sources/KiiPushCore/Values", modules: ["Glibc"]),
-        Room(name: "JSON", folder: "Sources/KiiPushCore/JSON", knows: ["Values"], isPure: true),
+        // Glibc for memcmp; being pure keeps the rest of it out.
+        Room(
+            name: "JSON",
+            folder: "Sources/KiiPushCore/JSON",
+            modules: ["Glibc"],
+            knows: ["Values"],
+            isPure: true
+        ),
         Room(name: "Message", folder: "Sources/KiiPushCore/Message", knows: ["Values", "JSON"], isPure: true),
         Room(name: "MQTT/Wire", folder: "Sources/KiiPushCore/MQTT/Wire", knows: ["Values"], isPure: true),
         Room(
@@ -28,7 +35,7 @@ struct Room {
         Room(
             name: "EventLoop",
             folder: "Sources/KiiPushCore/EventLoop",
-            modules: ["CCurl", "Glibc"],
+            modules: ["CCurl", "Glibc", "Synchronization"],
             knows: ["Values"]
         ),
         Room(name: "Inbox", folder: "Sources/KiiPushCore/Inbox", modules: ["CSQLite", "Glibc"], knows: ["Values"]),
@@ -70,6 +77,10 @@ struct Room {
             seesPublicTypesOnly: true
         ),
     ]
+
+    /// Words that no room may say. ThreadSanitizer on Linux cannot see into the standard library's lock and reports
+    /// races that are not there: `Locked` is the lock of this package.
+    static let forbiddenWords: Set<String> = ["Mutex"]
 
     /// Words that a pure room has no use for: it is given the time, and starts nothing.
     static let impureWords: Set<String> = [
