@@ -1,0 +1,129 @@
+/// Cuts a stream of bytes into packets, however the network split it.
+///
+/// A packet that lies whole in the bytes just received is handed on in place; only the tail of the last, incomplete one
+/// is kept. A PUBLISH above the limit is cut: its first bytes are handed on when all of it has come, the rest is skipped
+/// and never stored, so that the message can still be acknowledged and set aside. Any other packet above the limit is an
+/// error, since no broker has a reason to send one.
+package struct FrameDecoder: Sendable {
+    private enum Progress {
+        /// The next byte begins a packet.
+        case betweenFrames
+        /// `kept` holds the first bytes of a fixed header.
+        case header
+        /// `kept` holds the first bytes of a body, of which `keeping` are to be kept.
+        case body(MQTTFixedHeader, keeping: Int)
+        /// `kept` holds all that is kept of a body, of which `left` bytes are still to come.
+        case skipping(MQTTFixedHeader, left: Int)
+    }
+
+    /// 256 KiB: Kii's own limit for a payload is 4,096 bytes.
+    package static let defaultMaximumPacketBytes = 262_144
+
+    /// Which flags are permitted. A server sets it after CONNECT told it.
+    package var version: MQTTVersion
+    private let maximumPacketBytes: Int
+    private var progress = Progress.betweenFrames
+    private var kept: [UInt8] = []
+
+    /// - Parameters:
+    ///   - version: Which flags are permitted.
+    ///   - maximumPacketBytes: The largest remaining length that is taken whole.
+    package init(
+        version: MQTTVersion = .v3_1_1,
+        maximumPacketBytes: Int = FrameDecoder.defaultMaximumPacketBytes
+    ) {
+        self.version = version
+        // Below two bytes, the length of a cut PUBLISH's topic would be lost.
+        self.maximumPacketBytes = max(2, maximumPacketBytes)
+    }
+
+    /// How many bytes of an incomplete packet are held.
+    package var keptBytes: Int { self.kept.count }
+
+    /// Takes the next bytes of the stream and calls `receive` with each packet that they complete, in order.
+    ///
+    /// The span is valid during the call only. It is shorter than the header's `remainingLength` where a PUBLISH was
+    /// cut, and then holds at least its topic and packet identifier. After an error the stream has lost its frame, and
+    /// the decoder is of no further use.
+    package mutating func decode(
+        _ input: RawSpan,
+        _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
+    ) throws(MQTTError) {
+        var position = 0
+        while true {
+            switch self.progress {
+            case .betweenFrames:
+                guard try self.receiveWholeFrames(input, at: &position, receive) else { return }
+            case .header:
+                guard position < input.byteCount else { return }
+                self.keep(input, from: &position, upTo: self.kept.count + 1)
+                var end = 0
+                guard let header = try MQTTFixedHeader.parse(self.kept.span.bytes, at: &end, version: self.version)
+                else { continue }
+                self.kept.removeAll(keepingCapacity: true)
+                try self.begin(header)
+            case .body(let header, let keeping):
+                self.keep(input, from: &position, upTo: keeping)
+                guard self.kept.count == keeping else { return }
+                self.progress = self.afterBody(header)
+            case .skipping(let header, let left):
+                let skipped = min(left, input.byteCount - position)
+                position += skipped
+                guard skipped == left else {
+                    self.progress = .skipping(header, left: left - skipped)
+                    return
+                }
+                try receive(header, self.kept.span.bytes)
+                self.kept.removeAll(keepingCapacity: self.kept.capacity <= 4096)
+                self.progress = .betweenFrames
+            }
+        }
+    }
+
+    /// Hands on the packets that are whole; `false` when the input is used up.
+    private mutating func receiveWholeFrames(
+        _ input: RawSpan,
+        at position: inout Int,
+        _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
+    ) throws(MQTTError) -> Bool {
+        while position < input.byteCount {
+            guard let header = try MQTTFixedHeader.parse(input, at: &position, version: self.version) else {
+                self.keep(input, from: &position, upTo: input.byteCount)
+                self.progress = .header
+                return false
+            }
+            let end = position + header.remainingLength
+            guard end <= input.byteCount, header.remainingLength <= self.maximumPacketBytes else {
+                try self.begin(header)
+                return true
+            }
+            try receive(header, input.extracting(position..<end))
+            position = end
+        }
+        return false
+    }
+
+    private mutating func begin(_ header: MQTTFixedHeader) throws(MQTTError) {
+        guard header.remainingLength <= self.maximumPacketBytes || header.type == .publish else {
+            throw MQTTError(
+                .tooLarge(length: header.remainingLength, maximum: self.maximumPacketBytes), in: header.type)
+        }
+        self.progress = .body(header, keeping: min(header.remainingLength, self.maximumPacketBytes))
+    }
+
+    /// What follows when all bytes that were to be kept are: a cut PUBLISH may need more for its topic and packet
+    /// identifier, which bounds what is kept at 65,539 bytes or the limit, whichever is more.
+    private func afterBody(_ header: MQTTFixedHeader) -> Progress {
+        guard self.kept.count < header.remainingLength else { return .skipping(header, left: 0) }
+        let variableHeader = 2 + Int(self.kept[0]) << 8 + Int(self.kept[1]) + 2
+        let needed = min(variableHeader, header.remainingLength)
+        guard needed <= self.kept.count else { return .body(header, keeping: needed) }
+        return .skipping(header, left: header.remainingLength - self.kept.count)
+    }
+
+    private mutating func keep(_ input: RawSpan, from position: inout Int, upTo count: Int) {
+        let taken = min(count - self.kept.count, input.byteCount - position)
+        input.extracting(position..<position + taken).withUnsafeBytes { self.kept.append(contentsOf: $0) }
+        position += taken
+    }
+}

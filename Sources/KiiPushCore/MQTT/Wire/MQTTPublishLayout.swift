@@ -1,0 +1,39 @@
+/// Where the fields of a received PUBLISH lie, read without copying any of them.
+///
+/// - Source: MQTT 3.1.1, section 3.3.
+package struct MQTTPublishLayout: Sendable, Hashable {
+    package var qos: QoS
+    package var retain: Bool
+    package var duplicate: Bool
+    package var packetID: UInt16?
+    /// The bytes of the topic, not yet checked.
+    package var topic: Range<Int>
+    /// The bytes of the payload that are there: fewer than were sent where the packet was cut.
+    package var payload: Range<Int>
+
+    /// DUP at QoS 0 is taken, against [MQTT-3.3.1-2]: it says nothing there, some brokers pass it through from the
+    /// publisher, and hanging up would lose the messages that are under way.
+    package init(header: MQTTFixedHeader, body: RawSpan) throws(MQTTError) {
+        guard let qos = QoS(rawValue: header.flags >> 1 & 0b11) else {
+            throw MQTTError(.qos(3), in: .publish)  // [MQTT-3.3.1-4]
+        }
+        self.qos = qos
+        self.retain = header.flags & 0b0001 != 0
+        self.duplicate = header.flags & 0b1000 != 0
+        do {
+            var position = 0
+            self.topic = try body.takeRange(at: &position)
+            self.packetID = qos == .atMostOnce ? nil : try body.takePacketID(at: &position)
+            self.payload = position..<body.byteCount
+        } catch {
+            throw error.found(in: .publish)
+        }
+    }
+
+    /// The topic as text, checked.
+    package func topic(in body: RawSpan) throws(MQTTError) -> String {
+        let topic = try body.extracting(self.topic).text()
+        guard topic.isMQTTTopicName else { throw MQTTError(.topicName) }
+        return topic
+    }
+}

@@ -1,0 +1,89 @@
+/// The three kinds of field that packets are made of. Each method moves `position` behind the field, and reads nothing
+/// outside the packet: a span checks its bounds.
+extension RawSpan {
+    /// A byte.
+    func takeByte(at position: inout Int) throws(MQTTError) -> UInt8 {
+        guard position < self.byteCount else { throw MQTTError(.tooShort) }
+        defer { position += 1 }
+        return self.unsafeLoad(fromByteOffset: position, as: UInt8.self)
+    }
+
+    /// A 16-bit number, most significant byte first.
+    ///
+    /// - Source: MQTT 3.1.1, section 1.5.2.
+    func takeNumber(at position: inout Int) throws(MQTTError) -> UInt16 {
+        guard self.byteCount - position >= 2 else { throw MQTTError(.tooShort) }
+        defer { position += 2 }
+        return UInt16(bigEndian: self.unsafeLoadUnaligned(fromByteOffset: position, as: UInt16.self))
+    }
+
+    /// A packet identifier; 0 is none.
+    ///
+    /// - Source: [MQTT-2.3.1-1].
+    func takePacketID(at position: inout Int) throws(MQTTError) -> UInt16 {
+        let packetID = try self.takeNumber(at: &position)
+        guard packetID != 0 else { throw MQTTError(.packetID) }
+        return packetID
+    }
+
+    /// Where a text or binary field with a 16-bit length in front lies.
+    func takeRange(at position: inout Int) throws(MQTTError) -> Range<Int> {
+        let length = Int(try self.takeNumber(at: &position))
+        guard length <= self.byteCount - position else { throw MQTTError(.tooShort) }
+        defer { position += length }
+        return position..<position + length
+    }
+
+    /// A text with a 16-bit length in front.
+    func takeText(at position: inout Int) throws(MQTTError) -> String {
+        try self.extracting(self.takeRange(at: &position)).text()
+    }
+
+    /// Checks that the packet ends here.
+    func requireEnd(at position: Int) throws(MQTTError) {
+        guard position == self.byteCount else { throw MQTTError(.bytesLeftOver(self.byteCount - position)) }
+    }
+
+    /// All bytes as text. A byte order mark is a character like any other ([MQTT-1.5.3-3]).
+    ///
+    /// - Source: [MQTT-1.5.3-1], [MQTT-1.5.3-2].
+    func text() throws(MQTTError) -> String {
+        guard let text = self.withUnsafeBytes({ String(validating: $0, as: UTF8.self) }) else {
+            throw MQTTError(.textNotUTF8)
+        }
+        guard !text.utf8.contains(0) else { throw MQTTError(.textHoldsNull) }
+        return text
+    }
+}
+
+extension [UInt8] {
+    /// A copy of a span's bytes.
+    init(copying bytes: RawSpan) {
+        self.init(unsafeUninitializedCapacity: bytes.byteCount) { target, count in
+            bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(target).copyMemory(from: $0) }
+            count = bytes.byteCount
+        }
+    }
+
+    /// Appends a number, most significant byte first.
+    mutating func appendNumber(_ number: UInt16) {
+        self.append(UInt8(truncatingIfNeeded: number >> 8))
+        self.append(UInt8(truncatingIfNeeded: number))
+    }
+
+    /// Appends a text with its length in front.
+    mutating func appendText(_ text: String) throws(MQTTError) {
+        let count = text.utf8.count
+        guard count <= Int(UInt16.max) else { throw MQTTError(.textTooLong(count)) }
+        guard !text.utf8.contains(0) else { throw MQTTError(.textHoldsNull) }
+        self.appendNumber(UInt16(count))
+        self.append(contentsOf: text.utf8)
+    }
+
+    /// Appends bytes with their length in front.
+    mutating func appendData(_ data: [UInt8]) throws(MQTTError) {
+        guard data.count <= Int(UInt16.max) else { throw MQTTError(.textTooLong(data.count)) }
+        self.appendNumber(UInt16(data.count))
+        self.append(contentsOf: data)
+    }
+}

@@ -1,0 +1,21 @@
+extension String {
+    /// Whether a message can be published on this topic: not empty, no wildcard.
+    ///
+    /// - Source: [MQTT-3.3.2-2], [MQTT-4.7.3-1].
+    package var isMQTTTopicName: Bool {
+        !self.isEmpty && !self.utf8.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "#") }
+    }
+
+    /// Whether topics can be subscribed to with this: `+` and `#` stand alone between slashes, `#` at the end only.
+    ///
+    /// - Source: [MQTT-4.7.1-2], [MQTT-4.7.1-3], [MQTT-4.7.3-1].
+    package var isMQTTTopicFilter: Bool {
+        guard !self.isEmpty else { return false }
+        let levels = self.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for (index, level) in levels.enumerated() where level.count > 1 || index < levels.count - 1 {
+            if level.contains(UInt8(ascii: "#")) { return false }
+            if level.count > 1, level.contains(UInt8(ascii: "+")) { return false }
+        }
+        return true
+    }
+}
