@@ -1,0 +1,50 @@
+/// Something that happened to a message, for those who watch.
+package struct DeliveryEvent: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        /// It is in memory and decoded.
+        case received
+        /// The same message again while it was in hand; it joined, and nothing was started.
+        case joined
+        /// Its handler is called: attempt 1, 2, …
+        case started(attempt: Int)
+        /// Its handler answered with a success, or there was nobody to call.
+        case answered(FetchResult, attempt: Int)
+        /// It is shown to the user.
+        case presented
+        /// An attempt failed; the next one starts when `after` has passed.
+        case retry(attempt: Int, failure: DeliveryFailure, after: Duration)
+        /// It was given up on.
+        case dead(DeadLetterReason)
+        /// An answer came after the deadline. If it `counted` the message is done.
+        case late(FetchResult, attempt: Int, counted: Bool)
+        /// The call has not returned long after its deadline; a fresh thread takes its place.
+        case stuck(attempt: Int)
+    }
+
+    package var sequence: Int64
+    package var installation: Int64
+    package var kind: Kind
+
+    package init(sequence: Int64, installation: Int64, kind: Kind) {
+        self.sequence = sequence
+        self.installation = installation
+        self.kind = kind
+    }
+}
+
+/// How often what happened, since delivery started.
+package struct DeliveryCounters: Sendable, Hashable {
+    package var received = 0
+    package var joined = 0
+    package var newData = 0
+    package var noData = 0
+    package var presented = 0
+    /// Attempts that failed, for whatever reason.
+    package var failedAttempts = 0
+    package var dead = 0
+    /// Answers after the deadline, whether or not they counted.
+    package var late = 0
+    package var stuck = 0
+
+    package init() {}
+}

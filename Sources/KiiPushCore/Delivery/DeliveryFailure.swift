@@ -1,0 +1,52 @@
+/// Why one attempt to deliver a message failed. It is tried again while attempts are left.
+public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
+    /// The handler answered ``FetchResult/failed``.
+    case failed
+    /// The handler threw this error (its description, cut to 500 characters).
+    case threw(String)
+    /// The handler let go of the completion without an answer.
+    case unanswered
+    /// There was no answer in time (30 s unless configured).
+    case timedOut
+
+    /// A stable word, with the error after it if there is one.
+    public var description: String {
+        switch self {
+        case .failed: "failed"
+        case .threw(let error): "threw: \(error)"
+        case .unanswered: "unanswered"
+        case .timedOut: "timedOut"
+        }
+    }
+}
+
+/// Why a message was given up on. It stays in the inbox until a person retries or drops it.
+public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
+    /// Every attempt failed, the last one like this.
+    case attemptsFailed(DeliveryFailure)
+    /// The handler refused it with ``FetchCompletion/reject(_:)``, for this reason.
+    case rejected(String)
+    /// The process ended while the message ran alone, as often as it may be tried.
+    case crashed
+    /// The payload is no Kii message, for this reason.
+    case undecodable(String)
+    /// A thing-if command, and there is no ``ThingCommandHandler``.
+    case command
+    /// It came on a topic that is not the installation's.
+    case unexpectedTopic
+    /// It was larger than a packet may be; this many bytes long. Only its beginning is kept.
+    case oversized(originalLength: Int)
+
+    /// A stable word, with the detail after it if there is one.
+    public var description: String {
+        switch self {
+        case .attemptsFailed(let failure): failure.description
+        case .rejected(let reason): "rejected: \(reason)"
+        case .crashed: "crashed"
+        case .undecodable(let reason): "undecodable: \(reason)"
+        case .command: "command"
+        case .unexpectedTopic: "unexpectedTopic"
+        case .oversized(let length): "oversized: \(length) bytes"
+        }
+    }
+}

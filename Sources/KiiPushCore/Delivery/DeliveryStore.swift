@@ -1,0 +1,92 @@
+/// What delivery asks to be written about a message. Changes of one message are to be applied in the order given.
+package struct DeliveryChange: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
+        /// Handled (or there was nothing to handle): never delivered again.
+        case done(FetchResult)
+        /// To be tried again when `after` has passed.
+        case retry(after: Duration, failure: DeliveryFailure)
+        /// Handed to a handler; if the process ends now, it is suspected.
+        case inHand
+        /// Given back unstarted: not in memory any more.
+        case waiting
+        /// Shown to the user.
+        case presented
+        /// Given up on.
+        case dead(DeadLetterReason)
+    }
+
+    package var sequence: Int64
+    package var installation: Int64
+    package var verdict: Verdict
+    /// The row's attempts from now on.
+    package var attempts: Int
+    /// The row's crashes from now on.
+    package var crashes: Int
+
+    package init(sequence: Int64, installation: Int64, verdict: Verdict, attempts: Int, crashes: Int) {
+        self.sequence = sequence
+        self.installation = installation
+        self.verdict = verdict
+        self.attempts = attempts
+        self.crashes = crashes
+    }
+}
+
+/// What delivery wants to read back from the store.
+package struct DeliveryLoad: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        /// Rows that were in hand when an earlier process ended, after this sequence. They stay in hand.
+        case suspects(after: Int64)
+        /// Rows that wait, from the lowest sequence. The store marks what it returns as in hand, durably, before it
+        /// hands them over.
+        case waiting
+        /// Retries that are due, marked as in hand likewise.
+        case retries
+    }
+
+    package var installation: Int64
+    package var kind: Kind
+    /// The most rows to return.
+    package var limit: Int
+
+    package init(installation: Int64, kind: Kind, limit: Int) {
+        self.installation = installation
+        self.kind = kind
+        self.limit = limit
+    }
+}
+
+/// What the store answers to a ``DeliveryLoad``.
+package struct DeliveryPage: Sendable, Hashable {
+    /// The rows in order; ``StoredMessage/wasInHand`` is set on suspects and on no others.
+    package var messages: [StoredMessage]
+    /// Whether there are no more rows of that kind (now, for retries).
+    package var isComplete: Bool
+    /// For retries: how long until the next one in the store is due; `nil` if there is none.
+    package var nextRetry: Duration?
+    /// The store could not be read; delivery asks again in a second.
+    package var isFailure: Bool
+
+    package init(
+        messages: [StoredMessage], isComplete: Bool, nextRetry: Duration? = nil, isFailure: Bool = false
+    ) {
+        self.messages = messages
+        self.isComplete = isComplete
+        self.nextRetry = nextRetry
+        self.isFailure = isFailure
+    }
+}
+
+/// Where the messages are kept. Every call returns at once; the work is done in the store's own time and order.
+///
+/// Called on delivery's threads, one call at a time, never under a lock.
+package protocol DeliveryStore: AnyObject, Sendable {
+    /// Has `changes` written with the next transaction. A change of a row that is gone is ignored.
+    func record(_ changes: [DeliveryChange])
+
+    /// Has `changes` written, and calls `committed` from any thread once they are durable.
+    func record(_ changes: [DeliveryChange], thenDurably committed: @escaping @Sendable () -> Void)
+
+    /// Reads rows back, and calls `deliver` from any thread, exactly once, when those that it marked are durable.
+    func load(_ request: DeliveryLoad, deliver: @escaping @Sendable (DeliveryPage) -> Void)
+}

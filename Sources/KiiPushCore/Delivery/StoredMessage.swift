@@ -1,0 +1,51 @@
+/// A message as the store hands it to delivery.
+package struct StoredMessage: Sendable, Hashable {
+    /// The store's key of the message.
+    package var sequence: Int64
+    /// The store's key of the installation that received it.
+    package var installation: Int64
+    /// The MQTT topic it came on.
+    package var topic: String
+    /// The payload; of an oversized message its beginning.
+    package var payload: [UInt8]
+    /// How long the payload was in bytes, if ``payload`` is only its beginning.
+    package var originalLength: Int?
+    /// When it was received.
+    package var receivedAt: Timestamp
+    /// Attempts that failed, and attempts that ran alone when the process ended.
+    package var attempts: Int
+    /// Attempts that ran alone when the process ended.
+    package var crashes: Int
+    /// It was in hand when an earlier process ended: it may be what ended it, and runs alone.
+    package var wasInHand: Bool
+    /// The user opened the alert that showed it: the handler is called (again), and told so.
+    package var isUserOpened: Bool
+    /// Its topic is not the installation's.
+    package var isUnexpectedTopic: Bool
+
+    package init(
+        sequence: Int64,
+        installation: Int64,
+        topic: String,
+        payload: [UInt8],
+        originalLength: Int? = nil,
+        receivedAt: Timestamp,
+        attempts: Int = 0,
+        crashes: Int = 0,
+        wasInHand: Bool = false,
+        isUserOpened: Bool = false,
+        isUnexpectedTopic: Bool = false
+    ) {
+        self.sequence = sequence
+        self.installation = installation
+        self.topic = topic
+        self.payload = payload
+        self.originalLength = originalLength
+        self.receivedAt = receivedAt
+        self.attempts = attempts
+        self.crashes = crashes
+        self.wasInHand = wasInHand
+        self.isUserOpened = isUserOpened
+        self.isUnexpectedTopic = isUnexpectedTopic
+    }
+}

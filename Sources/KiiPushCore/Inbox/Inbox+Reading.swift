@@ -1,0 +1,145 @@
+extension Inbox {
+    /// The row with this number.
+    package func row(_ sequence: Int64) throws(InboxError) -> StoredRow? {
+        try self.statements.row.bind(1, sequence)
+        return try self.rows(of: self.statements.row).first
+    }
+
+    /// Rows of one installation in one of the states `waiting`, `inHand`, `retry` or `presented`, in the order of
+    /// reception: the page after `sequence`. This is what recovery at start and the reading of a backlog go by.
+    package func rows(
+        _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int
+    ) throws(InboxError) -> [StoredRow] {
+        let statement = self.statements.page
+        try statement.bind(1, installation)
+        try statement.bind(2, state.rawValue)
+        try statement.bind(3, sequence)
+        try statement.bind(4, Int64(limit))
+        return try self.rows(of: statement)
+    }
+
+    /// Rows of one state whatever their installation, in the order of reception: for people and tools.
+    package func rows(_ state: RowState, after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredRow] {
+        let statement = self.statements.pageOfAll
+        try statement.bind(1, state.rawValue)
+        try statement.bind(2, sequence)
+        try statement.bind(3, Int64(limit))
+        return try self.rows(of: statement)
+    }
+
+    /// Dead letters, in the order of reception: the page after `sequence`.
+    package func deadLetters(after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredRow] {
+        try self.rows(.dead, after: sequence, limit: limit)
+    }
+
+    /// Retries that are due at `now`, the longest due first.
+    ///
+    /// One that is due later than `now` plus `longestDelay` is due too: no retry is ever put off that long, so the
+    /// calendar clock was set back after it was written.
+    package func dueRetries(
+        installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int
+    ) throws(InboxError) -> [StoredRow] {
+        let due = try self.retries(self.statements.dueRetries, installation, now, limit)
+        guard due.count < limit else { return due }
+        let ahead = self.statements.retriesTooFarAhead
+        return try due + self.retries(ahead, installation, now + longestDelay, limit - due.count)
+    }
+
+    /// When the next retry of an installation is due; `nil` if it has none.
+    package func nextRetry(installation: Int64) throws(InboxError) -> Timestamp? {
+        let statement = self.statements.nextRetry
+        defer { statement.reset() }
+        try statement.bind(1, installation)
+        guard try statement.next() else { return nil }
+        return statement.optionalInteger(0).map(Timestamp.init(millisecondsSinceEpoch:))
+    }
+
+    /// Whether the row holds exactly this topic and these bytes, of this length if they are truncated.
+    package func matches(
+        _ sequence: Int64, topic: String, payload: [UInt8], originalLength: Int? = nil
+    ) throws(InboxError) -> Bool {
+        let statement = self.statements.bytes
+        defer { statement.reset() }
+        try statement.bind(1, sequence)
+        guard try statement.next(), statement.text(0) == topic,
+            statement.optionalInteger(1) == originalLength.map(Int64.init)
+        else { return false }
+        return statement.withBlob(2) { stored in stored.elementsEqual(payload) }
+    }
+
+    /// The key of the installation `id`, if it is known.
+    package func installation(id: String) throws(InboxError) -> Int64? {
+        let statement = self.statements.findInstallation
+        defer { statement.reset() }
+        try statement.bind(1, id)
+        return try statement.next() ? statement.integer(0) : nil
+    }
+
+    /// The rows of an installation with a packet identifier whose acknowledgement is not known to have arrived.
+    package func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
+        let proven = self.statements.proven
+        defer { proven.reset() }
+        try proven.bind(1, installation)
+        let start = try proven.next() ? proven.integer(0) : 0
+        let statement = self.statements.unproven
+        defer { statement.reset() }
+        try statement.bind(1, start)
+        try statement.bind(2, installation)
+        var rows: [UnprovenRow] = []
+        while try statement.next() {
+            rows.append(
+                UnprovenRow(
+                    sequence: statement.integer(0),
+                    packetID: UInt16(truncatingIfNeeded: statement.integer(1)),
+                    connection: statement.integer(2)
+                ))
+        }
+        return rows
+    }
+
+    private func retries(
+        _ statement: SQLiteStatement, _ installation: Int64, _ moment: Timestamp, _ limit: Int
+    ) throws(InboxError) -> [StoredRow] {
+        try statement.bind(1, installation)
+        try statement.bind(2, moment.millisecondsSinceEpoch)
+        try statement.bind(3, Int64(limit))
+        return try self.rows(of: statement)
+    }
+
+    private func rows(of statement: SQLiteStatement) throws(InboxError) -> [StoredRow] {
+        defer { statement.reset() }
+        var rows: [StoredRow] = []
+        while try statement.next() { rows.append(try StoredRow(readingFrom: statement)) }
+        return rows
+    }
+}
+
+extension StoredRow {
+    /// Reads the columns of ``InboxSchema/columns``.
+    fileprivate init(readingFrom statement: SQLiteStatement) throws(InboxError) {
+        guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15) else {
+            throw InboxError(.corrupt, step: "reading a message")
+        }
+        self.init(
+            sequence: statement.integer(0),
+            message: NewRow(
+                installation: statement.integer(1),
+                topic: topic,
+                payload: statement.blob(16),
+                originalLength: statement.optionalInteger(13).map(Int.init(truncatingIfNeeded:)),
+                qos: UInt8(truncatingIfNeeded: statement.integer(8)),
+                duplicate: statement.integer(9) != 0,
+                retain: statement.integer(10) != 0,
+                packetID: statement.optionalInteger(11).map(UInt16.init(truncatingIfNeeded:)),
+                connection: statement.integer(12),
+                receivedAt: Timestamp(millisecondsSinceEpoch: statement.integer(7)),
+                state: state,
+                reason: statement.text(14)
+            ),
+            attempts: Int(truncatingIfNeeded: statement.integer(3)),
+            crashes: Int(truncatingIfNeeded: statement.integer(4)),
+            nextAttempt: statement.optionalInteger(5).map(Timestamp.init(millisecondsSinceEpoch:)),
+            updatedAt: Timestamp(millisecondsSinceEpoch: statement.integer(6))
+        )
+    }
+}

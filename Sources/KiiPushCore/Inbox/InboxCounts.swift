@@ -1,0 +1,36 @@
+/// How many messages stand where, and how many bytes they take. Kept with every transaction, so reading it is free.
+package struct InboxCounts: Sendable, Hashable {
+    /// Rows and bytes of one state.
+    package struct Tally: Sendable, Hashable {
+        package var rows: Int64 = 0
+        /// Payload, topic and a flat ``InboxCounts/rowOverhead`` a row.
+        package var bytes: Int64 = 0
+    }
+
+    /// What a row costs beside its payload and topic, about.
+    package static let rowOverhead: Int64 = 64
+
+    private var tallies: [Tally] = .init(repeating: Tally(), count: RowState.allCases.count)
+
+    package init() {}
+
+    package subscript(state: RowState) -> Tally {
+        get { self.tallies[Int(state.rawValue)] }
+        set { self.tallies[Int(state.rawValue)] = newValue }
+    }
+
+    /// Bytes that wait for a handler, in whatever state: what back-pressure is measured by.
+    package var pendingBytes: Int64 {
+        self[.waiting].bytes + self[.inHand].bytes + self[.retry].bytes + self[.presented].bytes
+    }
+
+    mutating func add(_ bytes: Int64, to state: RowState) {
+        self[state].rows += 1
+        self[state].bytes += bytes
+    }
+
+    mutating func remove(_ bytes: Int64, from state: RowState) {
+        self[state].rows -= 1
+        self[state].bytes -= bytes
+    }
+}

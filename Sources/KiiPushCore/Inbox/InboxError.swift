@@ -1,0 +1,86 @@
+import CSQLite
+import Glibc
+
+/// Why the inbox could not do what it was asked to do.
+///
+/// It carries SQLite's codes and the name of the step, and never a row, a topic or a payload.
+package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What failed, in terms of what the caller does next.
+    package enum Kind: Sendable, Hashable {
+        /// No room on the disk (or in the quota). The transaction was rolled back; the same one may be tried again later.
+        case full
+        /// The file is damaged or is no inbox. The caller moves it aside and opens a fresh one.
+        case corrupt
+        /// A later version of this library wrote the file.
+        case newerVersion(Int)
+        /// Another connection holds a lock that this one needs.
+        case locked
+        /// The file or its directory may not be written.
+        case notPermitted
+        /// The file could not be opened or created.
+        case cannotOpen
+        /// The disk or the file system failed.
+        case io
+        /// Anything else: a defect of this library, or no memory.
+        case other
+    }
+
+    /// What failed.
+    package var kind: Kind
+    /// SQLite's primary result code, such as `SQLITE_FULL`; 0 where SQLite was not asked.
+    package var code: Int32
+    /// SQLite's extended result code, such as `SQLITE_IOERR_WRITE`.
+    package var extendedCode: Int32
+    /// The `errno` of the system call below, 0 where there was none.
+    package var systemError: Int32
+    /// The step that failed, in words.
+    package var step: String
+
+    package init(_ kind: Kind, step: String, extendedCode: Int32 = 0, systemError: Int32 = 0) {
+        self.kind = kind
+        self.code = extendedCode & 0xFF
+        self.extendedCode = extendedCode
+        self.systemError = systemError
+        self.step = step
+    }
+
+    /// Reads SQLite's codes. `SQLITE_IOERR` with `ENOSPC` or `EDQUOT` below it is a full disk too: SQLite says
+    /// `SQLITE_FULL` for a short write only.
+    init(extendedCode: Int32, systemError: Int32, step: String) {
+        let kind: Kind =
+            switch extendedCode & 0xFF {
+            case SQLITE_FULL: .full
+            case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
+            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .locked
+            case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .notPermitted
+            case SQLITE_CANTOPEN: .cannotOpen
+            case SQLITE_IOERR: systemError == ENOSPC || systemError == EDQUOT ? .full : .io
+            default: .other
+            }
+        self.init(kind, step: step, extendedCode: extendedCode, systemError: systemError)
+    }
+
+    /// What to do about it, as half a sentence.
+    package var advice: String {
+        switch self.kind {
+        case .full: "free some space on the disk; nothing is acknowledged until there is"
+        case .corrupt: "move the file aside; a fresh one is made"
+        case .newerVersion: "run the newer version of this program, or use another state directory"
+        case .locked: "stop the other program that changes this file"
+        case .notPermitted: "make the file and its directory writable for this user"
+        case .cannotOpen: "check that the directory exists and belongs to this user"
+        case .io: "check the disk"
+        case .other: "report this as a defect of kii-push"
+        }
+    }
+
+    /// One line: the step, the codes, and what to do.
+    package var description: String {
+        var facts: [String] = []
+        if case .newerVersion(let version) = self.kind { facts.append("schema version \(version)") }
+        if self.code != 0 { facts.append("SQLite code \(self.code), extended \(self.extendedCode)") }
+        if self.systemError != 0 { facts.append("errno \(self.systemError)") }
+        let detail = facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))"
+        return "inbox: \(self.step) failed\(detail); \(self.advice)"
+    }
+}

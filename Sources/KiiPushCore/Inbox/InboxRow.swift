@@ -1,0 +1,126 @@
+/// Where a stored message stands.
+package enum RowState: Int64, Sendable, Hashable, CaseIterable {
+    /// Stored and acknowledged; not in memory.
+    case waiting = 0
+    /// Handed to delivery. Found after a restart, it may be what ended the process.
+    case inHand = 1
+    /// Failed, and to be tried again at ``StoredRow/nextAttempt``.
+    case retry = 2
+    /// Shown to the user, who has not reacted.
+    case presented = 3
+    /// Handled. Kept for a while, so that a redelivery is recognised.
+    case done = 4
+    /// Given up on, with a reason. Kept until a person retries or drops it.
+    case dead = 5
+}
+
+/// A message as it came from the network, to be stored.
+package struct NewRow: Sendable, Hashable {
+    /// The key of the installation that received it (``InboxTransaction/installation(id:)``).
+    package var installation: Int64
+    /// The MQTT topic it came on.
+    package var topic: String
+    /// The payload; of an oversized message its beginning.
+    package var payload: [UInt8]
+    /// How long the payload was in bytes, if ``payload`` is only its beginning.
+    package var originalLength: Int?
+    /// The quality of service it came with, 0 to 2.
+    package var qos: UInt8
+    /// Whether the broker marked it as a possible redelivery.
+    package var duplicate: Bool
+    /// Whether the broker had kept it as the topic's retained message.
+    package var retain: Bool
+    /// The packet identifier; `nil` at QoS 0.
+    package var packetID: UInt16?
+    /// The generation of the connection it came on.
+    package var connection: Int64
+    /// When it was received.
+    package var receivedAt: Timestamp
+    /// `inHand` if it is handed to delivery in this turn, `waiting` if delivery has no room, `dead` if it is unreadable.
+    package var state: RowState
+    /// Why it is dead, if it is.
+    package var reason: String?
+
+    package init(
+        installation: Int64,
+        topic: String,
+        payload: [UInt8],
+        originalLength: Int? = nil,
+        qos: UInt8 = 1,
+        duplicate: Bool = false,
+        retain: Bool = false,
+        packetID: UInt16? = nil,
+        connection: Int64 = 0,
+        receivedAt: Timestamp,
+        state: RowState = .inHand,
+        reason: String? = nil
+    ) {
+        self.installation = installation
+        self.topic = topic
+        self.payload = payload
+        self.originalLength = originalLength
+        self.qos = qos
+        self.duplicate = duplicate
+        self.retain = retain
+        self.packetID = packetID
+        self.connection = connection
+        self.receivedAt = receivedAt
+        self.state = state
+        self.reason = reason
+    }
+}
+
+/// A message as the inbox holds it.
+package struct StoredRow: Sendable, Hashable {
+    /// The row's key: rises by one a message, never used twice.
+    package var sequence: Int64
+    /// What was stored; `state` and `reason` are the present ones.
+    package var message: NewRow
+    /// Attempts that ended in failure, and attempts that ran alone when the process ended.
+    package var attempts: Int
+    /// Attempts that ran alone and have not returned: each is a crash, once the process that made it is gone.
+    package var crashes: Int
+    /// When the next attempt is due, in state `retry`.
+    package var nextAttempt: Timestamp?
+    /// When the row last changed.
+    package var updatedAt: Timestamp
+
+    /// Where the row stands.
+    package var state: RowState { self.message.state }
+}
+
+/// What becomes of a stored message.
+package struct RowChange: Sendable, Hashable {
+    package var sequence: Int64
+    package var state: RowState
+    /// `nil` leaves the number as it is.
+    package var attempts: Int?
+    /// `nil` leaves the number as it is.
+    package var crashes: Int?
+    package var nextAttempt: Timestamp?
+    /// The last error, or why the message is dead. `nil` keeps what is there unless the row becomes `done`.
+    package var reason: String?
+
+    package init(
+        sequence: Int64,
+        state: RowState,
+        attempts: Int? = nil,
+        crashes: Int? = nil,
+        nextAttempt: Timestamp? = nil,
+        reason: String? = nil
+    ) {
+        self.sequence = sequence
+        self.state = state
+        self.attempts = attempts
+        self.crashes = crashes
+        self.nextAttempt = nextAttempt
+        self.reason = reason
+    }
+}
+
+/// What a redelivery filter needs to know about a row whose acknowledgement may not have arrived.
+package struct UnprovenRow: Sendable, Hashable {
+    package var sequence: Int64
+    package var packetID: UInt16
+    package var connection: Int64
+}

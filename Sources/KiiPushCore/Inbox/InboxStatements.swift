@@ -1,0 +1,112 @@
+/// The last sequence given out, and the counts: one row of the file, written once a transaction.
+struct InboxLedger: Equatable {
+    var lastSequence: Int64 = 0
+    var counts = InboxCounts()
+}
+
+/// Every statement of the inbox, compiled once.
+final class InboxStatements {
+    let begin, commit, rollback: SQLiteStatement
+    let insert, update, finish, standing, delete: SQLiteStatement
+    let row, bytes, page, pageOfAll, dueRetries, retriesTooFarAhead, nextRetry: SQLiteStatement
+    let addInstallation, findInstallation, prove, proven, unproven: SQLiteStatement
+    let scan, freePages, vacuum: SQLiteStatement
+    private let readingLedger, writingLedger: SQLiteStatement
+
+    init(_ connection: SQLiteConnection) {
+        func make(_ sql: String, _ step: String) -> SQLiteStatement { SQLiteStatement(connection, sql, step: step) }
+        let columns = InboxSchema.columns
+        self.begin = make("BEGIN IMMEDIATE", "beginning a transaction")
+        self.commit = make("COMMIT", "committing")
+        self.rollback = make("ROLLBACK", "rolling back")
+        self.insert = make(
+            """
+            INSERT INTO message (sequence, installation, state, bytes, updated_ms, received_ms, qos, duplicate, retain,
+                packet_id, connection, original_length, reason, topic, payload)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+            """, "storing a message")
+        self.update = make(
+            """
+            UPDATE message SET state = ?2, attempts = coalesce(?3, attempts), crashes = coalesce(?4, crashes),
+                next_attempt_ms = ?5, reason = coalesce(?6, reason), updated_ms = ?7
+            WHERE sequence = ?1
+            """, "recording a verdict")
+        self.finish = make(
+            "UPDATE message SET state = 4, next_attempt_ms = NULL, reason = NULL, updated_ms = ?2 WHERE sequence = ?1",
+            "recording a verdict")
+        self.standing = make("SELECT state, bytes FROM message WHERE sequence = ?1", "reading a state")
+        self.delete = make("DELETE FROM message WHERE sequence = ?1", "removing a message")
+        self.row = make("SELECT \(columns) FROM message WHERE sequence = ?1", "reading a message")
+        self.bytes = make(
+            "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")
+        // `state < 4` stands here as it stands in the partial index, or SQLite does not use that index.
+        self.page = make(
+            """
+            SELECT \(columns) FROM message
+            WHERE installation = ?1 AND state < 4 AND state = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4
+            """, "reading messages")
+        self.pageOfAll = make(
+            """
+            SELECT \(columns) FROM message WHERE state = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3
+            """, "reading messages")
+        self.dueRetries = make(
+            """
+            SELECT \(columns) FROM message WHERE installation = ?1 AND state = 2 AND next_attempt_ms <= ?2
+            ORDER BY next_attempt_ms, sequence LIMIT ?3
+            """, "reading due retries")
+        self.retriesTooFarAhead = make(
+            """
+            SELECT \(columns) FROM message WHERE installation = ?1 AND state = 2 AND next_attempt_ms > ?2
+            ORDER BY next_attempt_ms, sequence LIMIT ?3
+            """, "reading due retries")
+        self.nextRetry = make(
+            "SELECT min(next_attempt_ms) FROM message WHERE installation = ?1 AND state = 2", "reading the next retry")
+        self.addInstallation = make(
+            "INSERT INTO installation (id) VALUES (?1) ON CONFLICT (id) DO NOTHING", "adding an installation")
+        self.findInstallation = make("SELECT key FROM installation WHERE id = ?1", "finding an installation")
+        self.prove = make(
+            "UPDATE installation SET proven_sequence = max(proven_sequence, ?2) WHERE key = ?1",
+            "recording proven acknowledgements")
+        self.proven = make("SELECT proven_sequence FROM installation WHERE key = ?1", "reading what is proven")
+        self.unproven = make(
+            """
+            SELECT sequence, packet_id, connection FROM message
+            WHERE sequence > ?1 AND installation = ?2 AND packet_id IS NOT NULL ORDER BY sequence
+            """, "reading unproven rows")
+        self.scan = make(
+            "SELECT sequence, state, updated_ms, bytes FROM message WHERE sequence > ?1 ORDER BY sequence LIMIT ?2",
+            "looking for old rows")
+        self.freePages = make("PRAGMA freelist_count", "counting free pages")
+        self.vacuum = make("PRAGMA incremental_vacuum(64)", "giving pages back")
+        self.readingLedger = make("SELECT * FROM ledger WHERE id = 1", "reading the counts")
+        self.writingLedger = make(
+            """
+            UPDATE ledger SET last_sequence = ?1, rows0 = ?2, rows1 = ?3, rows2 = ?4, rows3 = ?5, rows4 = ?6,
+                rows5 = ?7, bytes0 = ?8, bytes1 = ?9, bytes2 = ?10, bytes3 = ?11, bytes4 = ?12, bytes5 = ?13
+            WHERE id = 1
+            """, "writing the counts")
+    }
+
+    func readLedger() throws(InboxError) -> InboxLedger {
+        let statement = self.readingLedger
+        defer { statement.reset() }
+        guard try statement.next() else { throw InboxError(.corrupt, step: "reading the counts") }
+        var ledger = InboxLedger(lastSequence: statement.integer(1))
+        for state in RowState.allCases {
+            let column = Int32(state.rawValue)
+            ledger.counts[state] = .init(rows: statement.integer(2 + column), bytes: statement.integer(8 + column))
+        }
+        return ledger
+    }
+
+    func writeLedger(_ ledger: InboxLedger) throws(InboxError) {
+        let statement = self.writingLedger
+        try statement.bind(1, ledger.lastSequence)
+        for state in RowState.allCases {
+            let column = Int32(state.rawValue)
+            try statement.bind(2 + column, ledger.counts[state].rows)
+            try statement.bind(8 + column, ledger.counts[state].bytes)
+        }
+        try statement.run()
+    }
+}

@@ -1,0 +1,114 @@
+/// What may be written, for as long as ``Inbox/transaction(_:)`` runs.
+package struct InboxTransaction: ~Copyable {
+    private let inbox: Inbox
+
+    init(_ inbox: Inbox) { self.inbox = inbox }
+
+    /// Stores a message and returns its sequence number.
+    @discardableResult
+    package func insert(_ row: NewRow) throws(InboxError) -> Int64 {
+        let sequence = self.inbox.pending.lastSequence + 1
+        let bytes = Int64(row.payload.count + row.topic.utf8.count) + InboxCounts.rowOverhead
+        let statement = self.inbox.statements.insert
+        try statement.bind(1, sequence)
+        try statement.bind(2, row.installation)
+        try statement.bind(3, row.state.rawValue)
+        try statement.bind(4, bytes)
+        try statement.bind(5, row.receivedAt.millisecondsSinceEpoch)
+        try statement.bind(6, Int64(row.qos))
+        try statement.bind(7, row.duplicate ? 1 : 0)
+        try statement.bind(8, row.retain ? 1 : 0)
+        try statement.bind(9, row.packetID.map(Int64.init))
+        try statement.bind(10, row.connection)
+        try statement.bind(11, row.originalLength.map(Int64.init))
+        try statement.bind(12, row.reason)
+        try statement.bind(13, row.topic)
+        try statement.bind(14, blob: row.payload)
+        try statement.run()
+        self.inbox.pending.lastSequence = sequence
+        self.inbox.pending.counts.add(bytes, to: row.state)
+        return sequence
+    }
+
+    /// Applies a change; false if there is no such row (any more).
+    @discardableResult
+    package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Bool {
+        guard let (state, bytes) = try self.standing(of: change.sequence) else { return false }
+        if change.state == .done, change.attempts == nil, change.crashes == nil {
+            let statement = self.inbox.statements.finish
+            try statement.bind(1, change.sequence)
+            try statement.bind(2, now.millisecondsSinceEpoch)
+            try statement.run()
+        } else {
+            let statement = self.inbox.statements.update
+            try statement.bind(1, change.sequence)
+            try statement.bind(2, change.state.rawValue)
+            try statement.bind(3, change.attempts.map(Int64.init))
+            try statement.bind(4, change.crashes.map(Int64.init))
+            try statement.bind(5, change.nextAttempt?.millisecondsSinceEpoch)
+            try statement.bind(6, change.reason)
+            try statement.bind(7, now.millisecondsSinceEpoch)
+            try statement.run()
+        }
+        self.move(bytes, from: state, to: change.state)
+        return true
+    }
+
+    /// Makes a dead letter wait for delivery again, with its attempts forgotten; false unless it is a dead letter.
+    @discardableResult
+    package func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
+        guard let (state, _) = try self.standing(of: sequence), state == .dead else { return false }
+        return try self.update(RowChange(sequence: sequence, state: .waiting, attempts: 0, crashes: 0), at: now)
+    }
+
+    /// Removes a dead letter for good; false unless it is one.
+    @discardableResult
+    package func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool {
+        guard let (state, _) = try self.standing(of: sequence), state == .dead else { return false }
+        return try self.remove(sequence)
+    }
+
+    /// The key of the installation `id`, which is added if it is new.
+    package func installation(id: String) throws(InboxError) -> Int64 {
+        if let key = try self.inbox.installation(id: id) { return key }
+        try self.inbox.statements.addInstallation.bind(1, id)
+        try self.inbox.statements.addInstallation.run()
+        guard let key = try self.inbox.installation(id: id) else {
+            throw InboxError(.corrupt, step: "adding an installation")
+        }
+        return key
+    }
+
+    /// Notes that the acknowledgements of every row up to `sequence` are known to have arrived.
+    package func markProven(installation: Int64, through sequence: Int64) throws(InboxError) {
+        let statement = self.inbox.statements.prove
+        try statement.bind(1, installation)
+        try statement.bind(2, sequence)
+        try statement.run()
+    }
+
+    func remove(_ sequence: Int64) throws(InboxError) -> Bool {
+        guard let (state, bytes) = try self.standing(of: sequence) else { return false }
+        try self.inbox.statements.delete.bind(1, sequence)
+        try self.inbox.statements.delete.run()
+        self.inbox.pending.counts.remove(bytes, from: state)
+        return true
+    }
+
+    private func move(_ bytes: Int64, from old: RowState, to new: RowState) {
+        guard old != new else { return }
+        self.inbox.pending.counts.remove(bytes, from: old)
+        self.inbox.pending.counts.add(bytes, to: new)
+    }
+
+    private func standing(of sequence: Int64) throws(InboxError) -> (RowState, Int64)? {
+        let statement = self.inbox.statements.standing
+        defer { statement.reset() }
+        try statement.bind(1, sequence)
+        guard try statement.next() else { return nil }
+        guard let state = RowState(rawValue: statement.integer(0)) else {
+            throw InboxError(.corrupt, step: "reading a state")
+        }
+        return (state, statement.integer(1))
+    }
+}
