@@ -3,6 +3,85 @@
 
 // The type checks of curl's headers are macros around the variadic calls wrapped here.
 #define CURL_DISABLE_TYPECHECK 1
+// CURLOPT_PROTOCOLS has a successor in 7.85, which the oldest libcurl that is supported (7.68) lacks.
+#define CURL_DISABLE_DEPRECATION 1
 #include <curl/curl.h>
+// Swift's Glibc module leaves it out.
+#include <sys/epoll.h>
+
+// curl_easy_setopt(), curl_easy_getinfo() and curl_multi_setopt() are variadic, which Swift cannot call.
+// One wrapper per C argument type.
+
+typedef size_t (*ccurl_bytes_callback)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode ccurl_easy_set_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_easy_set_string(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_easy_set_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_easy_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_easy_set_callback(CURL *handle, CURLoption option, ccurl_bytes_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_easy_get_long(CURL *handle, CURLINFO info, long *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode ccurl_easy_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode ccurl_easy_get_socket(CURL *handle, curl_socket_t *value) {
+    return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, value);
+}
+
+// CURLINFO_PRIVATE is declared as char ** though any pointer is kept there.
+static inline CURLcode ccurl_easy_get_private(CURL *handle, void **value) {
+    return curl_easy_getinfo(handle, CURLINFO_PRIVATE, (char **)value);
+}
+
+static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode ccurl_multi_set_socket_callback(CURLM *multi, curl_socket_callback value, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value);
+    return code ? code : curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+}
+
+static inline CURLMcode ccurl_multi_set_timer_callback(CURLM *multi, curl_multi_timer_callback value, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value);
+    return code ? code : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+
+// The result sits in a union, and is gone once the handle is removed from its multi handle.
+static inline CURLcode ccurl_message_result(const CURLMsg *message) {
+    return message->data.result;
+}
+
+// CURLOPT_QUICK_EXIT came with 7.87. Without it a handle that is removed waits for getaddrinfo() to return.
+static inline CURLcode ccurl_easy_set_quick_exit(CURL *handle) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+#else
+    (void)handle;
+    return CURLE_UNKNOWN_OPTION;
+#endif
+}
+
+// Casts in the macros keep Swift from seeing these.
+static inline curl_socket_t ccurl_socket_timeout(void) { return CURL_SOCKET_TIMEOUT; }
+static inline long ccurl_web_protocols(void) { return CURLPROTO_HTTP | CURLPROTO_HTTPS; }
 
 #endif

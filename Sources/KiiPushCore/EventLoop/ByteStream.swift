@@ -1,0 +1,289 @@
+import CCurl
+import Glibc
+
+/// A connection that carries bytes both ways. Loop thread only.
+///
+/// It lives until it is closed from either side; the loop holds it, and it holds its delegate, until then. Every call is
+/// allowed at any time, from any callback; on a closed stream they do nothing.
+package final class ByteStream {
+    private enum State {
+        /// Bytes to send are kept. Exits: `open`, `closed`.
+        case connecting
+        /// Exits: `lingering`, `closed`.
+        case open
+        /// The owner has left; what it sent is still leaving. Exit: `closed`.
+        case lingering
+        case closed
+    }
+
+    /// What ``drain(into:limit:)`` left behind.
+    enum Rest { case nothing, perhapsMore }
+
+    private var state = State.connecting
+    private var delegate: (any ByteStreamDelegate)?
+    private weak let streams: StreamSet?
+    private var connection: (easy: CurlEasy, group: StreamGroup, descriptor: Int32)?
+    private var outgoing = SendBuffer()
+    private var wantsToWrite = false
+    private var peerHasClosed = false
+    private var sendError: TransportError?
+    // Whether libcurl may hold bytes that the socket no longer shows: a TLS layer does.
+    private let isBuffered: Bool
+    var isQueuedForFlush = false
+    var isQueuedForDrain = false
+
+    /// Whether reading is paused.
+    package private(set) var isPaused = false
+    /// Whether the stream is closed, by either side.
+    package var isClosed: Bool { self.state == .closed }
+    /// How many bytes wait to be sent.
+    package var unsentBytes: Int { self.outgoing.count }
+
+    init(delegate: any ByteStreamDelegate, streams: StreamSet, isBuffered: Bool) {
+        self.delegate = delegate
+        self.streams = streams
+        self.isBuffered = isBuffered
+    }
+
+    /// Queues `bytes`; everything queued in one turn leaves at its end in one write, if the peer takes it.
+    ///
+    /// Before the connection stands they are kept. There is no limit here: look at ``unsentBytes``.
+    package func send(_ bytes: [UInt8]) {
+        guard self.state == .connecting || self.state == .open, !bytes.isEmpty, self.sendError == nil else { return }
+        self.outgoing.append(bytes)
+        if self.state == .open, !self.wantsToWrite { self.streams?.queueFlush(self) }
+    }
+
+    /// Stops handing over bytes, from this moment on; the peer feels it once the kernel's buffers are full.
+    ///
+    /// A connection that breaks is still reported. A peer that has closed in good order is reported after
+    /// ``resumeReading()``, since bytes from before may still have to be read.
+    package func pauseReading() {
+        guard self.state == .connecting || self.state == .open, !self.isPaused else { return }
+        self.isPaused = true
+        self.updateInterest()
+    }
+
+    /// Goes on where ``pauseReading()`` stopped.
+    package func resumeReading() {
+        guard self.isPaused else { return }
+        self.isPaused = false
+        guard self.state == .open else { return }
+        self.updateInterest()
+        self.streams?.queueDrain(self)
+    }
+
+    /// Closes at once; what was not sent yet is dropped. No delegate call follows.
+    package func close() {
+        guard self.state != .closed else { return }
+        self.tearDown()
+    }
+
+    /// Closes when everything queued has left, or after the configured linger time. No delegate call follows.
+    package func closeAfterFlush() {
+        switch self.state {
+        case .closed, .lingering: return
+        case .connecting where self.outgoing.isEmpty: self.tearDown()
+        case .open where self.outgoing.isEmpty: self.tearDown()
+        case .connecting, .open:
+            self.delegate = nil
+            self.isPaused = false
+            if self.state == .open {
+                self.state = .lingering
+                self.updateInterest()
+            }
+            self.streams?.limitLinger(self)
+        }
+    }
+}
+
+// MARK: - Called by the set of streams
+
+extension ByteStream {
+    /// The stream whose handle `easy` is, while the set of streams holds it.
+    static func of(_ easy: UnsafeMutableRawPointer) -> ByteStream? {
+        var context: UnsafeMutableRawPointer?
+        guard ccurl_easy_get_private(easy, &context) == CURLE_OK, let context else { return nil }
+        return Unmanaged<ByteStream>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    func start(_ easy: CurlEasy, in group: StreamGroup) throws(TransportError) {
+        // Safe to escape: the set of streams keeps this object until `tearDown` has removed the handle.
+        try easy.setUnowned(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+        try group.add(easy)
+        self.connection = (easy, group, -1)
+    }
+
+    /// libcurl has connected, or failed to.
+    func settled(_ code: CURLcode, sendTimeout: Duration?) {
+        guard self.state == .connecting, let (easy, group, _) = self.connection else { return }
+        var descriptor: curl_socket_t = -1
+        guard code == CURLE_OK, ccurl_easy_get_socket(easy.raw, &descriptor) == CURLE_OK, descriptor >= 0 else {
+            return self.fail(easy.error(code == CURLE_OK ? CURLE_COULDNT_CONNECT : code))
+        }
+        self.connection = (easy, group, descriptor)
+        // Reads are cut to this size, CURLOPT_BUFFERSIZE(3); before, it would be memory that is not used. An older
+        // libcurl that refuses reads in smaller pieces.
+        _ = ccurl_easy_set_long(easy.raw, CURLOPT_BUFFERSIZE, StreamSet.receiveBytes)
+        if let sendTimeout {
+            var milliseconds = UInt32(clamping: sendTimeout.wholeMillisecondsRoundedUp)
+            // Refused by sockets that are not TCP, which have no use for it.
+            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, 4)
+        }
+        self.state = self.delegate == nil ? .lingering : .open
+        self.updateInterest()
+        if !self.outgoing.isEmpty { self.streams?.queueFlush(self) }
+        // The TLS layer may have read the peer's first bytes along with the end of its handshake.
+        if self.isBuffered { self.streams?.queueDrain(self) }
+        self.delegate?.streamDidConnect(self)
+    }
+
+    func socketReady(_ events: Epoll.Interest) {
+        if events & Epoll.writable != 0 {
+            self.wantsToWrite = false
+            self.streams?.queueFlush(self)
+        }
+        if self.isPaused {
+            if events & Epoll.broken != 0 {
+                self.fail(self.brokenError())
+            } else if events & Epoll.halfClosed != 0 {
+                self.peerHasClosed = true
+                self.updateInterest()
+            }
+        } else if events & (Epoll.readable | Epoll.broken | Epoll.halfClosed) != 0 {
+            self.streams?.queueDrain(self)
+        } else {
+            self.updateInterest()
+        }
+    }
+
+    /// Hands over what has come, up to about `limit` bytes.
+    func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int) -> Rest {
+        var taken = 0
+        while self.state == .open || self.state == .lingering, !self.isPaused {
+            let (count, stop) = self.fill(buffer)
+            taken += count
+            if count > 0 {
+                self.delegate?.stream(self, didReceive: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+            switch stop {
+            case .full where taken < limit: continue
+            case .full: return .perhapsMore
+            case .wouldBlock:
+                if let error = self.sendError { self.fail(error) }
+                return .nothing
+            case .ended(let error):
+                self.fail(error)
+                return .nothing
+            }
+        }
+        return .nothing
+    }
+
+    /// Writes what is queued as far as the peer takes it.
+    func flush() {
+        guard self.state == .open || self.state == .lingering, let easy = self.connection?.easy else { return }
+        do {
+            let isDone = try self.outgoing.drain { bytes throws(TransportError) in
+                var sent = 0
+                let code = curl_easy_send(easy.raw, bytes.baseAddress, bytes.count, &sent)
+                if code == CURLE_AGAIN { return nil }
+                try easy.check(code)
+                return sent
+            }
+            if isDone, self.state == .lingering { return self.tearDown() }
+            if self.wantsToWrite == isDone {
+                self.wantsToWrite = !isDone
+            }
+            self.updateInterest()
+        } catch {
+            self.sendFailed(error)
+        }
+    }
+
+    /// Ends the stream and tells its owner why.
+    func fail(_ error: TransportError) {
+        guard self.state != .closed else { return }
+        let delegate = self.delegate
+        self.tearDown()
+        delegate?.streamDidClose(self, error: error)
+    }
+}
+
+// MARK: - Inside
+
+extension ByteStream {
+    private enum Stop {
+        case full, wouldBlock
+        case ended(TransportError)
+    }
+
+    /// Reads until `buffer` is full or the peer has no more for now.
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer) -> (count: Int, stop: Stop) {
+        guard let easy = self.connection?.easy, let start = buffer.baseAddress else { return (0, .wouldBlock) }
+        var filled = 0
+        while filled < buffer.count {
+            var count = 0
+            let code = curl_easy_recv(easy.raw, start + filled, buffer.count - filled, &count)
+            if code == CURLE_AGAIN { return (filled, .wouldBlock) }
+            guard code == CURLE_OK else { return (filled, .ended(easy.error(code))) }
+            guard count > 0 else {
+                return (filled, .ended(TransportError(.connectionLost, detail: "the peer closed the connection")))
+            }
+            filled += count
+            // A plain socket that gave less than was asked for is empty, and epoll will say when it is not. A TLS layer
+            // gives a record at a time and may hold the next, which epoll cannot see: it is asked until it has none.
+            if !self.isBuffered, filled < buffer.count { return (filled, .wouldBlock) }
+        }
+        return (filled, .full)
+    }
+
+    // What the peer said before it stopped listening is still to be read: a broker's reason, say.
+    private func sendFailed(_ error: TransportError) {
+        self.outgoing.removeAll()
+        self.wantsToWrite = false
+        self.sendError = error
+        if self.isPaused || self.state == .lingering {
+            self.fail(error)
+        } else {
+            self.streams?.queueDrain(self)
+        }
+    }
+
+    private func updateInterest() {
+        guard let descriptor = self.connection?.descriptor, descriptor >= 0, self.state != .closed else { return }
+        var interest: Epoll.Interest = self.wantsToWrite ? Epoll.writable : 0
+        if !self.isPaused {
+            interest |= Epoll.readable
+        } else if !self.peerHasClosed {
+            interest |= Epoll.halfClosed
+        }
+        do {
+            try self.streams?.sockets.watch(descriptor, for: interest, owner: .stream(self))
+        } catch {
+            self.streams?.doom(self, error)
+        }
+    }
+
+    private func brokenError() -> TransportError {
+        var code: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        if let descriptor = self.connection?.descriptor {
+            getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
+        }
+        let detail = code == 0 ? "the connection was closed" : String(cString: strerror(code))
+        return TransportError(.connectionLost, detail: detail)
+    }
+
+    private func tearDown() {
+        self.state = .closed
+        self.delegate = nil
+        self.outgoing.removeAll()
+        if let (easy, group, descriptor) = self.connection {
+            self.connection = nil
+            self.streams?.sockets.forget(descriptor)
+            group.remove(easy)
+        }
+        self.streams?.forget(self)
+    }
+}

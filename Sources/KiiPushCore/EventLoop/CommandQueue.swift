@@ -1,0 +1,65 @@
+/// Commands on their way from any thread to the loop.
+final class CommandQueue: Sendable {
+    typealias Command = @Sendable () -> Void
+
+    private struct State {
+        var commands: [Command] = []
+        var isAsleep = false
+        var isOpen = true
+    }
+
+    private let state = Locked(State())
+    private let waker: Waker
+
+    init(waker: Waker) {
+        self.waker = waker
+    }
+
+    /// Queues `command`; `false` when the loop takes no more.
+    func append(_ command: @escaping Command) -> Bool {
+        self.state.withLock { state in
+            guard state.isOpen else { return false }
+            state.commands.append(command)
+            self.wake(&state)
+            return true
+        }
+    }
+
+    /// Takes no more commands; those already queued still run.
+    func close() {
+        self.state.withLock { state in
+            guard state.isOpen else { return }
+            state.isOpen = false
+            self.wake(&state)
+        }
+    }
+
+    /// Moves what is queued into `commands` (empty, its capacity is recycled). Returns whether the queue is still open.
+    func take(_ commands: inout [Command]) -> Bool {
+        var taken = commands
+        commands = []
+        let isOpen = self.state.withLock { state in
+            swap(&state.commands, &taken)
+            state.isAsleep = false
+            return state.isOpen
+        }
+        commands = taken
+        return isOpen
+    }
+
+    /// Whether the loop may sleep; from a `true` on, an append wakes it.
+    func prepareToSleep() -> Bool {
+        self.state.withLock { state in
+            state.isAsleep = state.commands.isEmpty && state.isOpen
+            return state.isAsleep
+        }
+    }
+
+    // Under the lock, so that it cannot come after the loop has seen the queue closed and freed what is woken. One
+    // wake-up a sleep: the write to libcurl's pipe costs more than the rest of an append.
+    private func wake(_ state: inout State) {
+        guard state.isAsleep else { return }
+        state.isAsleep = false
+        self.waker.wakeUp()
+    }
+}

@@ -1,0 +1,45 @@
+import CCurl
+import Glibc
+
+/// The part of a configuration that every connection obeys, REST or stream: trust, proxy and connect time.
+struct ConnectionOptions {
+    private let tls: TLSConfiguration
+    private let proxy: ProxyAddress?
+    private let connectTimeout: Duration
+
+    /// - Throws: `TransportError` with code `invalidConfiguration` when the proxy or the CA file cannot be used.
+    init(_ configuration: EventLoop.Configuration) throws(TransportError) {
+        if let file = configuration.tls.caFile, access(file, R_OK) != 0 {
+            let reason = String(cString: strerror(errno))
+            throw TransportError(.invalidConfiguration, detail: "the CA file \(file) cannot be read: \(reason)")
+        }
+        self.tls = configuration.tls
+        if let proxy = configuration.proxy {
+            self.proxy = try ProxyAddress(proxy)
+        } else {
+            self.proxy = nil
+        }
+        self.connectTimeout = configuration.connectTimeout
+    }
+
+    var usesProxy: Bool { self.proxy != nil }
+
+    func apply(to easy: CurlEasy, isLocal: Bool = false) throws(TransportError) {
+        try easy.setMilliseconds(CURLOPT_CONNECTTIMEOUT_MS, self.connectTimeout)
+        if let caFile = self.tls.caFile {
+            try easy.set(CURLOPT_CAINFO, caFile)
+            try easy.set(CURLOPT_PROXY_CAINFO, caFile)
+        }
+        if self.tls.insecure {
+            try easy.set(CURLOPT_SSL_VERIFYPEER, 0)
+            try easy.set(CURLOPT_SSL_VERIFYHOST, 0)
+        }
+        if let proxy = self.proxy, !isLocal {
+            try proxy.apply(to: easy)
+        } else {
+            // The empty string keeps libcurl from reading the environment.
+            try easy.set(CURLOPT_PROXY, "")
+        }
+        try easy.set(CURLOPT_NOPROXY, "")
+    }
+}

@@ -1,0 +1,78 @@
+import CCurl
+
+/// One curl easy handle and its error buffer. Touched on the loop thread only.
+final class CurlEasy {
+    let raw: UnsafeMutableRawPointer
+    private let errorBuffer: UnsafeMutablePointer<CChar>
+
+    init() throws(TransportError) {
+        guard let raw = curl_easy_init() else {
+            throw TransportError(.other, detail: "curl_easy_init returned no handle")
+        }
+        self.raw = raw
+        self.errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        curl_easy_cleanup(self.raw)
+        self.errorBuffer.deallocate()
+    }
+
+    /// Forgets every option, and with them every pointer into objects of ours.
+    func reset() {
+        curl_easy_reset(self.raw)
+    }
+
+    /// Sets what holds for every handle, on a fresh or reset one.
+    func prepare() throws(TransportError) {
+        self.errorBuffer.pointee = 0
+        try self.check(ccurl_easy_set_pointer(self.raw, CURLOPT_ERRORBUFFER, self.errorBuffer))
+        // Signals belong to the process, and libcurl's would time out name lookups on the wrong thread.
+        try self.set(CURLOPT_NOSIGNAL, 1)
+        try self.set(CURLOPT_PROTOCOLS, ccurl_web_protocols())
+        // Best effort: a libcurl without it waits for the resolver when a lookup is cancelled.
+        _ = ccurl_easy_set_quick_exit(self.raw)
+    }
+
+    func set(_ option: CURLoption, _ value: Int) throws(TransportError) {
+        try self.check(ccurl_easy_set_long(self.raw, option, value))
+    }
+
+    /// libcurl copies `value`.
+    func set(_ option: CURLoption, _ value: String) throws(TransportError) {
+        guard !value.utf8.contains(0) else {
+            throw TransportError(.invalidConfiguration, detail: "text for libcurl contains a NUL byte")
+        }
+        try self.check(ccurl_easy_set_string(self.raw, option, value))
+    }
+
+    /// A time limit. libcurl takes zero for "none", so nothing below one millisecond reaches it.
+    func setMilliseconds(_ option: CURLoption, _ duration: Duration) throws(TransportError) {
+        let milliseconds = duration.wholeMillisecondsRoundedUp
+        try self.set(option, Int(min(max(milliseconds, 1), Int64(Int32.max))))
+    }
+
+    /// `value` must stay alive until the option is set anew or the handle is reset.
+    func setUnowned(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) throws(TransportError) {
+        try self.check(ccurl_easy_set_pointer(self.raw, option, value))
+    }
+
+    func integer(_ info: CURLINFO) -> Int {
+        var value = 0
+        return ccurl_easy_get_long(self.raw, info, &value) == CURLE_OK ? value : 0
+    }
+
+    func error(_ code: CURLcode) -> TransportError {
+        var error = TransportError.curl(code, text: String(cString: self.errorBuffer))
+        let proxyStatus = self.integer(CURLINFO_HTTP_CONNECTCODE)
+        if proxyStatus >= 300, error.code == .connectionLost {
+            // libcurl reports a proxy that refuses CONNECT as a failed read.
+            error.code = .connectionRefused
+        }
+        return error
+    }
+
+    func check(_ code: CURLcode) throws(TransportError) {
+        guard code == CURLE_OK else { throw self.error(code) }
+    }
+}

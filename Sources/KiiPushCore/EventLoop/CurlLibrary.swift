@@ -1,0 +1,31 @@
+import CCurl
+
+/// The libcurl that this process runs on.
+enum CurlLibrary {
+    /// 7.68.0 brought `curl_multi_wakeup`, without which no other thread can interrupt the loop's sleep.
+    static let oldestVersion: UInt32 = 0x07_44_00
+
+    /// Initialises libcurl once per process and checks its version; later calls return the first one's outcome.
+    static func start() throws(TransportError) {
+        try CurlLibrary.outcome.get()
+    }
+
+    // A static `let` runs once, on first use, whichever threads race for it.
+    private static let outcome: Result<Void, TransportError> = {
+        let code = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+        guard code == CURLE_OK, let info = curl_version_info(CURLVERSION_FIRST) else {
+            return .failure(TransportError(.other, detail: "libcurl cannot start", curlCode: Int(code.rawValue)))
+        }
+        let name = info.pointee.version.map { String(cString: $0) } ?? "?"
+        return CurlLibrary.checked(versionNumber: info.pointee.version_num, name: name)
+    }()
+
+    /// Refuses a libcurl that is too old. `versionNumber` is `0xXXYYZZ`, as in `curl_version_info_data.version_num`.
+    static func checked(versionNumber: UInt32, name: String) -> Result<Void, TransportError> {
+        guard versionNumber >= CurlLibrary.oldestVersion else {
+            let detail = "libcurl \(name) is too old: 7.68.0 or later is needed"
+            return .failure(TransportError(.invalidConfiguration, detail: detail))
+        }
+        return .success(())
+    }
+}

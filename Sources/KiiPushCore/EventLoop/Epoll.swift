@@ -1,0 +1,53 @@
+import CCurl
+import Glibc
+
+/// One epoll descriptor, level-triggered. Each entry carries its own descriptor as its data.
+final class Epoll {
+    typealias Interest = UInt32
+    static let readable: Interest = EPOLLIN.rawValue
+    static let writable: Interest = EPOLLOUT.rawValue
+    static let halfClosed: Interest = EPOLLRDHUP.rawValue
+    /// Reported whether asked for or not, epoll_ctl(2).
+    static let broken: Interest = EPOLLERR.rawValue | EPOLLHUP.rawValue
+
+    let descriptor: Int32
+    private var events = [epoll_event](repeating: epoll_event(), count: 256)
+
+    init() throws(TransportError) {
+        self.descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard self.descriptor >= 0 else { throw Epoll.failure("epoll_create1") }
+    }
+
+    deinit {
+        close(self.descriptor)
+    }
+
+    /// Watches `descriptor` for `interest` from now on, whether or not it was watched before.
+    func watch(_ descriptor: Int32, for interest: Interest, isNew: Bool) throws(TransportError) {
+        var event = epoll_event(events: interest, data: epoll_data_t(fd: descriptor))
+        let (first, second) = isNew ? (EPOLL_CTL_ADD, EPOLL_CTL_MOD) : (EPOLL_CTL_MOD, EPOLL_CTL_ADD)
+        if epoll_ctl(self.descriptor, first, descriptor, &event) == 0 { return }
+        // Closing a descriptor takes it out of the set unseen, and libcurl may have closed one and got it again.
+        guard errno == EEXIST || errno == ENOENT,
+            epoll_ctl(self.descriptor, second, descriptor, &event) == 0
+        else { throw Epoll.failure("epoll_ctl") }
+    }
+
+    func forget(_ descriptor: Int32) {
+        // A descriptor that is closed already has left by itself.
+        epoll_ctl(self.descriptor, EPOLL_CTL_DEL, descriptor, nil)
+    }
+
+    /// Calls `body` for what is ready now; what does not fit is reported next time.
+    func forEachReady(_ body: (_ descriptor: Int32, _ events: Interest) -> Void) {
+        let count = epoll_wait(self.descriptor, &self.events, Int32(self.events.count), 0)
+        guard count > 0 else { return }
+        for index in 0..<Int(count) {
+            body(self.events[index].data.fd, self.events[index].events)
+        }
+    }
+
+    private static func failure(_ call: String) -> TransportError {
+        TransportError(.other, detail: "\(call) failed: \(String(cString: strerror(errno)))")
+    }
+}

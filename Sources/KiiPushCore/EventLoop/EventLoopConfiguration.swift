@@ -1,0 +1,58 @@
+/// Whom TLS connections trust.
+package struct TLSConfiguration: Sendable, Hashable {
+    /// A file of PEM certificates to trust instead of the system's; `nil` trusts the system's.
+    package var caFile: String?
+    /// Whether certificates go unverified. For experiments only: whoever sits on the way can read everything.
+    package var insecure: Bool
+
+    package init(caFile: String? = nil, insecure: Bool = false) {
+        self.caFile = caFile
+        self.insecure = insecure
+    }
+}
+
+extension EventLoop {
+    /// What holds for every transfer and stream of one loop.
+    package struct Configuration: Sendable {
+        /// Whom TLS connections trust.
+        package var tls: TLSConfiguration
+        /// The proxy's URL (`http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`), credentials and all.
+        ///
+        /// `nil` connects directly; the environment's `http_proxy` and its like are not looked at.
+        package var proxy: String?
+        /// The largest response body that is taken, decompressed. Default 4 MiB.
+        package var maximumBodyBytes: Int
+        /// The most that is read from one stream in one turn, so that none starves the others. Default 1 MiB.
+        package var drainBytes: Int
+        /// How long name lookup, connecting, proxy and TLS handshake may take together. Default 10 s.
+        package var connectTimeout: Duration
+        /// How many connections HTTP transfers open to one host at once; the rest wait in line. Default 64.
+        package var maximumConnectionsPerHost: Int
+        /// How long bytes sent on a stream may go unacknowledged by the peer's kernel; `nil` leaves it to the system.
+        ///
+        /// - Source: `TCP_USER_TIMEOUT` in tcp(7).
+        package var sendTimeout: Duration?
+        /// How long ``ByteStream/closeAfterFlush()`` waits for a peer that does not read. Default 5 s.
+        package var lingerTimeout: Duration
+
+        package init(
+            tls: TLSConfiguration = .init(),
+            proxy: String? = nil,
+            maximumBodyBytes: Int = 4 << 20,
+            drainBytes: Int = 1 << 20,
+            connectTimeout: Duration = .seconds(10),
+            maximumConnectionsPerHost: Int = 64,
+            sendTimeout: Duration? = nil,
+            lingerTimeout: Duration = .seconds(5)
+        ) {
+            self.tls = tls
+            self.proxy = proxy
+            self.maximumBodyBytes = maximumBodyBytes
+            self.drainBytes = drainBytes
+            self.connectTimeout = connectTimeout
+            self.maximumConnectionsPerHost = maximumConnectionsPerHost
+            self.sendTimeout = sendTimeout
+            self.lingerTimeout = lingerTimeout
+        }
+    }
+}

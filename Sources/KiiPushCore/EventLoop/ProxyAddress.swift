@@ -1,0 +1,50 @@
+import CCurl
+
+/// A proxy taken apart, so that the credentials never stand in an address that an error may quote.
+struct ProxyAddress {
+    private let address: String
+    private let userName: Secret?
+    private let password: Secret?
+
+    /// Reads `text`, a URL; without a scheme it is an HTTP proxy.
+    ///
+    /// - Throws: `TransportError` with code `invalidConfiguration`; its detail does not quote `text`.
+    init(_ text: String) throws(TransportError) {
+        guard let parts = curl_url() else {
+            throw TransportError(.other, detail: "curl_url returned no handle")
+        }
+        defer { curl_url_cleanup(parts) }
+        let url = text.contains("://") ? text : "http://" + text
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
+        guard !url.utf8.contains(0), curl_url_set(parts, CURLUPART_URL, url, flags) == CURLUE_OK,
+            let scheme = ProxyAddress.part(CURLUPART_SCHEME, of: parts),
+            ["http", "https", "socks4", "socks4a", "socks5", "socks5h"].contains(scheme),
+            let host = ProxyAddress.part(CURLUPART_HOST, of: parts)
+        else {
+            let detail = "the proxy is not a URL such as http://host:3128"
+            throw TransportError(.invalidConfiguration, detail: detail)
+        }
+        let port = ProxyAddress.part(CURLUPART_PORT, of: parts).map { ":" + $0 } ?? ""
+        self.address = "\(scheme)://\(host)\(port)"
+        self.userName = ProxyAddress.part(CURLUPART_USER, of: parts).map { Secret($0) }
+        self.password = ProxyAddress.part(CURLUPART_PASSWORD, of: parts).map { Secret($0) }
+    }
+
+    func apply(to easy: CurlEasy) throws(TransportError) {
+        try easy.set(CURLOPT_PROXY, self.address)
+        if let userName = self.userName {
+            try easy.set(CURLOPT_PROXYUSERNAME, userName.reveal())
+        }
+        if let password = self.password {
+            try easy.set(CURLOPT_PROXYPASSWORD, password.reveal())
+        }
+    }
+
+    private static func part(_ part: CURLUPart, of parts: OpaquePointer) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        let flags = part == CURLUPART_USER || part == CURLUPART_PASSWORD ? UInt32(CURLU_URLDECODE) : 0
+        guard curl_url_get(parts, part, &text, flags) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,52 @@
+/// The header section of a response as it comes in, line by line. Only the final response's is kept.
+struct ResponseHead {
+    /// More than any real server sends; libcurl itself limits only single lines.
+    static let maximumBytes = 256 << 10
+
+    private var lines: [UInt8] = []
+    private var isComplete = false
+
+    /// Takes one line with its line end. Returns `false` when there is more than ``maximumBytes``.
+    mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
+        if line.starts(with: "HTTP/".utf8) {
+            // An interim response (RFC 9110 section 15.2) or a proxy's came before.
+            self.lines.removeAll(keepingCapacity: true)
+            self.isComplete = false
+            return true
+        }
+        // Trailer fields must not pose as header fields (RFC 9110 section 6.5.1).
+        guard !self.isComplete else { return true }
+        if line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") {
+            self.isComplete = true
+            return true
+        }
+        self.lines.append(contentsOf: line)
+        return self.lines.count <= ResponseHead.maximumBytes
+    }
+
+    func fields() -> [HTTPField] {
+        var fields: [HTTPField] = []
+        for line in self.lines.split(separator: UInt8(ascii: "\n")) {
+            if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
+                // Obsolete line folding (RFC 9112 section 5.2): the line continues the one before.
+                guard let last = fields.indices.last else { continue }
+                fields[last].value += " " + ResponseHead.text(line)
+            } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+                let name = ResponseHead.text(line[..<colon])
+                fields.append(HTTPField(name, ResponseHead.text(line[(colon + 1)...])))
+            }
+        }
+        return fields
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        var bytes = bytes
+        while let first = bytes.first, ResponseHead.isSpace(first) { bytes.removeFirst() }
+        while let last = bytes.last, ResponseHead.isSpace(last) { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+    }
+}

@@ -1,0 +1,172 @@
+import CCurl
+
+/// All byte streams of one loop. Loop thread only.
+final class StreamSet {
+    /// One buffer for every stream: what is read is handed over before the next read.
+    static let receiveBytes = 256 << 10
+
+    let sockets: SocketTable
+    private let configuration: EventLoop.Configuration
+    private let options: ConnectionOptions
+    private let timers: TimerHeap
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var groups: [StreamGroup] = []
+    private var streams: [ObjectIdentifier: ByteStream] = [:]
+    private var toDrain: [ByteStream] = []
+    private var toFlush: [ByteStream] = []
+    private var doomed: [(stream: ByteStream, error: TransportError)] = []
+
+    init(
+        _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap
+    ) throws(TransportError) {
+        self.sockets = try SocketTable()
+        self.configuration = configuration
+        self.options = options
+        self.timers = timers
+        self.buffer = .allocate(byteCount: StreamSet.receiveBytes, alignment: 64)
+    }
+
+    deinit {
+        self.buffer.deallocate()
+    }
+
+    func open(_ target: StreamTarget, delegate: any ByteStreamDelegate) -> ByteStream {
+        let isBuffered = target.isTLS || self.options.usesProxy
+        let stream = ByteStream(delegate: delegate, streams: self, isBuffered: isBuffered)
+        self.streams[ObjectIdentifier(stream)] = stream
+        do {
+            try stream.start(try self.handle(for: target), in: try self.groupWithRoom())
+        } catch {
+            self.doom(stream, error)
+        }
+        return stream
+    }
+
+    /// Whether something waits that no socket will announce.
+    var hasWork: Bool { !self.toDrain.isEmpty || !self.toFlush.isEmpty || !self.doomed.isEmpty }
+
+    func nextDeadline() -> MonotonicInstant? {
+        self.groups.lazy.compactMap(\.deadline).min()
+    }
+
+    /// Connects what is connecting and hands over what has come.
+    func process(now: MonotonicInstant, socketsAreReady: Bool) {
+        var active: [StreamGroup] = self.groups.filter { $0.fireDeadline(at: now) }
+        if socketsAreReady {
+            self.sockets.epoll.forEachReady { descriptor, events in
+                switch self.sockets.owner(of: descriptor) {
+                case .stream(let stream):
+                    stream.socketReady(events)
+                case .group(let group):
+                    group.socketReady(descriptor, events: events)
+                    active.append(group)
+                case nil:
+                    self.sockets.epoll.forget(descriptor)
+                }
+            }
+        }
+        for group in active {
+            for (stream, result) in group.takeSettled() {
+                stream.settled(result, sendTimeout: self.configuration.sendTimeout)
+            }
+        }
+        self.buryDoomed()
+        let streams = self.toDrain
+        self.toDrain.removeAll(keepingCapacity: true)
+        for stream in streams {
+            stream.isQueuedForDrain = false
+            if stream.drain(into: self.buffer, limit: self.configuration.drainBytes) == .perhapsMore {
+                self.queueDrain(stream)
+            }
+        }
+    }
+
+    /// Writes what was sent in this turn, one write a stream.
+    func flush() {
+        let streams = self.toFlush
+        self.toFlush.removeAll(keepingCapacity: true)
+        for stream in streams {
+            stream.isQueuedForFlush = false
+            stream.flush()
+        }
+    }
+
+    func endAll(_ error: TransportError) {
+        // A delegate may open another on hearing of the end of the first.
+        while let stream = self.streams.first?.value {
+            stream.fail(error)
+        }
+        self.doomed = []
+    }
+
+    private func buryDoomed() {
+        let doomed = self.doomed
+        self.doomed = []
+        for (stream, error) in doomed { stream.fail(error) }
+    }
+
+    private func groupWithRoom() throws(TransportError) -> StreamGroup {
+        if let group = self.groups.first(where: { $0.streams < StreamGroup.capacity }) { return group }
+        let group = try StreamGroup(sockets: self.sockets)
+        self.groups.append(group)
+        return group
+    }
+
+    private func handle(for target: StreamTarget) throws(TransportError) -> CurlEasy {
+        let easy = try CurlEasy()
+        try easy.prepare()
+        try easy.set(CURLOPT_URL, try target.url())
+        if case .unix(let path) = target {
+            try easy.set(CURLOPT_UNIX_SOCKET_PATH, path)
+            try self.options.apply(to: easy, isLocal: true)
+        } else {
+            try self.options.apply(to: easy)
+            if self.options.usesProxy { try easy.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
+        }
+        // 1, not 2: connect and stop there.
+        try easy.set(CURLOPT_CONNECT_ONLY, 1)
+        // No HTTP will be spoken, so none is offered to the server in the TLS handshake.
+        try easy.set(CURLOPT_SSL_ENABLE_ALPN, 0)
+        try easy.set(CURLOPT_TCP_NODELAY, 1)
+        try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
+        // A proxy's words about a refused tunnel would go to standard output.
+        try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, discard))
+        return easy
+    }
+}
+
+// MARK: - Called by the streams
+
+extension StreamSet {
+    func queueDrain(_ stream: ByteStream) {
+        guard !stream.isQueuedForDrain else { return }
+        stream.isQueuedForDrain = true
+        self.toDrain.append(stream)
+    }
+
+    func queueFlush(_ stream: ByteStream) {
+        guard !stream.isQueuedForFlush else { return }
+        stream.isQueuedForFlush = true
+        self.toFlush.append(stream)
+    }
+
+    /// Fails `stream` in the next turn, when nobody is in the middle of a call into it.
+    func doom(_ stream: ByteStream, _ error: TransportError) {
+        self.doomed.append((stream, error))
+    }
+
+    func limitLinger(_ stream: ByteStream) {
+        let deadline = MonotonicInstant.now() + self.configuration.lingerTimeout
+        _ = self.timers.schedule(at: deadline) { [weak stream] in stream?.close() }
+    }
+
+    func forget(_ stream: ByteStream) {
+        self.streams.removeValue(forKey: ObjectIdentifier(stream))
+    }
+}
+
+private func discard(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    size * count
+}

@@ -1,0 +1,142 @@
+import CCurl
+
+/// One HTTP exchange on one easy handle. Loop thread only.
+final class Transfer {
+    let easy: CurlEasy
+    let ticket: TransferTicket
+    private let maximumBodyBytes: Int
+    private var head = ResponseHead()
+    private var body: [UInt8] = []
+    private var fieldList: UnsafeMutablePointer<curl_slist>?
+    // Why a callback of ours made libcurl stop.
+    private var refusal: TransportError?
+
+    /// Sets `easy` up for `request`.
+    init(
+        _ request: HTTPRequest,
+        ticket: TransferTicket,
+        easy: CurlEasy,
+        options: ConnectionOptions,
+        maximumBodyBytes: Int
+    ) throws(TransportError) {
+        self.easy = easy
+        self.ticket = ticket
+        self.maximumBodyBytes = maximumBodyBytes
+        try request.validate()
+        try easy.prepare()
+        try options.apply(to: easy)
+        try easy.set(CURLOPT_URL, request.url)
+        try easy.setMilliseconds(CURLOPT_TIMEOUT_MS, request.timeout)
+        // Empty: whatever libcurl can decode.
+        try easy.set(CURLOPT_ACCEPT_ENCODING, "")
+        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if request.url.hasPrefix("https:") {
+            // Wait for a connection that may turn out to multiplex, rather than open one a transfer.
+            try easy.set(CURLOPT_PIPEWAIT, 1)
+        }
+        try self.setMethod(request)
+        try self.setFields(request)
+        // Safe to escape: the set of transfers keeps this object until the handle was removed and reset.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try easy.setUnowned(CURLOPT_PRIVATE, context)
+        try easy.setUnowned(CURLOPT_WRITEDATA, context)
+        try easy.setUnowned(CURLOPT_HEADERDATA, context)
+        try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, receiveBody))
+        try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveHeaderLine))
+    }
+
+    deinit {
+        curl_slist_free_all(self.fieldList)
+    }
+
+    /// The transfer that `easy` was set up for, while the set of transfers holds it.
+    static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
+        var context: UnsafeMutableRawPointer?
+        guard ccurl_easy_get_private(easy, &context) == CURLE_OK, let context else { return nil }
+        return Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// What came of it, once libcurl says that it ended with `code`.
+    func outcome(_ code: CURLcode) -> Result<HTTPResponse, any Error> {
+        if let refusal = self.refusal { return .failure(refusal) }
+        guard code == CURLE_OK else { return .failure(self.easy.error(code)) }
+        let status = self.easy.integer(CURLINFO_RESPONSE_CODE)
+        return .success(HTTPResponse(status: status, fields: self.head.fields(), body: self.body))
+    }
+
+    private func setMethod(_ request: HTTPRequest) throws(TransportError) {
+        if let body = request.body {
+            try self.easy.set(CURLOPT_POST, 1)
+            try self.easy.set(CURLOPT_POSTFIELDSIZE, body.count)
+            // libcurl copies as many bytes as the size before says; an empty array has no address to give.
+            let code =
+                body.isEmpty
+                ? ccurl_easy_set_string(self.easy.raw, CURLOPT_COPYPOSTFIELDS, "")
+                : body.withUnsafeBytes { bytes in
+                    ccurl_easy_set_pointer(
+                        self.easy.raw, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                }
+            try self.easy.check(code)
+            if request.method != "POST" { try self.easy.set(CURLOPT_CUSTOMREQUEST, request.method) }
+        } else if request.method == "HEAD" {
+            try self.easy.set(CURLOPT_NOBODY, 1)
+        } else if request.method != "GET" {
+            try self.easy.set(CURLOPT_CUSTOMREQUEST, request.method)
+        }
+    }
+
+    private func setFields(_ request: HTTPRequest) throws(TransportError) {
+        for field in request.fields {
+            // A name followed by a semicolon is libcurl's way to say that the value is empty, CURLOPT_HTTPHEADER(3).
+            try self.appendLine(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+        }
+        if request.body != nil {
+            // A name without a value removes what libcurl would add: a wait for "100 Continue", and a form's media type.
+            if !request.hasField("Expect") { try self.appendLine("Expect:") }
+            if !request.hasField("Content-Type") { try self.appendLine("Content-Type:") }
+        }
+        try self.easy.check(ccurl_easy_set_list(self.easy.raw, CURLOPT_HTTPHEADER, self.fieldList))
+    }
+
+    private func appendLine(_ line: String) throws(TransportError) {
+        guard let longer = curl_slist_append(self.fieldList, line) else {
+            throw TransportError(.other, detail: "libcurl is out of memory")
+        }
+        self.fieldList = longer
+    }
+
+    fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= self.maximumBodyBytes - self.body.count else {
+            let detail = "the response is larger than \(self.maximumBodyBytes) bytes"
+            self.refusal = TransportError(.tooLarge, detail: detail)
+            return false
+        }
+        self.body.append(contentsOf: bytes)
+        return true
+    }
+
+    fileprivate func receive(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        guard self.head.append(line) else {
+            let detail = "the response's header is larger than \(ResponseHead.maximumBytes) bytes"
+            self.refusal = TransportError(.tooLarge, detail: detail)
+            return false
+        }
+        return true
+    }
+}
+
+private func receiveBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    return transfer.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+}
+
+private func receiveHeaderLine(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    return transfer.receive(headerLine: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+}

@@ -1,0 +1,75 @@
+import CCurl
+
+/// All HTTP transfers of one loop. Loop thread only.
+final class TransferSet {
+    /// Handles kept for reuse: as many as run at once in normal use, not as many as ever did.
+    private static let spareHandles = 64
+
+    let multi: CurlMulti
+    private let options: ConnectionOptions
+    private let maximumBodyBytes: Int
+    private var running: [ObjectIdentifier: (transfer: Transfer, continuation: TransferTicket.Continuation)] = [:]
+    private var spare: [CurlEasy] = []
+
+    init(_ configuration: EventLoop.Configuration, options: ConnectionOptions) throws(TransportError) {
+        self.multi = try CurlMulti()
+        self.options = options
+        self.maximumBodyBytes = configuration.maximumBodyBytes
+        try self.multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
+        // libcurl's default shrinks with the number of transfers that are running, and would close what a burst opened.
+        try self.multi.set(CURLMOPT_MAXCONNECTS, configuration.maximumConnectionsPerHost)
+    }
+
+    func start(_ request: HTTPRequest, ticket: TransferTicket, continuation: TransferTicket.Continuation) {
+        guard !ticket.isCancelled else {
+            continuation.resume(throwing: CancellationError())
+            return
+        }
+        do {
+            let transfer = try Transfer(
+                request,
+                ticket: ticket,
+                easy: try self.spare.popLast() ?? CurlEasy(),
+                options: self.options,
+                maximumBodyBytes: self.maximumBodyBytes
+            )
+            try self.multi.add(transfer.easy)
+            self.running[ObjectIdentifier(ticket)] = (transfer, continuation)
+        } catch {
+            continuation.resume(throwing: error)
+        }
+    }
+
+    /// Ends the ticket's transfer, if it is still running.
+    func cancel(_ ticket: TransferTicket) {
+        self.end(ticket) { _ in .failure(CancellationError()) }
+    }
+
+    func endAll(_ error: TransportError) {
+        for (transfer, _) in self.running.values {
+            self.end(transfer.ticket) { _ in .failure(error) }
+        }
+        self.spare = []
+    }
+
+    /// Moves every transfer as far as it goes without waiting.
+    func perform() {
+        guard !self.running.isEmpty else { return }
+        var stillRunning: Int32 = 0
+        // Fails only for misuse or lack of memory; what it means for a transfer shows in that transfer's result.
+        curl_multi_perform(self.multi.raw, &stillRunning)
+        self.multi.forEachFinished { easy, code in
+            guard let ticket = Transfer.of(easy)?.ticket else { return }
+            self.end(ticket) { $0.outcome(code) }
+        }
+    }
+
+    private func end(_ ticket: TransferTicket, _ outcome: (Transfer) -> Result<HTTPResponse, any Error>) {
+        guard let (transfer, continuation) = self.running.removeValue(forKey: ObjectIdentifier(ticket)) else { return }
+        let result = outcome(transfer)
+        self.multi.remove(transfer.easy)
+        transfer.easy.reset()
+        if self.spare.count < TransferSet.spareHandles { self.spare.append(transfer.easy) }
+        continuation.resume(with: result)
+    }
+}

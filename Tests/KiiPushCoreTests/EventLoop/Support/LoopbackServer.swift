@@ -1,0 +1,203 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import Synchronization
+
+/// A server on a loopback port or a Unix socket that runs `script` on a thread of its own for each connection.
+final class LoopbackServer: Sendable {
+    let port: UInt16
+    let listener: Int32
+    private let connections = Locked<[LoopbackConnection]>([])
+    private let accepted = Atomic<Int>(0)
+
+    /// How many connections were accepted so far.
+    var connectionCount: Int { self.accepted.load(ordering: .sequentiallyConsistent) }
+
+    init(unixPath: String? = nil, script: @escaping @Sendable (LoopbackConnection) -> Void) throws {
+        (self.listener, self.port) = try LoopbackServer.listen(unixPath: unixPath)
+        Thread.detachNewThread { [self] in
+            while true {
+                let descriptor = accept(self.listener, nil, nil)
+                guard descriptor >= 0 else { return }
+                self.accepted.add(1, ordering: .sequentiallyConsistent)
+                let connection = LoopbackConnection(descriptor)
+                self.connections.withLock { $0.append(connection) }
+                Thread.detachNewThread {
+                    script(connection)
+                    connection.finish()
+                }
+            }
+        }
+    }
+
+    /// A server that answers each request with what `answer` makes of it, on as many connections as come.
+    static func http(_ answer: @escaping @Sendable (LoopbackRequest) -> String) throws -> LoopbackServer {
+        try LoopbackServer { connection in
+            while let request = connection.readRequest() {
+                connection.write(answer(request))
+            }
+        }
+    }
+
+    var url: String { "http://127.0.0.1:\(self.port)" }
+
+    func stop() {
+        shutdown(self.listener, Int32(SHUT_RDWR))
+        close(self.listener)
+        for connection in self.connections.withLock({ $0 }) { connection.abort() }
+    }
+
+    /// A loopback port that nobody listens on.
+    static func refusedPort() throws -> UInt16 {
+        let (listener, port) = try LoopbackServer.listen(unixPath: nil)
+        close(listener)
+        return port
+    }
+
+    private static func listen(unixPath: String?) throws -> (Int32, UInt16) {
+        let family = unixPath == nil ? AF_INET : AF_UNIX
+        let listener = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var port: UInt16 = 0
+        let result: Int32
+        if let unixPath {
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: unixPath.utf8) }
+            result = withUnsafeBytes(of: &address) { bytes in
+                Glibc.bind(listener, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
+            }
+        } else {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            result = withUnsafeMutableBytes(of: &address) { bytes in
+                let generic = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
+                let code = Glibc.bind(listener, generic, size)
+                getsockname(listener, generic, &size)
+                return code
+            }
+            port = UInt16(bigEndian: address.sin_port)
+        }
+        guard result == 0, Glibc.listen(listener, 1024) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        return (listener, port)
+    }
+}
+
+struct LoopbackRequest: Sendable {
+    var head: String
+    var body: [UInt8]
+
+    var firstLine: String { String(self.head.prefix { !$0.isNewline }) }
+    func has(_ line: String) -> Bool { self.head.lowercased().contains("\r\n\(line.lowercased())") }
+}
+
+/// The server's end of one connection. Blocking.
+final class LoopbackConnection: Sendable {
+    private let descriptor: Int32
+    private let isOpen = Locked(true)
+    private let unread = Locked<[UInt8]>([])
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Up to `count` bytes; empty at the end.
+    func read(_ count: Int = 65536) -> [UInt8] {
+        let kept = self.unread.withLock { bytes in
+            let kept = Array(bytes.prefix(count))
+            bytes.removeFirst(kept.count)
+            return kept
+        }
+        guard kept.isEmpty else { return kept }
+        var buffer = [UInt8](repeating: 0, count: count)
+        let got = Glibc.read(self.descriptor, &buffer, count)
+        return got > 0 ? Array(buffer[..<got]) : []
+    }
+
+    func readExactly(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let more = self.read(count - bytes.count)
+            guard !more.isEmpty else { break }
+            bytes += more
+        }
+        return bytes
+    }
+
+    /// The next HTTP request with a `Content-Length` body or none; `nil` at the end.
+    func readRequest() -> LoopbackRequest? {
+        var bytes: [UInt8] = []
+        let end = Array("\r\n\r\n".utf8)
+        while true {
+            if let range = bytes.firstRange(of: end) {
+                let head = String(decoding: bytes[..<range.lowerBound], as: UTF8.self) + "\r\n"
+                self.unread.withLock { [rest = Array(bytes[range.upperBound...])] in $0 = rest }
+                let length = head.lowercased().split(separator: "\r\n")
+                    .first { $0.hasPrefix("content-length:") }
+                    .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
+                return LoopbackRequest(head: head, body: self.readExactly(length ?? 0))
+            }
+            let more = self.read()
+            guard !more.isEmpty else { return nil }
+            bytes += more
+        }
+    }
+
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { rest in
+                send(self.descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            written += count
+        }
+        return true
+    }
+
+    @discardableResult
+    func write(_ text: String) -> Bool { self.write(Array(text.utf8)) }
+
+    /// Blocks until the peer closes.
+    func waitForEnd() {
+        while !self.read().isEmpty {}
+    }
+
+    func shrinkReceiveBuffer() {
+        var size: Int32 = 4096
+        setsockopt(self.descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4)
+    }
+
+    func shutdownWrite() {
+        shutdown(self.descriptor, Int32(SHUT_WR))
+    }
+
+    /// Closes with a reset instead of a FIN.
+    func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        self.finish()
+    }
+
+    func finish() {
+        self.isOpen.withLock { isOpen in
+            if isOpen { close(self.descriptor) }
+            isOpen = false
+        }
+    }
+
+    /// Ends the script's blocking calls from another thread.
+    func abort() {
+        self.isOpen.withLock { isOpen in
+            if isOpen { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+}
+
+/// A response with `Content-Length`.
+func response(_ body: String = "", status: String = "200 OK", fields: [String] = []) -> String {
+    let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + fields
+    return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
+}

@@ -1,0 +1,92 @@
+import KiiPushCore
+import Testing
+
+enum StreamEvent: Sendable {
+    case connected
+    case received([UInt8])
+    case closed(TransportError)
+}
+
+/// Tells a test, in order, what a stream tells its delegate; what the delegate does about it is up to `onEvent`.
+final class StreamReporter: ByteStreamDelegate {
+    private let events: AsyncStream<StreamEvent>.Continuation
+    private let onEvent: (ByteStream, StreamEvent) -> Void
+
+    init(_ events: AsyncStream<StreamEvent>.Continuation, onEvent: @escaping (ByteStream, StreamEvent) -> Void) {
+        self.events = events
+        self.onEvent = onEvent
+    }
+
+    func streamDidConnect(_ stream: ByteStream) { self.report(stream, .connected) }
+
+    func stream(_ stream: ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
+        self.report(stream, .received(Array(bytes)))
+    }
+
+    func streamDidClose(_ stream: ByteStream, error: TransportError) { self.report(stream, .closed(error)) }
+
+    private func report(_ stream: ByteStream, _ event: StreamEvent) {
+        self.onEvent(stream, event)
+        self.events.yield(event)
+    }
+}
+
+/// A stream under test, driven from an async test.
+struct StreamProbe {
+    let loop: EventLoop
+    let stream: LoopIsolated<ByteStream>
+    private var events: AsyncStream<StreamEvent>.Iterator
+    private var unread: [UInt8] = []
+
+    init(
+        _ loop: EventLoop,
+        _ target: StreamTarget,
+        onEvent: @escaping @Sendable (ByteStream, StreamEvent) -> Void = { _, _ in }
+    ) async throws {
+        let (events, continuation) = AsyncStream.makeStream(of: StreamEvent.self, bufferingPolicy: .unbounded)
+        self.loop = loop
+        self.events = events.makeAsyncIterator()
+        self.stream = try await loop.run {
+            let reporter = StreamReporter(continuation, onEvent: onEvent)
+            return LoopIsolated(confining: loop.openStream(target, delegate: reporter), to: loop)
+        }
+    }
+
+    func use(_ body: @escaping @Sendable (ByteStream) -> Void) {
+        self.loop.submit { [stream = self.stream] in body(stream.value) }
+    }
+
+    func send(_ text: String) { self.use { $0.send(Array(text.utf8)) } }
+
+    mutating func nextEvent() async -> StreamEvent? { await self.events.next(isolation: #isolation) }
+
+    mutating func connected(sourceLocation: SourceLocation = #_sourceLocation) async {
+        let event = await self.nextEvent()
+        guard case .connected = event else {
+            Issue.record("\(String(describing: event)) instead of connected", sourceLocation: sourceLocation)
+            return
+        }
+    }
+
+    /// The next `count` bytes; fewer when the stream ends first.
+    mutating func bytes(_ count: Int) async -> [UInt8] {
+        while self.unread.count < count, case .received(let more) = await self.nextEvent() {
+            self.unread += more
+        }
+        let taken = Array(self.unread.prefix(count))
+        self.unread.removeFirst(taken.count)
+        return taken
+    }
+
+    mutating func text(_ count: Int) async -> String {
+        String(decoding: await self.bytes(count), as: UTF8.self)
+    }
+
+    /// Why the stream closed, after whatever else is reported before.
+    mutating func closed() async -> TransportError? {
+        while let event = await self.nextEvent() {
+            if case .closed(let error) = event { return error }
+        }
+        return nil
+    }
+}

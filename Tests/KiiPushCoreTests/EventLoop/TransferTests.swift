@@ -1,0 +1,210 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct TransferTests {
+    let loop: EventLoop
+
+    init() throws { self.loop = try EventLoop() }
+
+    private func error(_ request: HTTPRequest, loop: EventLoop? = nil) async -> TransportError? {
+        do {
+            let response = try await (loop ?? self.loop).perform(request)
+            Issue.record("status \(response.status) instead of an error")
+            return nil
+        } catch {
+            return error as? TransportError
+        }
+    }
+
+    @Test func returnsStatusFieldsAndBody() async throws {
+        let server = try LoopbackServer.http { _ in
+            response("gone", status: "410 Gone", fields: ["X-One:  1 ", "X-Empty:", "x-one: 2"])
+        }
+        defer { server.stop() }
+        let answer = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url + "/a?b=c"))
+        #expect(answer.status == 410)
+        #expect(answer.body == Array("gone".utf8))
+        let fields = answer.fields.map { "\($0.name)=\($0.value)" }
+        #expect(fields == ["Content-Length=4", "X-One=1", "X-Empty=", "x-one=2"])
+    }
+
+    @Test(arguments: [
+        ("GET", nil, "GET /p HTTP/1.1", false),
+        ("DELETE", nil, "DELETE /p HTTP/1.1", false),
+        ("POST", nil, "POST /p HTTP/1.1", false),
+        ("POST", "", "POST /p HTTP/1.1", true),
+        ("PUT", "", "PUT /p HTTP/1.1", true),
+        ("POST", "{}", "POST /p HTTP/1.1", true),
+        ("PUT", "{\"a\":1}", "PUT /p HTTP/1.1", true),
+        ("PATCH", "x", "PATCH /p HTTP/1.1", true),
+        ("DELETE", "x", "DELETE /p HTTP/1.1", true),
+        ("HEAD", nil, "HEAD /p HTTP/1.1", false),
+    ])
+    func sendsMethodAndBodyAsGiven(method: String, body: String?, line: String, hasLength: Bool) async throws {
+        let seen = Locked<LoopbackRequest?>(nil)
+        let server = try LoopbackServer.http { request in
+            seen.withLock { $0 = request }
+            return method == "HEAD" ? "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n" : response()
+        }
+        defer { server.stop() }
+        let request = HTTPRequest(method: method, url: server.url + "/p", body: body.map { Array($0.utf8) })
+        let answer = try await self.loop.perform(request)
+        #expect(answer.status == 200)
+        #expect(answer.body.isEmpty)
+        let got = try #require(seen.withLock { $0 })
+        #expect(got.firstLine == line)
+        #expect(got.body == Array((body ?? "").utf8))
+        #expect(got.has("Content-Length:") == hasLength)
+        #expect(!got.has("Expect:"))
+        #expect(!got.has("Content-Type:"))
+    }
+
+    @Test func sendsFieldsInOrderAndEmptyOnes() async throws {
+        let seen = Locked("")
+        let server = try LoopbackServer.http { request in
+            seen.withLock { $0 = request.head }
+            return response()
+        }
+        defer { server.stop() }
+        let fields = [
+            HTTPField("X-A", "1"), HTTPField("X-Empty", ""), HTTPField("Content-Type", "application/vnd.kii"),
+        ]
+        let request = HTTPRequest(method: "POST", url: server.url, fields: fields, body: [1, 2])
+        _ = try await self.loop.perform(request)
+        let head = seen.withLock { $0 }
+        #expect(head.contains("\r\nX-A: 1\r\nX-Empty:\r\nContent-Type: application/vnd.kii\r\n"))
+    }
+
+    @Test func sendsALargeBodyWithoutWaitingForContinue() async throws {
+        let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let server = try LoopbackServer.http { request in response(request.body == body ? "same" : "differs") }
+        defer { server.stop() }
+        let answer = try await self.loop.perform(HTTPRequest(method: "PUT", url: server.url, body: body))
+        #expect(answer.body == Array("same".utf8))
+    }
+
+    @Test func keepsOnlyTheFinalResponsesFields() async throws {
+        let server = try LoopbackServer.http { _ in
+            "HTTP/1.1 103 Early Hints\r\nLink: early\r\n\r\n" + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+                + "Folded: a\r\n b\r\n\r\n2\r\nok\r\n0\r\nLink: trailer\r\n\r\n"
+        }
+        defer { server.stop() }
+        let answer = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
+        #expect(answer.status == 200)
+        #expect(answer.body == Array("ok".utf8))
+        #expect(answer.field("link") == nil)
+        #expect(answer.field("folded") == "a b")
+    }
+
+    @Test func returnsRedirectsInsteadOfFollowingThem() async throws {
+        let server = try LoopbackServer.http { _ in response(status: "302 Found", fields: ["Location: /elsewhere"]) }
+        defer { server.stop() }
+        let answer = try await self.loop.perform(HTTPRequest(method: "POST", url: server.url, body: []))
+        #expect(answer.status == 302)
+        #expect(answer.field("Location") == "/elsewhere")
+    }
+
+    @Test func reusesOneConnectionForRequestsInARow() async throws {
+        let server = try LoopbackServer.http { _ in response("x") }
+        defer { server.stop() }
+        for _ in 0..<50 {
+            _ = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
+        }
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test func performsThousandsAtOnceOverBoundedConnections() async throws {
+        let server = try LoopbackServer.http { request in response(request.firstLine) }
+        defer { server.stop() }
+        let url = server.url
+        let loop = self.loop
+        let right = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<3000 {
+                group.addTask {
+                    let answer = try await loop.perform(HTTPRequest(method: "GET", url: "\(url)/\(index)"))
+                    return answer.body == Array("GET /\(index) HTTP/1.1".utf8)
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(right == 3000)
+        #expect(server.connectionCount <= 64)
+    }
+
+    @Test func refusedPortIsConnectionRefused() async throws {
+        let port = try LoopbackServer.refusedPort()
+        let error = await self.error(HTTPRequest(method: "GET", url: "http://127.0.0.1:\(port)/"))
+        #expect(error?.code == .connectionRefused)
+        #expect(error?.curlCode == 7)
+    }
+
+    @Test func unknownHostIsNameNotResolved() async {
+        // RFC 6761 section 6.4: names under "invalid" never resolve.
+        let error = await self.error(HTTPRequest(method: "GET", url: "http://nowhere.invalid/"))
+        #expect(error?.code == .nameNotResolved)
+    }
+
+    @Test func serverThatNeverAnswersTimesOut() async throws {
+        let server = try LoopbackServer { $0.waitForEnd() }
+        defer { server.stop() }
+        let error = await self.error(HTTPRequest(method: "GET", url: server.url, timeout: .milliseconds(50)))
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test(arguments: [
+        "",
+        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive!",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfive!\r\n",
+    ])
+    func answerCutShortIsConnectionLost(_ answer: String) async throws {
+        let server = try LoopbackServer { connection in
+            _ = connection.readRequest()
+            connection.write(answer)
+        }
+        defer { server.stop() }
+        let error = await self.error(HTTPRequest(method: "GET", url: server.url))
+        #expect(error?.code == .connectionLost)
+    }
+
+    @Test func bodyOverTheLimitIsTooLargeAndAtTheLimitIsNot() async throws {
+        var configuration = EventLoop.Configuration()
+        configuration.maximumBodyBytes = 1000
+        let loop = try EventLoop(configuration: configuration)
+        let server = try LoopbackServer.http { request in
+            response(String(repeating: "x", count: request.firstLine.contains("over") ? 1001 : 1000))
+        }
+        defer { server.stop() }
+        let error = await self.error(HTTPRequest(method: "GET", url: server.url + "/over"), loop: loop)
+        #expect(error?.code == .tooLarge)
+        let answer = try await loop.perform(HTTPRequest(method: "GET", url: server.url + "/at"))
+        #expect(answer.body.count == 1000)
+    }
+
+    @Test func headerOverTheLimitIsTooLarge() async throws {
+        let line = "X-Long: " + String(repeating: "x", count: 60_000)
+        let server = try LoopbackServer.http { _ in response(fields: Array(repeating: line, count: 5)) }
+        defer { server.stop() }
+        let error = await self.error(HTTPRequest(method: "GET", url: server.url))
+        #expect(error?.code == .tooLarge)
+    }
+
+    @Test(arguments: [
+        HTTPRequest(method: "GET", url: "ftp://127.0.0.1/"),
+        HTTPRequest(method: "GET", url: "file:///etc/passwd"),
+        HTTPRequest(method: "GET", url: "http://127.0.0.1:99999/"),
+        HTTPRequest(method: "GET", url: ""),
+        HTTPRequest(method: "GET", url: "http://user:hunter2@127.0.0.1/"),
+        HTTPRequest(method: "GET", url: "user:hunter2@127.0.0.1/"),
+        HTTPRequest(method: "GET", url: "http://127.0.0.1/a b hunter2"),
+        HTTPRequest(method: "GET /hunter2 HTTP/1.1\r\nX:", url: "http://127.0.0.1/"),
+        HTTPRequest(method: "HEAD", url: "http://127.0.0.1/", body: []),
+        HTTPRequest(method: "GET", url: "http://127.0.0.1/", fields: [HTTPField("X", "a\r\nY: hunter2")]),
+        HTTPRequest(method: "GET", url: "http://127.0.0.1/", fields: [HTTPField("X: hunter2\r\nY", "a")]),
+    ])
+    func refusesWhatItCannotSendFaithfully(_ request: HTTPRequest) async {
+        let error = await self.error(request)
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.description.contains("hunter2") == false)
+    }
+}
