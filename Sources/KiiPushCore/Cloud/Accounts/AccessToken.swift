@@ -1,0 +1,25 @@
+/// What proves to the cloud who makes a call.
+public struct AccessToken: Sendable, Hashable {
+    /// Who the token belongs to; `nil` for an app administrator.
+    public var principal: Principal?
+    /// The token itself, for the `Authorization: Bearer` field.
+    public var token: Secret
+    /// What gets the next token without a password. Works once. `nil` when the app does not hand them out, and for
+    /// things and pseudo users.
+    public var refreshToken: Secret?
+    /// When the token ends. `nil` when it does not, or when the cloud did not say.
+    public var expiresAt: Timestamp?
+
+    /// Makes a token from its parts, such as from a credential store.
+    public init(principal: Principal?, token: Secret, refreshToken: Secret? = nil, expiresAt: Timestamp? = nil) {
+        self.principal = principal
+        self.token = token
+        self.refreshToken = refreshToken
+        self.expiresAt = expiresAt
+    }
+
+    /// Whether less than `remaining` is left at `now`. Kii's own SDKs refresh a token when less than 5 min are left.
+    public func isEnding(at now: Timestamp, remaining: Duration = .seconds(300)) -> Bool {
+        self.expiresAt.map { now + remaining >= $0 } ?? false
+    }
+}

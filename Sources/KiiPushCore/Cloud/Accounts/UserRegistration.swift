@@ -1,0 +1,103 @@
+/// A user who is to be registered.
+public struct UserRegistration: Sendable, Hashable {
+    /// The name that signs in: 3 to 64 of `A-Z a-z 0-9 - _ .`. One of this, an address or a number is needed.
+    public var loginName: String?
+    /// The e-mail address, which signs in as well.
+    public var emailAddress: String?
+    /// The phone number, which signs in as well; international numbers start with `+`.
+    public var phoneNumber: String?
+    /// The password: 4 to 50 printable ASCII characters.
+    public var password: Secret
+    /// What people see, and what else the app keeps about the user.
+    public var profile: UserProfile
+
+    /// Describes a user.
+    public init(loginName: String, password: Secret, profile: UserProfile = UserProfile()) {
+        self.loginName = loginName
+        self.password = password
+        self.profile = profile
+    }
+
+    func validate() throws(KiiInputError) {
+        guard self.loginName != nil || self.emailAddress != nil || self.phoneNumber != nil else {
+            throw KiiInputError(.loginName, rule: "present when there is neither an e-mail address nor a phone number")
+        }
+        // The limits that Kii's SDKs enforce before they send.
+        if let loginName = self.loginName {
+            guard (3...64).contains(loginName.utf8.count), loginName.utf8.allSatisfy(\.isKiiNameByte) else {
+                throw KiiInputError(.loginName, rule: "3 to 64 of A-Z a-z 0-9 - _ .")
+            }
+        }
+        let bytes = self.password.reveal().utf8
+        guard (4...50).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw KiiInputError(.password, rule: "4 to 50 printable ASCII characters")
+        }
+        try self.profile.validate()
+    }
+
+    var fields: [(String, JSONValue)] {
+        let named: [(String, String?)] = [
+            ("loginName", self.loginName), ("emailAddress", self.emailAddress), ("phoneNumber", self.phoneNumber),
+            ("password", self.password.reveal()),
+        ]
+        return named.compactMap { name, value in value.map { (name, JSONValue($0)) } } + self.profile.fields
+    }
+}
+
+/// What an app keeps about a user besides the means to sign in.
+public struct UserProfile: Sendable, Hashable {
+    /// The name that people see.
+    public var displayName: String?
+    /// The country, ISO 3166-1 alpha-2, such as `JP`.
+    public var country: String?
+    /// The language, such as `en_US`.
+    public var locale: String?
+    /// Fields of the app's own: an object whose keys do not start with `_`. Default: none.
+    public var customFields: JSONValue
+
+    /// Describes a user; everything is optional.
+    public init(
+        displayName: String? = nil,
+        country: String? = nil,
+        locale: String? = nil,
+        customFields: JSONValue = [:]
+    ) {
+        self.displayName = displayName
+        self.country = country
+        self.locale = locale
+        self.customFields = customFields
+    }
+
+    private static let reservedNames: Set<String> = [
+        "loginName", "emailAddress", "phoneNumber", "phoneNumberVerified", "password", "displayName", "country",
+        "locale", "userID",
+    ]
+
+    func validate() throws(KiiInputError) {
+        guard let members = self.customFields.members else {
+            throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
+        }
+        for member in members where member.key.hasPrefix("_") || Self.reservedNames.contains(member.key) {
+            throw KiiInputError(
+                .fields, at: JSONPointer(tokens: [member.key]), rule: "under a key that Kii does not use itself")
+        }
+    }
+
+    var fields: [(String, JSONValue)] {
+        let named = [("displayName", self.displayName), ("country", self.country), ("locale", self.locale)]
+        return named.compactMap { name, value in value.map { (name, JSONValue($0)) } }
+            + (self.customFields.members ?? []).map { ($0.key, $0.value) }
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte may stand in a login name or a vendor thing ID: one of `A-Z a-z 0-9 - _ .`.
+    var isKiiNameByte: Bool {
+        switch self {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,103 @@
+/// Reads one installation.
+///
+/// - Source: `GET /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`
+public struct GetInstallation: KiiEndpoint {
+    /// Which one.
+    public var reference: InstallationReference
+
+    /// Makes the call.
+    public init(_ reference: InstallationReference) {
+        self.reference = reference
+    }
+
+    /// GET.
+    public var method: HTTPMethod { .get }
+    /// 200.
+    public var successStatuses: Set<Int> { [200] }
+
+    /// The installation's path.
+    public func path(in app: KiiApp) -> KiiPath { self.reference.path(in: app) }
+
+    /// Refuses a reference with an empty part.
+    public func validate() throws(KiiInputError) { try self.reference.validate() }
+
+    /// Reads the installation.
+    public func decode(_ response: KiiResponse) throws(KiiResponseError) -> Installation {
+        try Installation(response.fields())
+    }
+}
+
+/// Removes an installation; nothing is delivered to it any more.
+///
+/// - Source: `DELETE /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`
+public struct DeleteInstallation: KiiEndpoint {
+    /// Nothing.
+    public typealias Response = Void
+
+    /// Which one.
+    public var reference: InstallationReference
+
+    /// Makes the call.
+    public init(_ reference: InstallationReference) {
+        self.reference = reference
+    }
+
+    /// DELETE.
+    public var method: HTTPMethod { .delete }
+    /// 204; 200 is taken as well, since Kii documents an empty body and no status.
+    public var successStatuses: Set<Int> { [200, 204] }
+
+    /// The installation's path.
+    public func path(in app: KiiApp) -> KiiPath { self.reference.path(in: app) }
+
+    /// Refuses a reference with an empty part.
+    public func validate() throws(KiiInputError) { try self.reference.validate() }
+}
+
+/// Lists the installations of one owner, or, for an administrator, of the whole app.
+///
+/// A user's list does not hold the installations of the things that the user owns.
+///
+/// - Source: `GET /apps/{appID}/installations[?userID=…|?thingID=…]`
+public struct ListInstallations: KiiEndpoint {
+    /// Whose installations; `nil` means the app's, for an administrator's token only.
+    public var owner: Principal?
+
+    /// Makes the call.
+    public init(of owner: Principal?) {
+        self.owner = owner
+    }
+
+    /// GET.
+    public var method: HTTPMethod { .get }
+    /// 200.
+    public var successStatuses: Set<Int> { [200] }
+
+    /// `userID` or `thingID`.
+    public var query: [KiiQueryItem] {
+        switch self.owner {
+        case .user(let id): [KiiQueryItem("userID", id)]
+        case .thing(let id): [KiiQueryItem("thingID", id)]
+        case nil: []
+        }
+    }
+
+    /// `/apps/{appID}/installations`.
+    public func path(in app: KiiApp) -> KiiPath {
+        .app(app).appending("installations")
+    }
+
+    /// Refuses an empty ID, which would ask for everybody's.
+    public func validate() throws(KiiInputError) {
+        guard let owner = self.owner, owner.id.isEmpty else { return }
+        if case .user = owner { throw KiiInputError(.userID, rule: "not empty") }
+        throw KiiInputError(.thingID, rule: "not empty")
+    }
+
+    /// Reads `installations`.
+    public func decode(_ response: KiiResponse) throws(KiiResponseError) -> [Installation] {
+        var installations: [Installation] = []
+        for fields in try response.fields().objects("installations") { installations.append(try Installation(fields)) }
+        return installations
+    }
+}

@@ -1,0 +1,86 @@
+/// A delivery channel that a user or a thing has: one receiver on one network.
+public struct Installation: Sendable, Hashable {
+    /// The ID that the cloud chose.
+    public var id: String
+    /// The network's own ID: a registration ID or device token, for MQTT one that the cloud made up. `nil` when the
+    /// cloud did not say.
+    public var registrationID: String?
+    /// The network. `nil` when the cloud did not say.
+    public var deviceType: DeviceType?
+    /// Whose it is. `nil` when the cloud did not say, as in the answer to its creation.
+    public var owner: Principal?
+    /// Whether it gets what is sent to development rather than to production. `nil` when the cloud did not say.
+    public var isDevelopment: Bool?
+
+    /// Describes an installation.
+    public init(
+        id: String,
+        registrationID: String? = nil,
+        deviceType: DeviceType? = nil,
+        owner: Principal? = nil,
+        isDevelopment: Bool? = nil
+    ) {
+        self.id = id
+        self.registrationID = registrationID
+        self.deviceType = deviceType
+        self.owner = owner
+        self.isDevelopment = isDevelopment
+    }
+
+    init(_ fields: KiiFields) throws(KiiResponseError) {
+        self.id = try fields.string("installationID")
+        self.registrationID = try fields.optionalString("installationRegistrationID")
+        // Replies use `deviceType`; kii-rest-client4j shows that the server also knows the other name.
+        self.deviceType = try fields.optionalString("deviceType", "installationType")
+            .map { DeviceType(rawValue: $0) }
+        if let userID = try fields.optionalString("userID") {
+            self.owner = .user(userID)
+        } else {
+            self.owner = try fields.optionalString("thingID").map { .thing($0) }
+        }
+        self.isDevelopment = try fields.optionalBool("development")
+    }
+}
+
+/// The network that an installation receives on.
+public struct DeviceType: RawRepresentable, Sendable, Hashable {
+    /// The name as Kii spells it.
+    public var rawValue: String
+
+    /// Takes a name as Kii spells it.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// `MQTT`: the network this library receives on.
+    public static let mqtt = DeviceType(rawValue: "MQTT")
+    /// `ANDROID`: GCM and FCM.
+    public static let android = DeviceType(rawValue: "ANDROID")
+    /// `IOS`: APNs.
+    public static let ios = DeviceType(rawValue: "IOS")
+    /// `JPUSH`.
+    public static let jpush = DeviceType(rawValue: "JPUSH")
+}
+
+/// The two ways to name an installation.
+public enum InstallationReference: Sendable, Hashable {
+    /// By the ID that the cloud chose.
+    case id(String)
+    /// By network and the network's own ID, in the path as `MQTT:{installationRegistrationID}`.
+    case registration(DeviceType, String)
+
+    func path(in app: KiiApp) -> KiiPath {
+        let installations = KiiPath.app(app).appending("installations")
+        switch self {
+        case .id(let id): return installations.appending(id, as: .installationID)
+        case .registration(let type, let id):
+            return installations.appending("\(type.rawValue):\(id)", as: .installationRegistrationID)
+        }
+    }
+
+    func validate() throws(KiiInputError) {
+        if case .registration(let type, let id) = self, type.rawValue.isEmpty || id.isEmpty {
+            throw KiiInputError(.installationRegistrationID, rule: "a device type and an ID, neither empty")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+extension KiiClient {
+    /// Creates an installation, or finds the one that is there; by default one for MQTT and production.
+    ///
+    /// - Parameters:
+    ///   - deviceType: The network. Default MQTT.
+    ///   - isDevelopment: Whether it is to get what is sent to development. Default `false`: production.
+    ///   - registrationID: The network's own ID. Default `nil`, as MQTT wants it.
+    ///   - owner: Whose it is to be, with an administrator's token. Default `nil`: the token's principal.
+    ///   - token: The owner's or an administrator's token.
+    /// - Throws: See ``KiiClient``.
+    public func createInstallation(
+        deviceType: DeviceType = .mqtt,
+        isDevelopment: Bool = false,
+        registrationID: String? = nil,
+        owner: Principal? = nil,
+        token: Secret
+    ) async throws -> Installation {
+        let call = CreateInstallation(
+            deviceType: deviceType, isDevelopment: isDevelopment, registrationID: registrationID, owner: owner)
+        return try await self.execute(call, token: token)
+    }
+
+    /// Reads one installation.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/installationNotFound`` when it is not there; otherwise see
+    ///   ``KiiClient``.
+    public func installation(_ reference: InstallationReference, token: Secret) async throws -> Installation {
+        try await self.execute(GetInstallation(reference), token: token)
+    }
+
+    /// Lists the installations of `owner`, or with `nil` and an administrator's token, of the whole app.
+    ///
+    /// - Throws: See ``KiiClient``.
+    public func installations(of owner: Principal?, token: Secret) async throws -> [Installation] {
+        try await self.execute(ListInstallations(of: owner), token: token)
+    }
+
+    /// Removes an installation.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/installationNotFound`` when it is not there; otherwise see
+    ///   ``KiiClient``.
+    public func deleteInstallation(_ reference: InstallationReference, token: Secret) async throws {
+        try await self.execute(DeleteInstallation(reference), token: token)
+    }
+
+    /// Asks once where and as whom an installation connects to the broker.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/mqttEndpointNotReady`` and ``KiiError/retryAfter`` when the cloud is
+    ///   still making it; otherwise see ``KiiClient``.
+    public func mqttEndpoint(of installationID: String, token: Secret) async throws -> MQTTEndpoint {
+        try await self.execute(GetMQTTEndpoint(of: installationID), token: token)
+    }
+
+    /// Asks where and as whom an installation connects to the broker, again and again until the cloud has made it.
+    ///
+    /// Only what ``KiiError/isTransient`` calls so is asked again. `Retry-After` and the body's `retryAfter` are
+    /// honoured. Cancellation ends the waiting at once.
+    ///
+    /// - Throws: The last ``KiiError`` when `waiting` allows no further request; otherwise see ``KiiClient``.
+    public func mqttEndpoint(
+        of installationID: String,
+        token: Secret,
+        waiting wait: EndpointWait
+    ) async throws -> MQTTEndpoint {
+        var waited = Duration.zero
+        var request = 1
+        while true {
+            do {
+                return try await self.mqttEndpoint(of: installationID, token: token)
+            } catch let error as KiiError {
+                guard let delay = wait.delay(after: error, request: request, alreadyWaited: waited) else { throw error }
+                try await wait.clock.sleep(for: delay)
+                waited += delay
+                request += 1
+            }
+        }
+    }
+}

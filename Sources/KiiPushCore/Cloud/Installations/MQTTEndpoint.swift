@@ -1,0 +1,96 @@
+/// The broker address and credentials lent to one installation.
+///
+/// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
+public struct MQTTEndpoint: Sendable, Hashable {
+    /// The installation they are lent to.
+    public var installationID: String
+    /// The broker's host name or address.
+    public var host: String
+    /// The port for MQTT over plain TCP.
+    public var portTCP: UInt16
+    /// The port for MQTT over TLS.
+    public var portSSL: UInt16
+    /// The port for MQTT over WebSocket; absent from Kii's reference, present in live answers.
+    public var portWS: UInt16?
+    /// The port for MQTT over WebSocket and TLS.
+    public var portWSS: UInt16?
+    /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well. Not a Kii topic.
+    public var mqttTopic: String
+    /// The broker's user name for this installation.
+    public var username: String
+    /// The broker's password for this installation.
+    public var password: Secret
+    /// How long the topic is said to last, counted from the answer. Whole seconds on the wire.
+    ///
+    /// `nil` when absent. A hint only: Kii's reference says to ask for a new endpoint then, KiiThingSDK does, ebisu
+    /// calls the field obsolete, and live answers hold 2147483647.
+    /// - Source: field `X-MQTT-TTL` of the body, in thing-if's answers `ttl`, else the header field of that name.
+    public var timeToLive: Duration?
+
+    /// Puts an endpoint together, such as from a stored state.
+    public init(
+        installationID: String,
+        host: String,
+        portTCP: UInt16,
+        portSSL: UInt16,
+        mqttTopic: String,
+        username: String,
+        password: Secret,
+        timeToLive: Duration? = nil
+    ) {
+        self.installationID = installationID
+        self.host = host
+        self.portTCP = portTCP
+        self.portSSL = portSSL
+        self.mqttTopic = mqttTopic
+        self.username = username
+        self.password = password
+        self.timeToLive = timeToLive
+    }
+}
+
+/// Asks where and as whom an installation connects to the broker.
+///
+/// Right after an installation was created the cloud may refuse with 503 ``KiiErrorCode/mqttEndpointNotReady`` and
+/// ``KiiError/retryAfter``.
+///
+/// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
+public struct GetMQTTEndpoint: KiiEndpoint {
+    /// Which installation.
+    public var installationID: String
+
+    /// Makes the call.
+    public init(of installationID: String) {
+        self.installationID = installationID
+    }
+
+    /// GET.
+    public var method: HTTPMethod { .get }
+    /// 200.
+    public var successStatuses: Set<Int> { [200] }
+
+    /// `/apps/{appID}/installations/{installationID}/mqtt-endpoint`.
+    public func path(in app: KiiApp) -> KiiPath {
+        InstallationReference.id(self.installationID).path(in: app).appending("mqtt-endpoint")
+    }
+
+    /// Reads the endpoint; `installationID` may be absent, the other fields of Kii's reference may not.
+    public func decode(_ response: KiiResponse) throws(KiiResponseError) -> MQTTEndpoint {
+        let fields = try response.fields()
+        let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
+        var endpoint = MQTTEndpoint(
+            installationID: try fields.optionalString("installationID") ?? self.installationID,
+            host: try fields.string("host"),
+            portTCP: try fields.port("portTCP"),
+            portSSL: try fields.port("portSSL"),
+            mqttTopic: try fields.string("mqttTopic"),
+            username: try fields.string("username"),
+            password: Secret(try fields.string("password"))
+        )
+        endpoint.portWS = try fields.optionalPort("portWS")
+        endpoint.portWSS = try fields.optionalPort("portWSS")
+        endpoint.timeToLive = (lifetime ?? response.http.field("X-MQTT-TTL").flatMap { Int64($0) })
+            .map { .seconds(max(0, $0)) }
+        return endpoint
+    }
+}

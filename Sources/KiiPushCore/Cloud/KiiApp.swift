@@ -1,0 +1,63 @@
+/// Which Kii app is spoken to, and where.
+public struct KiiApp: Sendable, Hashable {
+    /// The app's ID: the `X-Kii-AppID` header and the `/apps/{appID}` segment.
+    public var appID: String
+    /// The app's key: the `X-Kii-AppKey` header, and the password of anonymous calls.
+    public var appKey: Secret
+    /// The root of the REST API, `http` or `https`, usually ending in `/api`; a slash at the end is dropped.
+    public var baseURL: String
+
+    /// Names an app at an address of its own, such as an emulator's.
+    ///
+    /// Whether the values can be used is checked by each call, which throws ``KiiInputError`` before it sends anything.
+    public init(appID: String, appKey: Secret, baseURL: String) {
+        self.appID = appID
+        self.appKey = appKey
+        self.baseURL = baseURL
+    }
+
+    /// Names an app at one of Kii's own sites.
+    public init(appID: String, appKey: Secret, site: KiiSite) {
+        self.init(appID: appID, appKey: appKey, baseURL: site.baseURL)
+    }
+}
+
+extension KiiApp {
+    /// The root without slashes at its end.
+    ///
+    /// - Throws: ``KiiInputError`` when a value could not be sent, or would change another part of the request.
+    func checkedBaseURL() throws(KiiInputError) -> String {
+        guard self.appID.isVisibleASCII else {
+            throw KiiInputError(.appID, rule: "one or more visible ASCII characters")
+        }
+        guard self.appKey.reveal().isVisibleASCII else {
+            throw KiiInputError(.appKey, rule: "one or more visible ASCII characters")
+        }
+        var root = self.baseURL[...]
+        while root.utf8.last == UInt8(ascii: "/") { root.removeLast() }
+        guard let authority = KiiApp.authority(of: root), !authority.isEmpty, root.isVisibleASCII,
+            root.utf8.allSatisfy({ $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }),
+            !authority.utf8.contains(UInt8(ascii: "@"))
+        else {
+            throw KiiInputError(
+                .baseURL,
+                rule: "an http or https URL such as https://api.kii.com/api, without user name, query or fragment"
+            )
+        }
+        return String(root)
+    }
+
+    private static func authority(of url: Substring) -> Substring? {
+        for scheme in ["https://", "http://"] where url.lowercased().hasPrefix(scheme) {
+            return url.dropFirst(scheme.count).prefix { $0 != "/" }
+        }
+        return nil
+    }
+}
+
+extension StringProtocol {
+    /// Whether the text has at least one byte and each lies from `!` to `~`, so that it ends no header line and no URL.
+    var isVisibleASCII: Bool {
+        !self.isEmpty && self.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}

@@ -1,0 +1,108 @@
+/// Speaks with one Kii app over its REST API.
+///
+/// It executes any ``KiiEndpoint``; the calls this library has are also there as methods that read well. It holds no
+/// token and no other state, so it may be copied and used from any number of tasks at once. Nothing is retried, apart
+/// from the methods that say so.
+///
+/// ## What it throws
+/// - ``KiiInputError`` when a value cannot be sent; nothing was sent.
+/// - ``KiiError`` when Kii refused.
+/// - ``KiiResponseError`` when the answer is not what Kii documents.
+/// - ``TransportError`` when there was no answer, and `CancellationError` when the task was cancelled.
+public struct KiiClient: Sendable {
+    /// The app that is spoken to.
+    public let app: KiiApp
+    private let transport: any HTTPTransport
+    private let timeout: Duration
+    private let now: @Sendable () -> Timestamp
+
+    /// Makes a client.
+    ///
+    /// - Parameters:
+    ///   - app: The app to speak to.
+    ///   - transport: What sends the requests.
+    ///   - timeout: How long one exchange may take. Default 30 s.
+    ///   - now: Reads the wall clock, from which a token's expiry is counted. Default: the machine's.
+    public init(
+        app: KiiApp,
+        transport: any HTTPTransport,
+        timeout: Duration = .seconds(30),
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.app = app
+        self.transport = transport
+        self.timeout = timeout
+        self.now = now
+    }
+
+    /// Makes one call.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The call.
+    ///   - token: The access token, for a call that needs one. Default `nil`.
+    /// - Returns: What the endpoint reads from the answer.
+    /// - Throws: See ``KiiClient``.
+    public func execute<Endpoint: KiiEndpoint>(
+        _ endpoint: Endpoint,
+        token: Secret? = nil
+    ) async throws -> Endpoint.Response {
+        try endpoint.validate()
+        let path = try endpoint.path(in: self.app).encoded()
+        let request = try self.request(for: endpoint, path: path, token: token)
+        let answer = try await self.transport.perform(request)
+        let response = KiiResponse(
+            operation: KiiOperation(method: endpoint.method, path: path),
+            http: answer,
+            receivedAt: self.now()
+        )
+        if endpoint.successStatuses.contains(answer.status) { return try endpoint.decode(response) }
+        if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
+        let secrets = endpoint.secrets + [self.app.appKey] + (token.map { [$0] } ?? [])
+        let error = KiiError(response, withholding: secrets)
+        guard let accepted = endpoint.answer(from: error) else { throw error }
+        return accepted
+    }
+
+    private func request(
+        for endpoint: some KiiEndpoint,
+        path: String,
+        token: Secret?
+    ) throws(KiiInputError) -> HTTPRequest {
+        var url = try self.app.checkedBaseURL() + path
+        for (position, item) in endpoint.query.enumerated() {
+            url += (position == 0 ? "?" : "&") + item.name.percentEncoded + "=" + item.value.percentEncoded
+        }
+        var request = HTTPRequest(method: endpoint.method.rawValue, url: url, timeout: self.timeout)
+        // Kii's reference asks for `Authorization` alone; every SDK of Kii sends these two as well.
+        request.fields = [
+            HTTPField("X-Kii-AppID", self.app.appID), HTTPField("X-Kii-AppKey", self.app.appKey.reveal()),
+        ]
+        if let value = try self.authorizationField(endpoint.authorization, token: token) {
+            request.fields.append(HTTPField("Authorization", value))
+        }
+        switch endpoint.body {
+        case .none: break
+        case .empty: request.body = []
+        case .json(let value, let mediaType):
+            request.fields.append(HTTPField("Content-Type", mediaType))
+            request.body = value.serialized()
+        }
+        return request
+    }
+
+    private func authorizationField(
+        _ authorization: KiiAuthorization,
+        token: Secret?
+    ) throws(KiiInputError) -> String? {
+        switch authorization {
+        case .none: return nil
+        case .app:
+            return "Basic " + Array("\(self.app.appID):\(self.app.appKey.reveal())".utf8).base64
+        case .token:
+            guard let token, token.reveal().isVisibleASCII else {
+                throw KiiInputError(.token, rule: "an access token of visible ASCII characters; sign in to get one")
+            }
+            return "Bearer " + token.reveal()
+        }
+    }
+}

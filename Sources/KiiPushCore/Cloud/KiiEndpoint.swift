@@ -1,0 +1,86 @@
+/// One call of Kii's REST API, as a value: what to ask for, and how to read the answer.
+///
+/// ``KiiClient`` executes any endpoint and knows none of them. A call that this library does not have is made by
+/// conforming a type of one's own.
+public protocol KiiEndpoint: Sendable {
+    /// What a successful answer says.
+    associatedtype Response: Sendable
+
+    /// The HTTP method.
+    var method: HTTPMethod { get }
+    /// How the call proves who makes it. Default: a bearer token.
+    var authorization: KiiAuthorization { get }
+    /// Query parameters, in order, not yet percent-encoded. Default: none.
+    var query: [KiiQueryItem] { get }
+    /// The body. Default: none.
+    var body: KiiBody { get }
+    /// The statuses of a successful answer. Any other is an error, also within 200 to 299: a network's sign-in page
+    /// answers 200 to everything.
+    var successStatuses: Set<Int> { get }
+    /// What the call carries that must not come back in an error's text, besides the token and the app's key.
+    /// Default: none.
+    var secrets: [Secret] { get }
+
+    /// Where the resource lives.
+    func path(in app: KiiApp) -> KiiPath
+    /// Refuses values that Kii would refuse. Called before anything is sent. Default: accepts.
+    func validate() throws(KiiInputError)
+    /// Reads an answer whose status is one of ``successStatuses``.
+    func decode(_ response: KiiResponse) throws(KiiResponseError) -> Response
+    /// Turns a refusal that is an answer in itself, such as "not subscribed", into that answer. Default: `nil`.
+    func answer(from error: KiiError) -> Response?
+}
+
+extension KiiEndpoint {
+    /// A bearer token.
+    public var authorization: KiiAuthorization { .token }
+    /// No parameters.
+    public var query: [KiiQueryItem] { [] }
+    /// No body.
+    public var body: KiiBody { .none }
+    /// No secrets.
+    public var secrets: [Secret] { [] }
+    /// Accepts.
+    public func validate() throws(KiiInputError) {}
+    /// None.
+    public func answer(from error: KiiError) -> Response? { nil }
+}
+
+extension KiiEndpoint where Response == Void {
+    /// Reads nothing: an answer without content has nothing to read.
+    public func decode(_ response: KiiResponse) throws(KiiResponseError) {}
+}
+
+/// How a call proves who makes it.
+public enum KiiAuthorization: Sendable, Hashable {
+    /// No `Authorization` field; what proves the caller is in the body.
+    case none
+    /// `Basic` with the app's ID and key: anybody who has the app.
+    case app
+    /// `Bearer` with the access token of a user, a thing or an administrator.
+    case token
+}
+
+/// One query parameter.
+public struct KiiQueryItem: Sendable, Hashable {
+    /// The name.
+    public var name: String
+    /// The value, not yet percent-encoded.
+    public var value: String
+
+    /// Makes a parameter.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// What a call sends.
+public enum KiiBody: Sendable, Hashable {
+    /// No body, as in GET and DELETE.
+    case none
+    /// A body of length 0 and no `Content-Type`, which is how Kii wants a topic or a subscription to be PUT.
+    case empty
+    /// JSON under a media type, often one of `application/vnd.kii.…+json`.
+    case json(JSONValue, mediaType: String)
+}

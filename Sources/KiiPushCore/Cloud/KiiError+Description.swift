@@ -1,0 +1,67 @@
+extension KiiError: CustomStringConvertible {
+    /// One line: which call was refused, why, and what to do about it.
+    public var description: String {
+        var line = "\(self.operation) was refused with \(self.status)"
+        if let errorCode = self.errorCode { line += " \(errorCode)" }
+        if let message = self.message.map(KiiError.oneLine), !message.isEmpty { line += " (\(message))" }
+        line += ": \(self.advice)"
+        if let wait = self.retryAfter { line += "; the cloud asks to wait \(wait.wholeMillisecondsRoundedUp / 1000) s" }
+        return line
+    }
+
+    /// What a person reads of a text that the network sent: one line of at most 200 characters.
+    private static func oneLine(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        let line = scalars.prefix(200).map { scalar -> String in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: " "
+            default: String(scalar)
+            }
+        }
+        return line.joined() + (scalars.count > 200 ? "…" : "")
+    }
+
+    private var advice: String {
+        if let errorCode = self.errorCode, let advice = KiiError.advice(for: errorCode) { return advice }
+        switch self.status {
+        case 300..<400: return "the cloud has moved; use the new address as the base URL"
+        case 400: return "correct the request"
+        case 401: return "sign in again, or as somebody who has the right"
+        case 403: return "use a principal that may do this"
+        case 404 where self.errorCode == nil: return "the answer does not look like Kii's; check the base URL"
+        case 404: return "check the ID"
+        case 409: return "it is there already"
+        case 413: return "send less"
+        case 429: return "too many requests; wait, then try again"
+        case 501: return "this cloud does not have the operation"
+        case 500..<600: return "the cloud has a problem; try again later"
+        default: return "check the base URL and any proxy"
+        }
+    }
+
+    private static func advice(for code: KiiErrorCode) -> String? {
+        switch code {
+        case .unauthorized: "the token is not valid or lacks the right; sign in again, or as somebody who has the right"
+        case .authenticationFailed, .wrongPassword: "check the name and the password"
+        case .userDisabled, .thingDisabled, .appDisabled: "it has been disabled; have it enabled by its administrator"
+        case .wrongToken: "the token is no longer valid; sign in again"
+        case .wrongRefreshToken: "a refresh token works once; sign in again with name and password"
+        case .appNotFound: "check the app ID and the site: an app lives at one site only"
+        case .userNotFound, .thingNotFound, .groupNotFound: "check the ID"
+        case .topicNotFound: "create the topic first, or check its ID and scope"
+        case .bucketNotFound, .filterNotFound: "put an object into the bucket first, or check its ID and scope"
+        case .objectNotFound: "check the object's ID"
+        case .pushSubscriptionNotFound: "subscribe first"
+        case .installationNotFound: "create the installation again"
+        case .mqttEndpointNotFound: "check that the installation is one for MQTT, or create it again"
+        case .mqttEndpointNotReady: "it is still being made; ask again shortly"
+        case .gcmKeyNotFound, .apnsKeyNotFound, .jpushKeyNotFound:
+            "give the app its key for this network in the developer portal, or leave the network out"
+        case .userAlreadyExists, .thingAlreadyExists: "sign in to it, or choose another name"
+        case .pushSubscriptionAlreadyExists: "nothing needs to be done"
+        case .lockFailed, .queryTimeout, .resourceTemporarilyUnavailable, .temporaryUnavailableError:
+            "try again shortly"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// A refusal: Kii answered, and the answer is no.
+public struct KiiError: Error, Sendable, Hashable {
+    /// The call that was refused.
+    public var operation: KiiOperation
+    /// The HTTP status.
+    public var status: Int
+    /// Kii's name for the reason. `nil` when the answer has none, and then it is probably not Kii's.
+    ///
+    /// - Source: field `errorCode`; for OAuth errors `error` (RFC 6749 section 5.2).
+    public var errorCode: KiiErrorCode?
+    /// Kii's explanation for people. Not for comparison.
+    ///
+    /// - Source: field `message`, for OAuth errors `error_description`.
+    public var message: String?
+    /// The further fields of the answer, such as `topicID` and `objectScope`: an object, empty when there are none.
+    public var context: JSONValue
+    /// How long the cloud asks to wait before the call is made again. At most 30 days.
+    ///
+    /// - Source: the longer of the field `Retry-After` (seconds or a date) and the body's `retryAfter` (seconds).
+    public var retryAfter: Duration?
+    /// How long the answer's body was, in bytes. 0 tells an answer without one from a page that is not Kii's.
+    public var bodyByteCount: Int
+
+    /// Makes an error; the client makes them from answers, and a test may.
+    public init(
+        operation: KiiOperation,
+        status: Int,
+        errorCode: KiiErrorCode? = nil,
+        message: String? = nil,
+        context: JSONValue = [:],
+        retryAfter: Duration? = nil,
+        bodyByteCount: Int = 0
+    ) {
+        self.operation = operation
+        self.status = status
+        self.errorCode = errorCode
+        self.message = message
+        self.context = context
+        self.retryAfter = retryAfter
+        self.bodyByteCount = bodyByteCount
+    }
+
+    /// Whether the same call may succeed later without anybody changing anything: 429 and 5xx, except 501.
+    public var isTransient: Bool {
+        self.status == 429 || ((500..<600).contains(self.status) && self.status != 501)
+    }
+
+    /// Whether the token, or the name and password, were refused, so that only signing in anew can help.
+    ///
+    /// Kii answers 401 ``KiiErrorCode/unauthorized`` both to a token that is not one and to a principal that lacks a
+    /// right, so this can also mean the latter.
+    public var refusesCredentials: Bool {
+        self.status == 401 || self.errorCode == .wrongToken || self.errorCode == .wrongRefreshToken
+    }
+}

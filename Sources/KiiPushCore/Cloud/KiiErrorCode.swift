@@ -1,0 +1,130 @@
+/// What Kii calls a refusal: the `errorCode` of an error's body.
+///
+/// Any text the server sends is kept; the constants are the codes that Kii's reference and SDKs name.
+public struct KiiErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// The code as the server spells it.
+    public var rawValue: String
+
+    /// Takes a code as the server spells it.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The code as the server spells it.
+    public var description: String { self.rawValue }
+}
+
+// 401 and 403: who you are.
+extension KiiErrorCode {
+    /// 401: the principal may not do this, or the token is not one.
+    public static let unauthorized = Self(rawValue: "UNAUTHORIZED")
+    /// 401: no such user, or the password is wrong.
+    public static let authenticationFailed = Self(rawValue: "AUTHENTICATION_FAILED")
+    /// 401: the password is wrong.
+    public static let wrongPassword = Self(rawValue: "WRONG_PASSWORD")
+    /// 401: the user has been disabled.
+    public static let userDisabled = Self(rawValue: "USER_DISABLED")
+    /// 401: the thing has been disabled.
+    public static let thingDisabled = Self(rawValue: "THING_DISABLED")
+    /// 403: the access token is unknown or no longer valid.
+    public static let wrongToken = Self(rawValue: "WRONG_TOKEN")
+    /// 403: the refresh token is unknown or was used before.
+    public static let wrongRefreshToken = Self(rawValue: "WRONG_REFRESH_TOKEN")
+    /// 403: the app has been disabled.
+    public static let appDisabled = Self(rawValue: "APP_DISABLED")
+    /// 403: the app does not have this feature.
+    public static let operationNotSupported = Self(rawValue: "OPERATION_NOT_SUPPORTED")
+    /// 403: the verification code is wrong.
+    public static let invalidVerificationCode = Self(rawValue: "INVALID_VERIFICATION_CODE")
+}
+
+// 404: what is not there.
+extension KiiErrorCode {
+    /// 404: no app has this ID at this site.
+    public static let appNotFound = Self(rawValue: "APP_NOT_FOUND")
+    /// 404: there is no such user.
+    public static let userNotFound = Self(rawValue: "USER_NOT_FOUND")
+    /// 404: there is no such thing.
+    public static let thingNotFound = Self(rawValue: "THING_NOT_FOUND")
+    /// 404: there is no such group.
+    public static let groupNotFound = Self(rawValue: "GROUP_NOT_FOUND")
+    /// 404: there is no such bucket.
+    public static let bucketNotFound = Self(rawValue: "BUCKET_NOT_FOUND")
+    /// 404: there is no such object.
+    public static let objectNotFound = Self(rawValue: "OBJECT_NOT_FOUND")
+    /// 404: the bucket has no such filter; Kii's answer for a missing bucket as well.
+    public static let filterNotFound = Self(rawValue: "FILTER_NOT_FOUND")
+    /// 404: there is no such topic.
+    public static let topicNotFound = Self(rawValue: "TOPIC_NOT_FOUND")
+    /// 404: the principal is not subscribed.
+    public static let pushSubscriptionNotFound = Self(rawValue: "PUSH_SUBSCRIPTION_NOT_FOUND")
+    /// 404: there is no such installation.
+    public static let installationNotFound = Self(rawValue: "INSTALLATION_NOT_FOUND")
+    /// 404: the installation has no MQTT endpoint.
+    public static let mqttEndpointNotFound = Self(rawValue: "MQTT_ENDPOINT_NOT_FOUND")
+    /// 404: there is no such access control entry.
+    public static let aclNotFound = Self(rawValue: "ACL_NOT_FOUND")
+    /// 404: the app has no GCM key.
+    public static let gcmKeyNotFound = Self(rawValue: "GCMKEY_NOT_FOUND")
+    /// 404: the app has no APNs key.
+    public static let apnsKeyNotFound = Self(rawValue: "APNSKEY_NOT_FOUND")
+    /// 404: the app has no JPush key.
+    public static let jpushKeyNotFound = Self(rawValue: "JPUSHKEY_NOT_FOUND")
+}
+
+// 409: what is there already.
+extension KiiErrorCode {
+    /// 409: a user has this name, address or number already.
+    public static let userAlreadyExists = Self(rawValue: "USER_ALREADY_EXISTS")
+    /// 409: a thing has this vendor thing ID already.
+    public static let thingAlreadyExists = Self(rawValue: "THING_ALREADY_EXISTS")
+    /// 409: the group is there already.
+    public static let groupAlreadyExists = Self(rawValue: "GROUP_ALREADY_EXISTS")
+    /// 409: the topic is there already.
+    public static let topicAlreadyExists = Self(rawValue: "TOPIC_ALREADY_EXISTS")
+    /// 409: the principal is subscribed already.
+    public static let pushSubscriptionAlreadyExists = Self(rawValue: "PUSH_SUBSCRIPTION_ALREADY_EXISTS")
+    /// 409: the installation is there already. In code tables only: the reference says that creating one again
+    /// returns the one that is there.
+    public static let installationAlreadyExists = Self(rawValue: "INSTALLATION_ALREADY_EXISTS")
+    /// 409: the access control entry is there already.
+    public static let aclAlreadyExists = Self(rawValue: "ACL_ALREADY_EXISTS")
+}
+
+// 400: what cannot be understood.
+extension KiiErrorCode {
+    /// 400: a value is not acceptable.
+    public static let invalidInputData = Self(rawValue: "INVALID_INPUT_DATA")
+    /// 400: a value has the wrong type.
+    public static let invalidDataType = Self(rawValue: "INVALID_DATA_TYPE")
+    /// 400: the body is not JSON.
+    public static let invalidJSON = Self(rawValue: "INVALID_JSON")
+    /// 400: the body's JSON has the wrong shape.
+    public static let invalidJSONSchema = Self(rawValue: "INVALID_JSON_SCHEMA")
+    /// 400: a value that is needed is not there.
+    public static let missingData = Self(rawValue: "MISSING_DATA")
+    /// 400: the bucket's ID is not acceptable.
+    public static let invalidBucket = Self(rawValue: "INVALID_BUCKET")
+    /// 400: the object's ID is not acceptable.
+    public static let invalidObjectID = Self(rawValue: "INVALID_OBJECT_ID")
+    /// 400: the token request is not acceptable.
+    public static let oauth2Error = Self(rawValue: "OAUTH2_ERROR")
+}
+
+// 500 and above: what the cloud cannot do now.
+extension KiiErrorCode {
+    /// 503: the installation is there and its MQTT endpoint is still being made.
+    public static let mqttEndpointNotReady = Self(rawValue: "MQTT_ENDPOINT_NOT_READY")
+    /// 503: something is locked.
+    public static let lockFailed = Self(rawValue: "LOCK_FAILED")
+    /// 503: a query took too long.
+    public static let queryTimeout = Self(rawValue: "QUERY_TIMEOUT")
+    /// 503: a resource is not available for the moment.
+    public static let resourceTemporarilyUnavailable = Self(rawValue: "RESOURCE_TEMPORARILY_UNAVAILABLE")
+    /// 503: the cloud is not available for the moment.
+    public static let temporaryUnavailableError = Self(rawValue: "TEMPORARY_UNAVAILABLE_ERROR")
+    /// 500: the cloud failed.
+    public static let undefinedError = Self(rawValue: "UNDEFINED_ERROR")
+    /// 501: the cloud does not have this operation.
+    public static let operationNotImplemented = Self(rawValue: "OPERATION_NOT_IMPLEMENTED")
+}

@@ -1,0 +1,109 @@
+/// A JSON object of an answer, read member by member; whatever has the wrong type is an error that says where.
+///
+/// Members that nobody asks for are ignored, and `null` counts as absent.
+package struct KiiFields: Sendable {
+    private let value: JSONValue
+    private let pointer: JSONPointer
+    private let response: KiiResponse
+
+    init(_ value: JSONValue, at pointer: JSONPointer, in response: KiiResponse) throws(KiiResponseError) {
+        guard value.kind == .object else { throw KiiResponseError(.wrongType(.object), at: pointer, in: response) }
+        self.value = value
+        self.pointer = pointer
+        self.response = response
+    }
+
+    private func member(_ key: String) -> JSONValue? {
+        self.value[key].flatMap { $0.isNull ? nil : $0 }
+    }
+
+    private func first(_ keys: [String]) -> (key: String, value: JSONValue)? {
+        for key in keys {
+            if let member = self.member(key) { return (key, member) }
+        }
+        return nil
+    }
+
+    /// The error that says what is wrong with `key`.
+    func error(_ problem: KiiResponseError.Problem, at key: String) -> KiiResponseError {
+        KiiResponseError(problem, at: self.pointer.appending(key), in: self.response)
+    }
+
+    private func required<Value>(_ value: Value?, _ key: String) throws(KiiResponseError) -> Value {
+        guard let value else { throw self.error(.missing, at: key) }
+        return value
+    }
+
+    /// A string that must be there and hold something.
+    package func string(_ key: String) throws(KiiResponseError) -> String {
+        let text = try self.required(self.optionalString(key), key)
+        guard !text.isEmpty else { throw self.error(.empty, at: key) }
+        return text
+    }
+
+    /// A string that may be absent; the first of `keys` that is there, for a field with more than one name.
+    package func optionalString(_ keys: String...) throws(KiiResponseError) -> String? {
+        guard let (key, member) = self.first(keys) else { return nil }
+        guard let text = member.string else { throw self.error(.wrongType(.string), at: key) }
+        return text
+    }
+
+    /// A whole number that may be absent; also taken from a string of digits.
+    package func optionalInteger(_ key: String) throws(KiiResponseError) -> Int64? {
+        guard let member = self.member(key) else { return nil }
+        guard let number = member.int64 ?? member.string.flatMap({ Int64($0) }) else {
+            throw self.error(.wrongType(.integer), at: key)
+        }
+        return number
+    }
+
+    /// A number of seconds that may be absent; the first of `keys` that is there.
+    ///
+    /// One that no `Int64` holds counts as absent, since it means "never".
+    package func optionalSeconds(_ keys: String...) throws(KiiResponseError) -> Int64? {
+        guard let (key, member) = self.first(keys) else { return nil }
+        if let number = member.double, number >= 0x1p63 { return nil }
+        return try self.optionalInteger(key)
+    }
+
+    /// A TCP port that must be there.
+    package func port(_ key: String) throws(KiiResponseError) -> UInt16 {
+        try self.required(self.optionalPort(key), key)
+    }
+
+    /// A TCP port that may be absent.
+    package func optionalPort(_ key: String) throws(KiiResponseError) -> UInt16? {
+        guard let number = try self.optionalInteger(key) else { return nil }
+        guard let port = UInt16(exactly: number), port > 0 else { throw self.error(.outOfRange, at: key) }
+        return port
+    }
+
+    /// A Boolean that may be absent; also taken from the strings `true` and `false`, which ebisu's installations have.
+    package func optionalBool(_ key: String) throws(KiiResponseError) -> Bool? {
+        guard let member = self.member(key) else { return nil }
+        if let bool = member.bool { return bool }
+        switch member.string?.lowercased() {
+        case "true": return true
+        case "false": return false
+        default: throw self.error(.wrongType(.bool), at: key)
+        }
+    }
+
+    /// A moment in milliseconds that may be absent.
+    package func optionalTimestamp(_ key: String) throws(KiiResponseError) -> Timestamp? {
+        try self.optionalInteger(key).map { Timestamp(millisecondsSinceEpoch: $0) }
+    }
+
+    /// An array of objects that must be there.
+    package func objects(_ key: String) throws(KiiResponseError) -> [KiiFields] {
+        guard let elements = try self.required(self.member(key), key).array else {
+            throw self.error(.wrongType(.array), at: key)
+        }
+        let pointer = self.pointer.appending(key)
+        var objects: [KiiFields] = []
+        for (index, element) in elements.enumerated() {
+            objects.append(try KiiFields(element, at: pointer.appending(index), in: self.response))
+        }
+        return objects
+    }
+}

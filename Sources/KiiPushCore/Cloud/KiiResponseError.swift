@@ -1,0 +1,72 @@
+/// An answer that claims success and is not what Kii documents.
+///
+/// It says where the answer is wrong and never what it holds.
+public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong with the answer.
+    public enum Problem: Sendable, Hashable {
+        /// A status from 200 to 299 that the call never has, as a proxy or a network's sign-in page sends it.
+        case unexpectedStatus
+        /// The body is not JSON, or larger than is read.
+        case notJSON(JSONError)
+        /// A member that Kii always sends is absent.
+        case missing
+        /// A string that must hold something is empty.
+        case empty
+        /// A value has another type.
+        case wrongType(ExpectedType)
+        /// A number is too small or too large for what it means.
+        case outOfRange
+        /// A list's next page is one that was read already.
+        case repeatedPage
+    }
+
+    /// What a value should have been.
+    public enum ExpectedType: String, Sendable, Hashable {
+        /// A JSON object.
+        case object
+        /// A JSON array.
+        case array
+        /// A JSON string.
+        case string
+        /// A number without a fraction.
+        case integer
+        /// `true` or `false`.
+        case bool = "boolean"
+    }
+
+    /// The call.
+    public var operation: KiiOperation
+    /// The HTTP status.
+    public var status: Int
+    /// What is wrong.
+    public var problem: Problem
+    /// The place in the body; the root when the whole answer is meant.
+    public var pointer: JSONPointer
+
+    /// Makes an error about an answer.
+    public init(_ problem: Problem, at pointer: JSONPointer = JSONPointer(), in response: KiiResponse) {
+        self.operation = response.operation
+        self.status = response.http.status
+        self.problem = problem
+        self.pointer = pointer
+    }
+
+    /// One line: which call, what is wrong with its answer, and what to check.
+    public var description: String {
+        "\(self.operation) answered \(self.status), but \(self.defect); "
+            + "check that the base URL is Kii's and that no proxy answers in its place"
+    }
+
+    private var defect: String {
+        let place = self.pointer.tokens.isEmpty ? "the body" : self.pointer.abbreviated
+        switch self.problem {
+        case .unexpectedStatus: return "this call never answers so"
+        case .notJSON(let error): return "the body is \(error)"
+        case .missing: return "\(place) is missing"
+        case .empty: return "\(place) is empty"
+        case .wrongType(let type): return "\(place) is not of type \(type.rawValue)"
+        case .outOfRange: return "\(place) is out of range"
+        case .repeatedPage: return "\(place) leads back to a page that was read already"
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// A region in which Kii runs its cloud.
+///
+/// - Source: Kii's REST guides and SDKs. An old China site (`api-cn2`) is gone and not listed.
+public enum KiiSite: String, Sendable, Hashable, CaseIterable {
+    /// United States.
+    case us
+    /// Japan.
+    case jp
+    /// Singapore.
+    case sg
+    /// Europe.
+    case eu
+    /// China; Kii announced the end of its support for 2019-07-31.
+    case cn3
+
+    /// The root of the site's REST API, such as `https://api-jp.kii.com/api`.
+    public var baseURL: String {
+        switch self {
+        case .us: "https://api.kii.com/api"
+        case .jp, .sg, .eu, .cn3: "https://api-\(self.rawValue).kii.com/api"
+        }
+    }
+}

@@ -1,0 +1,69 @@
+extension PushMessage {
+    /// The part of a message that is for GCM.
+    public struct GCM: Sendable, Hashable {
+        /// Whether it is sent there. Default `true`.
+        public var isEnabled: Bool
+        /// Flat data merged over the message's; strings only. Default: none.
+        public var data: JSONValue?
+        /// What Android shows by itself. Default: nothing.
+        public var notification: AndroidNotification?
+        /// Messages with the same key replace each other while the device is away. Default: none.
+        public var collapseKey: String?
+        /// Whether it waits while the device is idle. Default: not sent.
+        public var delayWhileIdle: Bool?
+        /// How long it is kept for a device that is away; whole seconds. Needs a collapse key. Default: not sent.
+        public var timeToLive: Duration?
+        /// The only package that may get it. Default: not sent.
+        public var restrictedPackageName: String?
+        /// Whether it is only checked and not delivered; not together with APNs. Default: not sent.
+        public var dryRun: Bool?
+
+        /// Makes a part; set the rest on it.
+        public init(isEnabled: Bool = true, data: JSONValue? = nil, notification: AndroidNotification? = nil) {
+            self.isEnabled = isEnabled
+            self.data = data
+            self.notification = notification
+        }
+    }
+
+    /// The part of a message that is for FCM.
+    public struct FCM: Sendable, Hashable {
+        /// Whether it is sent there. Default `true`.
+        public var isEnabled: Bool
+        /// Flat data merged over the message's; strings only. Default: none.
+        public var data: JSONValue?
+        /// What Android shows by itself. Default: nothing.
+        public var notification: AndroidNotification?
+
+        /// Makes a part.
+        public init(isEnabled: Bool = true, data: JSONValue? = nil, notification: AndroidNotification? = nil) {
+            self.isEnabled = isEnabled
+            self.data = data
+            self.notification = notification
+        }
+    }
+
+    /// What Android shows by itself, with Kii's own names for the fields.
+    public struct AndroidNotification: Sendable, Hashable {
+        /// The title.
+        public var title: String?
+        /// The text.
+        public var body: String?
+        /// The icon's name.
+        public var icon: String?
+        /// The sound's name.
+        public var sound: String?
+        /// Notifications with the same tag replace each other.
+        public var tag: String?
+        /// The icon's colour, as `#rrggbb`.
+        public var color: String?
+        /// The action of the intent that a tap starts.
+        public var clickAction: String?
+
+        /// Makes a notification; set the rest on it.
+        public init(title: String? = nil, body: String? = nil) {
+            self.title = title
+            self.body = body
+        }
+    }
+}

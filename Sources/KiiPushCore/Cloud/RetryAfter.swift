@@ -1,0 +1,29 @@
+/// How long the cloud asks its caller to wait.
+enum RetryAfter {
+    /// No cloud means more than this; it keeps arithmetic on a hostile value within bounds.
+    static let longest = Duration.seconds(30 * 86_400)
+
+    /// The longer of what the header field and the body ask for, since each of Kii's own clients reads one of them.
+    ///
+    /// - Source: RFC 9110 section 10.2.3 for the field (seconds or a date); KiiThingSDK for the body's `retryAfter`.
+    static func duration(field: String?, bodySeconds: Int64?, now: Timestamp) -> Duration? {
+        let fromField = field.flatMap { Self.duration(field: $0, now: now) }
+        let fromBody = bodySeconds.flatMap { Self.duration(seconds: $0) }
+        return [fromField, fromBody].compactMap { $0 }.max()
+    }
+
+    private static func duration(field: String, now: Timestamp) -> Duration? {
+        let text = field.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
+        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return Int64(text).map { min(.seconds($0), Self.longest) } ?? Self.longest
+        }
+        guard let date = HTTPDate.parse(text, now: now) else { return nil }
+        let milliseconds = date.millisecondsSinceEpoch.subtractingReportingOverflow(now.millisecondsSinceEpoch)
+        guard !milliseconds.overflow else { return nil }
+        return max(.zero, min(.milliseconds(milliseconds.partialValue), Self.longest))
+    }
+
+    private static func duration(seconds: Int64) -> Duration? {
+        seconds < 0 ? nil : min(.seconds(seconds), Self.longest)
+    }
+}
