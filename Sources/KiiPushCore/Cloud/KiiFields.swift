@@ -14,7 +14,8 @@ package struct KiiFields: Sendable {
     }
 
     private func member(_ key: String) -> JSONValue? {
-        self.value[key].flatMap { $0.isNull ? nil : $0 }
+        guard let member = self.value[key], !member.isNull else { return nil }
+        return member
     }
 
     private func first(_ keys: [String]) -> (key: String, value: JSONValue)? {

@@ -29,7 +29,7 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// One line: which value was refused and what would be accepted.
     public var description: String {
-        let place = self.pointer.map { $0.tokens.isEmpty ? "" : " at \($0)" } ?? ""
+        let place = self.pointer.map { $0.tokens.isEmpty ? "" : " at \($0.abbreviated)" } ?? ""
         return "\(self.field.rawValue)\(place) cannot be used: it must be \(self.rule)"
     }
 }

@@ -1,0 +1,133 @@
+import KiiPushCore
+import Testing
+
+/// A clock on which sleeping takes no time; it keeps what it was asked for.
+private final class RecordingClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+
+        func advanced(by duration: Duration) -> Instant { Instant(offset: self.offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - self.offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let sleptFor = Locked<[Duration]>([])
+
+    var sleeps: [Duration] { self.sleptFor.withLock { $0 } }
+    var now: Instant { Instant(offset: self.sleeps.reduce(.zero, +)) }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        let duration = self.now.duration(to: deadline)
+        self.sleptFor.withLock { $0.append(duration) }
+    }
+}
+
+/// A clock on which sleeping ends by cancellation only.
+private struct EndlessClock: Clock {
+    let isSleeping: AsyncStream<Void>.Continuation
+
+    var now: ContinuousClock.Instant { ContinuousClock.now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        self.isSleeping.yield()
+        try await ContinuousClock().sleep(for: .seconds(3600))
+    }
+}
+
+@Suite struct EndpointWaitTests {
+    private let ready = HTTPResponse.status(
+        200, #"{"username":"n","password":"p","mqttTopic":"t","host":"h","portTCP":1883,"portSSL":8883}"#)
+    private let notReady = HTTPResponse.refusal(503, "MQTT_ENDPOINT_NOT_READY")
+
+    private func wait(
+        for answers: [HTTPResponse],
+        _ configure: (inout EndpointWait) -> Void = { _ in }
+    ) async -> (requests: Int, sleeps: [Duration], result: Result<MQTTEndpoint, any Error>) {
+        let clock = RecordingClock()
+        var wait = EndpointWait(clock: clock, jitter: { 0 })
+        configure(&wait)
+        let transport = FakeTransport(answers)
+        let result: Result<MQTTEndpoint, any Error>
+        do {
+            result = .success(
+                try await KiiClient(transport).mqttEndpoint(of: "i1", token: testToken, waiting: wait))
+        } catch {
+            result = .failure(error)
+        }
+        return (transport.requests.count, clock.sleeps, result)
+    }
+
+    @Test func asksAgainUntilItIsReady() async throws {
+        let answers = [self.notReady, self.notReady, self.notReady, self.notReady, self.notReady, self.ready]
+        let (requests, sleeps, result) = await self.wait(for: answers)
+        #expect(try result.get().host == "h")
+        #expect(requests == 6)
+        #expect(sleeps == [.seconds(1), .seconds(2), .seconds(4), .seconds(5), .seconds(5)])
+    }
+
+    @Test func waitsAsLongAsTheCloudAsks() async throws {
+        let body = #"{"errorCode":"MQTT_ENDPOINT_NOT_READY","retryAfter":9}"#
+        let answers = [
+            HTTPResponse.status(503, fields: [HTTPField("Retry-After", "3")]), .status(503, body),
+            .status(429, fields: [HTTPField("Retry-After", "Sun, 09 Sep 2001 01:46:44 GMT")]), self.ready,
+        ]
+        let (_, sleeps, result) = await self.wait(for: answers)
+        #expect(throws: Never.self) { try result.get() }
+        #expect(sleeps == [.seconds(3), .seconds(9), .seconds(4)])
+    }
+
+    @Test func jitterLengthensAndStaysWithinTheBudget() async throws {
+        let (_, sleeps, _) = await self.wait(for: [self.notReady, self.notReady, self.ready]) {
+            $0.jitter = { 0.5 }
+            $0.budget = .seconds(4)
+        }
+        #expect(sleeps == [.seconds(1.5), .seconds(2.5)])
+    }
+
+    @Test func givesUpAfterSoManyRequests() async throws {
+        let answers = [self.notReady, self.notReady, self.notReady, self.ready]
+        let (requests, sleeps, result) = await self.wait(for: answers) { $0.maximumRequests = 3 }
+        #expect(#expect(throws: KiiError.self) { try result.get() }?.errorCode == .mqttEndpointNotReady)
+        #expect(requests == 3 && sleeps.count == 2)
+    }
+
+    @Test func givesUpWhenTheCloudAsksForMoreThanIsLeft() async throws {
+        let slow = HTTPResponse.status(503, fields: [HTTPField("Retry-After", "61")])
+        let (requests, sleeps, result) = await self.wait(for: [slow, self.ready])
+        #expect(#expect(throws: KiiError.self) { try result.get() }?.retryAfter == .seconds(61))
+        #expect(requests == 1 && sleeps.isEmpty)
+    }
+
+    @Test(arguments: [
+        HTTPResponse.refusal(404, "INSTALLATION_NOT_FOUND"), .refusal(401, "UNAUTHORIZED"),
+        .refusal(501, "OPERATION_NOT_IMPLEMENTED"),
+    ])
+    func doesNotRepeatWhatCannotPass(_ answer: HTTPResponse) async throws {
+        let (requests, sleeps, result) = await self.wait(for: [answer, self.ready])
+        #expect(#expect(throws: KiiError.self) { try result.get() }?.status == answer.status)
+        #expect(requests == 1 && sleeps.isEmpty)
+    }
+
+    @Test func leavesATransportErrorToTheCaller() async throws {
+        let (requests, sleeps, result) = await self.wait(for: [])
+        #expect(throws: TransportError.self) { try result.get() }
+        #expect(requests == 1 && sleeps.isEmpty)
+    }
+
+    @Test func cancellationEndsTheWaiting() async throws {
+        let (isSleeping, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .unbounded)
+        let wait = EndpointWait(clock: EndlessClock(isSleeping: continuation))
+        let client = KiiClient(FakeTransport(self.notReady, self.ready))
+        await #expect(throws: CancellationError.self) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try await client.mqttEndpoint(of: "i1", token: testToken, waiting: wait) }
+                for await _ in isSleeping { break }
+                group.cancelAll()
+                try await group.next()
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import KiiPushCore
+import Testing
+
+/// Answers from a list, in order, and keeps what it was asked.
+final class FakeTransport: HTTPTransport {
+    private struct State {
+        var answers: [HTTPResponse]
+        var requests: [HTTPRequest] = []
+    }
+
+    private let state: Locked<State>
+
+    init(_ answers: [HTTPResponse]) {
+        self.state = Locked(State(answers: answers))
+    }
+
+    convenience init(_ answers: HTTPResponse...) {
+        self.init(answers)
+    }
+
+    var requests: [HTTPRequest] { self.state.withLock { $0.requests } }
+
+    func perform(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let answer = self.state.withLock { state -> HTTPResponse? in
+            state.requests.append(request)
+            return state.answers.isEmpty ? nil : state.answers.removeFirst()
+        }
+        guard let answer else { throw TransportError(.connectionLost, detail: "the test has no further answer") }
+        return answer
+    }
+}
+
+extension HTTPResponse {
+    static func status(_ status: Int, _ body: String = "", fields: [HTTPField] = []) -> HTTPResponse {
+        HTTPResponse(status: status, fields: fields, body: Array(body.utf8))
+    }
+
+    static func refusal(_ status: Int, _ code: String) -> HTTPResponse {
+        .status(status, #"{"errorCode":"\#(code)","message":"m"}"#)
+    }
+}
+
+let testApp = KiiApp(appID: "a1", appKey: "k-secret", baseURL: "https://cloud.test/api")
+let testToken: Secret = "t-secret"
+let testNow = Timestamp(millisecondsSinceEpoch: 1_000_000_000_000)  // 2001-09-09T01:46:40Z
+
+extension KiiClient {
+    init(_ transport: FakeTransport, app: KiiApp = testApp) {
+        self.init(app: app, transport: transport, now: { testNow })
+    }
+}
+
+/// Runs `body` with a client that gets `answers`, and returns what was asked and what came out.
+func exchange<Output>(
+    _ answers: HTTPResponse...,
+    app: KiiApp = testApp,
+    body: (KiiClient) async throws -> Output
+) async -> (requests: [HTTPRequest], result: Result<Output, any Error>) {
+    let transport = FakeTransport(answers)
+    let client = KiiClient(transport, app: app)
+    do {
+        let output = try await body(client)
+        return (transport.requests, .success(output))
+    } catch {
+        return (transport.requests, .failure(error))
+    }
+}

@@ -1,0 +1,153 @@
+import KiiPushCore
+import Testing
+
+@Suite struct KiiErrorTests {
+    private func refusal(_ answer: HTTPResponse, token: Secret = testToken) async throws -> KiiError {
+        let (_, result) = await exchange(answer) { try await $0.deleteTopic(Topic("news"), token: token) }
+        return try #require(#expect(throws: KiiError.self) { try result.get() })
+    }
+
+    @Test func keepsCodeMessageAndContext() async throws {
+        let body = #"""
+            {"errorCode":"TOPIC_NOT_FOUND","message":"no such topic","topicID":"news","objectScope":{"appID":"a1",
+            "type":"APP"}}
+            """#
+        let error = try await self.refusal(.status(404, body))
+        #expect(error.operation == KiiOperation(method: .delete, path: "/apps/a1/topics/news"))
+        #expect(error.errorCode == .topicNotFound)
+        #expect(error.message == "no such topic")
+        #expect(error.context == ["topicID": "news", "objectScope": ["appID": "a1", "type": "APP"]])
+        #expect(
+            error.description
+                == "DELETE /apps/a1/topics/news was refused with 404 TOPIC_NOT_FOUND (no such topic): "
+                + "create the topic first, or check its ID and scope")
+    }
+
+    @Test func readsOAuthErrors() async throws {
+        let error = try await self.refusal(
+            .status(400, #"{"error":"invalid_grant","error_description":"The grant is invalid"}"#))
+        #expect(error.errorCode == KiiErrorCode(rawValue: "invalid_grant"))
+        #expect(error.message == "The grant is invalid")
+        #expect(error.context == [:])
+    }
+
+    @Test(arguments: [
+        (302, "", "the cloud has moved; use the new address as the base URL"),
+        (400, "INVALID_INPUT_DATA", "correct the request"),
+        (
+            401, "UNAUTHORIZED",
+            "the token is not valid or lacks the right; sign in again, or as somebody who has the right"
+        ),
+        (401, "", "sign in again, or as somebody who has the right"),
+        (401, "WRONG_PASSWORD", "check the name and the password"),
+        (401, "AUTHENTICATION_FAILED", "check the name and the password"),
+        (401, "USER_DISABLED", "it has been disabled; have it enabled by its administrator"),
+        (403, "WRONG_TOKEN", "the token is no longer valid; sign in again"),
+        (403, "WRONG_REFRESH_TOKEN", "a refresh token works once; sign in again with name and password"),
+        (403, "OPERATION_NOT_SUPPORTED", "use a principal that may do this"),
+        (404, "APP_NOT_FOUND", "check the app ID and the site: an app lives at one site only"),
+        (404, "USER_NOT_FOUND", "check the ID"), (404, "ACL_NOT_FOUND", "check the ID"),
+        (404, "", "the answer does not look like Kii's; check the base URL"),
+        (404, "FILTER_NOT_FOUND", "put an object into the bucket first, or check its ID and scope"),
+        (404, "OBJECT_NOT_FOUND", "check the object's ID"),
+        (404, "PUSH_SUBSCRIPTION_NOT_FOUND", "subscribe first"),
+        (404, "INSTALLATION_NOT_FOUND", "create the installation again"),
+        (404, "MQTT_ENDPOINT_NOT_FOUND", "check that the installation is one for MQTT, or create it again"),
+        (
+            404, "GCMKEY_NOT_FOUND",
+            "give the app its key for this network in the developer portal, or leave the network out"
+        ),
+        (409, "USER_ALREADY_EXISTS", "sign in to it, or choose another name"),
+        (409, "PUSH_SUBSCRIPTION_ALREADY_EXISTS", "nothing needs to be done"),
+        (409, "TOPIC_ALREADY_EXISTS", "it is there already"), (413, "", "send less"),
+        (429, "", "too many requests; wait, then try again"),
+        (500, "UNDEFINED_ERROR", "the cloud has a problem; try again later"),
+        (501, "OPERATION_NOT_IMPLEMENTED", "this cloud does not have the operation"),
+        (503, "MQTT_ENDPOINT_NOT_READY", "it is still being made; ask again shortly"),
+        (503, "LOCK_FAILED", "try again shortly"), (502, "", "the cloud has a problem; try again later"),
+        (418, "", "check the base URL and any proxy"),
+    ])
+    func saysWhatToDo(status: Int, code: String, advice: String) async throws {
+        let error = try await self.refusal(code.isEmpty ? .status(status) : .refusal(status, code))
+        #expect(error.description.hasSuffix(": \(advice)"))
+    }
+
+    @Test(arguments: [
+        "", "<html>Bad gateway</html>", "{", "[1]", "null", #""text""#, "\u{FEFF}{}", #"{"errorCode":7}"#,
+    ])
+    func survivesAnyBody(_ body: String) async throws {
+        let error = try await self.refusal(.status(502, body))
+        #expect(error.status == 502)
+        #expect(error.errorCode == nil && error.message == nil)
+        #expect(error.bodyByteCount == body.utf8.count)
+        #expect(
+            error.description
+                == "DELETE /apps/a1/topics/news was refused with 502: the cloud has a problem; try again later")
+    }
+
+    @Test(arguments: [401, 404, 500])
+    func echoedSecretsAreCutOut(_ status: Int) async throws {
+        let body = #"""
+            {"errorCode":"X","message":"token t-secret of key k-secret","a":{"b":["t-secret!"]},"n":1.50}
+            """#
+        let error = try await self.refusal(.status(status, body))
+        #expect(error.message == "token <redacted> of key <redacted>")
+        #expect(error.context["a"]?["b"]?[0]?.string == "<redacted>!")
+        #expect(error.context["n"]?.number?.text == "1.50")
+        var dumped = ""
+        dump(error, to: &dumped)
+        #expect(!dumped.contains("t-secret") && !dumped.contains("k-secret"))
+    }
+
+    @Test func anEchoedPasswordIsCutOut() async throws {
+        let calls: [@Sendable (KiiClient) async throws -> Void] = [
+            { _ = try await $0.login(username: "alice", password: "hunter2") },
+            { _ = try await $0.login(vendorThingID: "v", password: "hunter2") },
+            { _ = try await $0.login(clientID: "ci", clientSecret: "hunter2") },
+            { _ = try await $0.refresh(AccessToken(principal: nil, token: "x", refreshToken: "hunter2")) },
+            { _ = try await $0.registerUser(UserRegistration(loginName: "alice", password: "hunter2")) },
+            { _ = try await $0.registerThing(ThingRegistration(vendorThingID: "v", password: "hunter2")) },
+        ]
+        for call in calls {
+            let answer = HTTPResponse.status(400, #"{"errorCode":"bad value hunter2","message":"bad value hunter2"}"#)
+            let (_, result) = await exchange(answer, body: call)
+            let error = try #require(#expect(throws: KiiError.self) { try result.get() })
+            #expect(error.message == "bad value <redacted>")
+            #expect(error.errorCode == nil)
+            #expect(!"\(error)".contains("hunter2"))
+        }
+    }
+
+    @Test func aLongMessageIsCutAndKeptOnOneLine() async throws {
+        let long = "line\\nline\\u2028\\u001b[31m" + String(repeating: "x", count: 10_000)
+        let error = try await self.refusal(.status(500, #"{"errorCode":"E","message":"\#(long)"}"#))
+        #expect(error.description.count < 400)
+        #expect(error.description.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{2028}" })
+        #expect(error.description.contains("line line  [31mxxx") && error.description.contains("x…)"))
+    }
+
+    @Test(arguments: [
+        (400, false), (401, false), (403, false), (404, false), (409, false), (429, true), (500, true), (501, false),
+        (502, true), (503, true), (504, true),
+    ])
+    func tellsWhatMayPass(status: Int, isTransient: Bool) async throws {
+        #expect(try await self.refusal(.status(status)).isTransient == isTransient)
+    }
+
+    @Test(arguments: [
+        (401, "UNAUTHORIZED", true), (403, "WRONG_TOKEN", true), (403, "WRONG_REFRESH_TOKEN", true),
+        (403, "APP_DISABLED", false), (404, "APP_NOT_FOUND", false),
+    ])
+    func tellsWhatOnlySigningInCanHelp(status: Int, code: String, refuses: Bool) async throws {
+        #expect(try await self.refusal(.refusal(status, code)).refusesCredentials == refuses)
+    }
+
+    @Test func theQueryIsNoPartOfTheOperation() async throws {
+        let (_, result) = await exchange(.status(500)) {
+            try await $0.topicPage(in: .app, paginationKey: "private", token: testToken)
+        }
+        let error = try #require(#expect(throws: KiiError.self) { try result.get() })
+        #expect(error.operation.path == "/apps/a1/topics")
+        #expect(!"\(error)".contains("private"))
+    }
+}

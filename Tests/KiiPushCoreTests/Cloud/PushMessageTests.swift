@@ -1,0 +1,161 @@
+import KiiPushCore
+import Testing
+
+@Suite struct PushMessageTests {
+    @Test func isSentOverMQTTAloneUnlessToldOtherwise() {
+        #expect(PushMessage(data: ["a": 1]).json.text == #"{"data":{"a":1},"mqtt":{"enabled":true}}"#)
+    }
+
+    @Test func writesEveryPart() throws {
+        var message = PushMessage(data: ["msg": "hi"], mqtt: .init(data: ["m": 1.5]))
+        message.pushMessageType = "NEWS"
+        message.sendToDevelopment = false
+        message.sendToProduction = true
+        message.sendAppID = true
+        message.sendSender = false
+        message.sendWhen = true
+        message.sendOrigin = true
+        message.sendObjectScope = false
+        message.sendTopicID = false
+        var notification = PushMessage.AndroidNotification(title: "T", body: "B")
+        notification.icon = "i"
+        notification.sound = "s"
+        notification.tag = "t"
+        notification.color = "#00ff00"
+        notification.clickAction = "OPEN"
+        var gcm = PushMessage.GCM(data: ["g": "1"], notification: notification)
+        gcm.collapseKey = "c"
+        gcm.delayWhileIdle = true
+        gcm.timeToLive = .milliseconds(60_999)
+        gcm.restrictedPackageName = "p"
+        gcm.dryRun = false
+        message.gcm = gcm
+        message.fcm = .init(isEnabled: false, data: ["f": "1"], notification: .init(title: "F"))
+        var alert = PushMessage.Alert(title: "T", subtitle: "S", body: "B")
+        alert.actionLocKey = "al"
+        alert.locKey = "l"
+        alert.locArgs = ["x", "y"]
+        alert.launchImage = "img"
+        var apns = PushMessage.APNS(data: ["p": true], alert: alert)
+        apns.sound = "default"
+        apns.badge = 0
+        apns.contentAvailable = true
+        apns.mutableContent = false
+        apns.category = "cat"
+        message.apns = apns
+        message.jpush = .init(isEnabled: true, data: ["j": nil])
+        let expected = #"""
+            {"data":{"msg":"hi"},"pushMessageType":"NEWS","sendToDevelopment":false,"sendToProduction":true,
+            "sendAppID":true,"sendSender":false,"sendWhen":true,"sendOrigin":true,"sendObjectScope":false,
+            "sendTopicID":false,"mqtt":{"enabled":true,"data":{"m":1.5}},
+            "gcm":{"enabled":true,"data":{"g":"1"},"notification":{"title":"T","body":"B","icon":"i","sound":"s",
+            "tag":"t","color":"#00ff00","clickAction":"OPEN"},"collapseKey":"c","delayWhileIdle":true,"timeToLive":60,
+            "restrictedPackageName":"p","dryRun":false},
+            "fcm":{"enabled":false,"data":{"f":"1"},"notification":{"title":"F"}},
+            "apns":{"enabled":true,"data":{"p":true},"alert":{"title":"T","subtitle":"S","body":"B",
+            "actionLocKey":"al","locKey":"l","locArgs":["x","y"],"launchImage":"img"},"sound":"default","badge":0,
+            "contentAvailable":true,"mutableContent":false,"category":"cat"},
+            "jpush":{"enabled":true,"data":{"j":null}}}
+            """#
+        #expect(try message.json == JSONValue(parsing: expected))
+        #expect(throws: Never.self) { try message.validate() }
+    }
+
+    private static func edited(_ edit: (inout PushMessage) -> Void) -> PushMessage {
+        var message = PushMessage(data: ["msg": "hi"])
+        edit(&message)
+        return message
+    }
+
+    @Test(arguments: [
+        (PushMessage(), "/data"), (PushMessage(data: [1]), "/data"), (PushMessage(data: "x"), "/data"),
+        (PushMessage(data: ["a": 1, "b/c": ["d": 1]]), "/data/b~1c"), (PushMessage(data: ["a": [1]]), "/data/a"),
+        (PushMessage(data: ["a": 1], mqtt: nil), ""), (PushMessage(data: ["a": 1], mqtt: .init(isEnabled: false)), ""),
+        (PushMessage(data: [:], mqtt: .init(data: ["a": [:]])), "/mqtt/data/a"),
+        (PushMessage(data: [:], mqtt: .init(data: 1)), "/mqtt/data"),
+        (edited { $0.jpush = .init(data: ["a": []]) }, "/jpush/data/a"),
+        (edited { $0.apns = .init(data: ["a": []]) }, "/apns/data/a"),
+        (edited { $0.gcm = .init(data: ["a": 1]) }, "/gcm/data/a"),
+        (edited { $0.gcm = .init(isEnabled: false, data: ["a": true]) }, "/gcm/data/a"),
+        (edited { $0.fcm = .init(data: ["a": nil]) }, "/fcm/data/a"),
+        (edited { $0.gcm = .init(data: ["google.x": "1"]) }, "/gcm/data/google.x"),
+        (edited { $0.gcm = .init(data: ["time_to_live": "1"]) }, "/gcm/data/time_to_live"),
+        (
+            edited {
+                $0.data = ["from": "x"]
+                $0.gcm = .init()
+            }, "/data/from"
+        ),
+        (
+            edited {
+                $0.data = ["gcm.x": "x"]
+                $0.fcm = .init()
+            }, "/data/gcm.x"
+        ),
+        (edited { $0.fcm = .init(data: ["priority": "1"]) }, "/fcm/data/priority"),
+        (
+            edited {
+                $0.data = nil
+                $0.mqtt?.data = ["a": 1]
+                $0.jpush = .init()
+            }, "/data"
+        ),
+        (
+            edited {
+                $0.gcm = .init()
+                $0.gcm?.timeToLive = .seconds(1)
+            }, "/gcm/collapseKey"
+        ),
+        (
+            edited {
+                $0.gcm = .init()
+                $0.gcm?.collapseKey = "c"
+                $0.gcm?.timeToLive = .seconds(-1)
+            }, "/gcm/timeToLive"
+        ),
+        (
+            edited {
+                $0.gcm = .init()
+                $0.gcm?.dryRun = true
+                $0.apns = .init()
+            }, "/gcm/dryRun"
+        ),
+    ])
+    func whatKiiWouldRefuseIsNamedByItsPlace(message: PushMessage, pointer: String) {
+        let error = #expect(throws: KiiInputError.self) { try message.validate() }
+        #expect(error?.field == .message)
+        #expect(error?.pointer == JSONPointer(pointer))
+    }
+
+    @Test(arguments: [
+        PushMessage(data: [:]), PushMessage(data: ["a": "b", "n": 1.5, "t": true, "z": nil]),
+        PushMessage(mqtt: .init(data: ["a": 1])),
+        edited { $0.data = ["from": "x"] },  // reserved by networks that are not enabled
+        edited {
+            $0.data = ["from": "x"]
+            $0.gcm = .init(isEnabled: false)
+        },
+        edited {
+            $0.data = nil
+            $0.mqtt = nil
+            $0.apns = .init(alert: .init(body: "b"))
+        },
+        edited {
+            $0.gcm = .init()
+            $0.gcm?.dryRun = true
+            $0.apns = .init(isEnabled: false)
+        },
+    ])
+    func whatKiiTakesIsNotRefused(_ message: PushMessage) {
+        #expect(throws: Never.self) { try message.validate() }
+    }
+
+    @Test func aRefusedMessageIsNeverSent() async throws {
+        let (requests, result) = await exchange(.status(200, #"{"pushMessageID":"p"}"#)) {
+            try await $0.send(PushMessage(data: ["s3cr3t": ["s3cr3t"]]), to: Topic("t"), token: testToken)
+        }
+        let error = try #require(#expect(throws: KiiInputError.self) { try result.get() })
+        #expect(requests.isEmpty)
+        #expect(error.description.contains("must be a string, number or Boolean, since data is flat"))
+    }
+}

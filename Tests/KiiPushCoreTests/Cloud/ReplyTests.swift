@@ -1,0 +1,179 @@
+import KiiPushCore
+import Testing
+
+/// One row: a reply that claims success, and what is wrong with it.
+struct ReplyRow: Sendable, CustomTestStringConvertible {
+    var reply: String
+    var pointer: String
+    var problem: KiiResponseError.Problem
+
+    init(_ reply: String, _ pointer: String, _ problem: KiiResponseError.Problem) {
+        self.reply = reply
+        self.pointer = pointer
+        self.problem = problem
+    }
+
+    var testDescription: String { "\(self.reply) -> \(self.pointer)" }
+}
+
+@Suite struct ReplyTests {
+    private func expect<Output>(
+        _ row: ReplyRow,
+        status: Int = 200,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        call: (KiiClient) async throws -> Output
+    ) async throws {
+        let (_, result) = await exchange(.status(status, row.reply), body: call)
+        let error = #expect(throws: KiiResponseError.self, sourceLocation: sourceLocation) { try result.get() }
+        #expect(error?.pointer == JSONPointer(row.pointer), sourceLocation: sourceLocation)
+        #expect(error?.problem == row.problem, sourceLocation: sourceLocation)
+        let description = try #require(error).description
+        #expect(!description.contains("s3cr3t") && !description.contains("\n"), sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: [
+        ReplyRow(#"{"access_token":"s3cr3t"}"#, "/id", .missing),
+        ReplyRow(#"{"id":null,"access_token":"s3cr3t"}"#, "/id", .missing),
+        ReplyRow(#"{"id":7,"access_token":"s3cr3t"}"#, "/id", .wrongType(.string)),
+        ReplyRow(#"{"id":"","access_token":"s3cr3t"}"#, "/id", .empty),
+        ReplyRow(#"{"id":"u"}"#, "/access_token", .missing),
+        ReplyRow(#"{"id":"u","access_token":["s3cr3t"]}"#, "/access_token", .wrongType(.string)),
+        ReplyRow(#"{"id":"u","access_token":"s3cr3t","refresh_token":1}"#, "/refresh_token", .wrongType(.string)),
+        ReplyRow(#"{"id":"u","access_token":"s3cr3t","expires_in":1.5}"#, "/expires_in", .wrongType(.integer)),
+        ReplyRow(#"{"id":"u","access_token":"s3cr3t","expires_in":{}}"#, "/expires_in", .wrongType(.integer)),
+        ReplyRow("[]", "", .wrongType(.object)), ReplyRow("null", "", .wrongType(.object)),
+        ReplyRow(#""s3cr3t""#, "", .wrongType(.object)),
+    ])
+    func aBadTokenIsNamedByItsPlace(_ row: ReplyRow) async throws {
+        try await self.expect(row) { try await $0.login(username: "alice", password: "s3cr3t") }
+    }
+
+    @Test(arguments: [
+        ReplyRow(#"{"username":"n","password":"s3cr3t","mqttTopic":"t","portTCP":1,"portSSL":2}"#, "/host", .missing),
+        ReplyRow(#"{"host":"","portTCP":1,"portSSL":2}"#, "/host", .empty),
+        ReplyRow(#"{"host":"h","portTCP":0,"portSSL":2}"#, "/portTCP", .outOfRange),
+        ReplyRow(#"{"host":"h","portTCP":65536,"portSSL":2}"#, "/portTCP", .outOfRange),
+        ReplyRow(#"{"host":"h","portTCP":-1,"portSSL":2}"#, "/portTCP", .outOfRange),
+        ReplyRow(#"{"host":"h","portTCP":true,"portSSL":2}"#, "/portTCP", .wrongType(.integer)),
+        ReplyRow(#"{"host":"h","portTCP":1}"#, "/portSSL", .missing),
+        ReplyRow(#"{"host":"h","portTCP":1,"portSSL":2}"#, "/mqttTopic", .missing),
+        ReplyRow(#"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"t"}"#, "/username", .missing),
+        ReplyRow(#"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"t","username":"n"}"#, "/password", .missing),
+        ReplyRow(
+            #"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"t","username":"n","password":"s3cr3t","portWS":"x"}"#,
+            "/portWS", .wrongType(.integer)),
+        ReplyRow(#"{"X-MQTT-TTL":"s3cr3t"}"#, "/X-MQTT-TTL", .wrongType(.integer)),
+        ReplyRow(#"{"ttl":[]}"#, "/ttl", .wrongType(.integer)),
+    ])
+    func aBadEndpointIsNamedByItsPlace(_ row: ReplyRow) async throws {
+        try await self.expect(row) { try await $0.mqttEndpoint(of: "i1", token: testToken) }
+    }
+
+    @Test(arguments: [
+        ReplyRow("{}", "/installations", .missing),
+        ReplyRow(#"{"installations":{}}"#, "/installations", .wrongType(.array)),
+        ReplyRow(#"{"installations":[7]}"#, "/installations/0", .wrongType(.object)),
+        ReplyRow(
+            #"{"installations":[{"installationID":"i"},{}]}"#, "/installations/1/installationID", .missing),
+        ReplyRow(
+            #"{"installations":[{"installationID":"i","development":"maybe"}]}"#, "/installations/0/development",
+            .wrongType(.bool)),
+        ReplyRow(
+            #"{"installations":[{"installationID":"i","deviceType":1}]}"#, "/installations/0/deviceType",
+            .wrongType(.string)),
+        ReplyRow(
+            #"{"installations":[{"installationID":"i","installationType":1}]}"#, "/installations/0/installationType",
+            .wrongType(.string)),
+    ])
+    func aBadListIsNamedByItsPlace(_ row: ReplyRow) async throws {
+        try await self.expect(row) { try await $0.installations(of: nil, token: testToken) }
+    }
+
+    @Test func everyOtherReplyNeedsItsID() async throws {
+        let empty = { ReplyRow("{}", $0, .missing) }
+        try await self.expect(empty("/userID")) {
+            try await $0.registerUser(UserRegistration(loginName: "alice", password: "s3cr3t"))
+        }
+        try await self.expect(empty("/userID")) { try await $0.registerPseudoUser() }
+        try await self.expect(ReplyRow(#"{"userID":"u"}"#, "/_accessToken", .missing)) {
+            try await $0.registerPseudoUser()
+        }
+        let thing = ThingRegistration(vendorThingID: "v", password: "s3cr3t")
+        try await self.expect(empty("/_thingID")) { try await $0.registerThing(thing) }
+        try await self.expect(ReplyRow(#"{"_thingID":"t"}"#, "/_accessToken", .missing)) {
+            try await $0.registerThing(thing)
+        }
+        try await self.expect(empty("/installationID")) { try await $0.createInstallation(token: testToken) }
+        try await self.expect(empty("/installationID")) { try await $0.installation(.id("i"), token: testToken) }
+        try await self.expect(empty("/topics")) { try await $0.topicPage(in: .app, token: testToken) }
+        try await self.expect(ReplyRow(#"{"topics":[{}]}"#, "/topics/0/topicID", .missing)) {
+            try await $0.topicPage(in: .app, token: testToken)
+        }
+        try await self.expect(empty("/pushMessageID")) {
+            try await $0.send(PushMessage(data: [:]), toUser: "u", token: testToken)
+        }
+        try await self.expect(empty("/objectID"), status: 201) {
+            try await $0.createObject([:], in: Bucket("b"), token: testToken)
+        }
+    }
+
+    @Test func aReplyThatIsNotJSONIsNamedByItsByte() async throws {
+        let (_, result) = await exchange(.status(200, "<html>sign in to the hotel</html>")) {
+            try await $0.mqttEndpoint(of: "i1", token: testToken)
+        }
+        let error = try #require(#expect(throws: KiiResponseError.self) { try result.get() })
+        guard case .notJSON(let reason) = error.problem else {
+            Issue.record("\(error.problem)")
+            return
+        }
+        #expect(reason.byteOffset == 0)
+        #expect(
+            error.description.hasPrefix("GET /apps/a1/installations/i1/mqtt-endpoint answered 200, but the body is"))
+    }
+
+    @Test(
+        arguments: [
+            ("3600", 1_000_003_600_000), ("\"3600\"", 1_000_003_600_000), ("2147483647", 3_147_483_647_000),
+            ("9223372036854775", nil), ("9223372036854775807", nil), ("9223372036854775808", nil), ("1e30", nil),
+            ("null", nil), ("0", 1_000_000_000_000), ("-1", 999_999_999_000), ("3.6e3", 1_000_003_600_000),
+        ] as [(String, Int64?)])
+    func expiryIsCountedInSixtyFourBits(seconds: String, milliseconds: Int64?) async throws {
+        let reply = #"{"id":"u","access_token":"at","expires_in":\#(seconds)}"#
+        let (_, result) = await exchange(.status(200, reply)) { try await $0.login(username: "al", password: "pw") }
+        #expect(try result.get().expiresAt?.millisecondsSinceEpoch == milliseconds)
+    }
+
+    @Test(
+        arguments: [
+            (#""X-MQTT-TTL":60"#, nil, .seconds(60)), (#""ttl":60"#, nil, .seconds(60)),
+            (#""x":1"#, "60", .seconds(60)),
+            (#""X-MQTT-TTL":60"#, "30", .seconds(60)), (#""x":1"#, nil, nil), (#""x":1"#, "soon", nil),
+            (#""X-MQTT-TTL":-5"#, nil, .zero), (#""X-MQTT-TTL":9223372036854775807"#, nil, nil),
+            (#""X-MQTT-TTL":"60""#, nil, .seconds(60)),
+        ] as [(String, String?, Duration?)])
+    func timeToLiveIsFoundWhereverItIsSent(member: String, field: String?, timeToLive: Duration?) async throws {
+        let reply = """
+            {"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"t","username":"n","password":"p",\(member)}
+            """
+        let fields = field.map { [HTTPField("x-mqtt-ttl", $0)] } ?? []
+        let (_, result) = await exchange(.status(200, reply, fields: fields)) {
+            try await $0.mqttEndpoint(of: "i1", token: testToken)
+        }
+        #expect(try result.get().timeToLive == timeToLive)
+        #expect(try result.get().installationID == "i1")
+    }
+
+    @Test func anObjectMayBePutWithoutAnyReply() async throws {
+        let reference = ObjectReference("o1", in: Bucket("b"))
+        let (_, result) = await exchange(.status(200)) { try await $0.putObject([:], as: reference, token: testToken) }
+        #expect(try result.get() == StoredObject(reference: reference))
+    }
+
+    @Test func aTokenEndsWhenTooLittleIsLeft() {
+        var token = AccessToken(principal: nil, token: "t", expiresAt: testNow + .seconds(300))
+        #expect(token.isEnding(at: testNow))
+        #expect(!token.isEnding(at: testNow, remaining: .seconds(299)))
+        token.expiresAt = nil
+        #expect(!token.isEnding(at: testNow))
+    }
+}
