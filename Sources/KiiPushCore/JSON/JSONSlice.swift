@@ -13,6 +13,14 @@ struct JSONSlice: Sendable {
         self.end = UInt32(range.upperBound)
     }
 
+    /// Marks the value that starts at `start` inside an object or array of a scanned document.
+    init(bytes: [UInt8], memberValueAt start: Int) {
+        let end = bytes.withUnsafeBufferPointer { buffer in
+            buffer.baseAddress.map { JSONCursor.endOfValue($0, start: start) } ?? start
+        }
+        self.init(bytes: bytes, range: start..<end)
+    }
+
     var range: Range<Int> { Int(self.start)..<Int(self.end) }
 
     /// The value's own bytes; not copied if it is the whole document.

@@ -26,19 +26,22 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(_ elements: [JSONValue]) { self.init(storage: .array(elements)) }
 
     /// Makes an object whose members are written in the given order; of those with one key the last counts.
-    public init(_ members: [JSONMember]) { self.init(storage: .object(members)) }
+    public init(members: [JSONMember]) { self.init(storage: .object(members)) }
 
     /// An object whose members are written in the given order; of those with one key the last counts.
     public static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
-        JSONValue(members.map { JSONMember(key: $0.key, value: $0.value) })
+        JSONValue(members: members.map { JSONMember(key: $0.key, value: $0.value) })
     }
 
     /// An object whose members are written in the given order; of those with one key the last counts.
     public static func object(_ members: [(String, JSONValue)]) -> JSONValue {
-        JSONValue(members.map { JSONMember(key: $0.0, value: $0.1) })
+        JSONValue(members: members.map { JSONMember(key: $0.0, value: $0.1) })
     }
 
     /// `null`.
+    ///
+    /// Where a `JSONValue?` is expected, `nil` is its absence, except in `condition ? nil : value`: there Swift takes
+    /// it for this literal. Write `Optional.none` or an `if` instead.
     public init(nilLiteral: ()) { self = .null }
 
     /// Makes a truth value.

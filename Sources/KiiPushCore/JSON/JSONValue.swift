@@ -44,6 +44,11 @@ public struct JSONValue: Sendable {
         self.storage = storage
     }
 
+    /// The value as one document: as it was received if it was parsed, otherwise written.
+    package var documentBytes: [UInt8] {
+        if case .parsed(let slice) = self.storage { slice.ownBytes } else { self.serialized() }
+    }
+
     /// Which kind of value it is.
     public var kind: Kind {
         switch self.storage {
