@@ -1,0 +1,98 @@
+/// What happened: the field `type`.
+///
+/// In a push to app it is one of Kii's events; in the other kinds it is the sender's own type.
+public enum EventType: Sendable, Hashable {
+    /// `DATA_OBJECT_CREATED`.
+    case objectCreated
+    /// `DATA_OBJECT_UPDATED`.
+    case objectUpdated
+    /// `DATA_OBJECT_DELETED`.
+    case objectDeleted
+    /// `DATA_OBJECT_BODY_UPDATED`.
+    case objectBodyUpdated
+    /// `DATA_OBJECT_BODY_DELETED`.
+    case objectBodyDeleted
+    /// `DATA_OBJECT_ACL_MODIFIED`.
+    case objectACLModified
+    /// `BUCKET_DELETED`.
+    case bucketDeleted
+    /// Any other text, as it stands in the payload.
+    case other(String)
+
+    /// Reads the text on the wire.
+    public init(_ name: String) {
+        switch name {
+        case "DATA_OBJECT_CREATED": self = .objectCreated
+        case "DATA_OBJECT_UPDATED": self = .objectUpdated
+        case "DATA_OBJECT_DELETED": self = .objectDeleted
+        case "DATA_OBJECT_BODY_UPDATED": self = .objectBodyUpdated
+        case "DATA_OBJECT_BODY_DELETED": self = .objectBodyDeleted
+        case "DATA_OBJECT_ACL_MODIFIED": self = .objectACLModified
+        case "BUCKET_DELETED": self = .bucketDeleted
+        default: self = .other(name)
+        }
+    }
+}
+
+/// Whether Kii or a sender caused the push: the field `origin`.
+public enum MessageOrigin: Sendable, Hashable {
+    /// `EVENT`: something changed in a bucket (push to app).
+    case event
+    /// `EXPLICIT`: somebody sent it (push to user, direct push).
+    case explicit
+    /// Any other text, as it stands in the payload.
+    case other(String)
+
+    /// Reads the text on the wire.
+    public init(_ name: String) {
+        switch name {
+        case "EVENT": self = .event
+        case "EXPLICIT": self = .explicit
+        default: self = .other(name)
+        }
+    }
+}
+
+/// The kind of bucket: the field `bucketType`, compared without regard to case since Kii's SDKs differ in it.
+public enum BucketType: Sendable, Hashable {
+    /// `rw`: an ordinary bucket.
+    case readWrite
+    /// `sync`: a bucket that is synchronised.
+    case sync
+    /// Any other text, as it stands in the payload.
+    case other(String)
+
+    /// Reads the text on the wire.
+    public init(_ name: String) {
+        switch name.lowercased() {
+        case "rw": self = .readWrite
+        case "sync": self = .sync
+        default: self = .other(name)
+        }
+    }
+}
+
+/// The kind of scope in which a push's source lives: the field `objectScopeType`.
+public enum ScopeType: Sendable, Hashable {
+    /// `APP`.
+    case app
+    /// `APP_AND_USER`.
+    case user
+    /// `APP_AND_GROUP`.
+    case group
+    /// `APP_AND_THING`.
+    case thing
+    /// Any other text, as it stands in the payload.
+    case other(String)
+
+    /// Reads the text on the wire.
+    public init(_ name: String) {
+        switch name {
+        case "APP": self = .app
+        case "APP_AND_USER": self = .user
+        case "APP_AND_GROUP": self = .group
+        case "APP_AND_THING": self = .thing
+        default: self = .other(name)
+        }
+    }
+}

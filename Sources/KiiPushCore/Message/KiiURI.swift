@@ -1,0 +1,116 @@
+/// A `kiicloud://` address, as it names the source or the sender of a push over MQTT.
+///
+/// IDs in it are percent-encoded (RFC 3986 section 2.1); here they are decoded.
+///
+/// - Source: the `sourceURI` and `senderURI` of Kii's guides, such as `kiicloud://users/{userID}/topics/{topicID}`.
+public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
+    /// A user, group or thing itself. (The app itself has no address.)
+    case owner(Scope)
+    /// A topic.
+    case topic(Topic)
+    /// A bucket.
+    case bucket(Bucket)
+    /// An object.
+    case object(ObjectReference)
+    /// An administrator, by name; Kii knows one, `APP_ADMIN`.
+    case administrator(String)
+
+    private static let scheme = "kiicloud://"
+
+    /// Reads an address; `nil` if it has another form, an empty step, or a broken percent-encoding.
+    public init?(_ text: String) {
+        guard text.utf8.starts(with: KiiURI.scheme.utf8) else { return nil }
+        let path = text.utf8.dropFirst(KiiURI.scheme.utf8.count)
+        var steps: [String] = []
+        for part in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let step = KiiURI.percentDecoded(part), !step.isEmpty else { return nil }
+            steps.append(step)
+        }
+        self.init(steps: steps[...])
+    }
+
+    private init?(steps: ArraySlice<String>) {
+        var rest = steps
+        let scope: Scope
+        switch (rest.first, rest.dropFirst().first) {
+        case ("users", let id?): scope = .user(id)
+        case ("groups", let id?): scope = .group(id)
+        case ("things", let id?): scope = .thing(id)
+        case ("admins", let name?) where rest.count == 2:
+            self = .administrator(name)
+            return
+        default: scope = .app
+        }
+        if scope != .app { rest = rest.dropFirst(2) }
+        switch (rest.count, rest.first) {
+        case (0, _) where scope != .app:
+            self = .owner(scope)
+        case (2, "topics"):
+            self = .topic(Topic(rest[rest.startIndex + 1], in: scope))
+        case (2, "buckets"):
+            self = .bucket(Bucket(rest[rest.startIndex + 1], in: scope))
+        case (4, "buckets") where rest[rest.startIndex + 2] == "objects":
+            let bucket = Bucket(rest[rest.startIndex + 1], in: scope)
+            self = .object(ObjectReference(rest[rest.startIndex + 3], in: bucket))
+        default:
+            return nil
+        }
+    }
+
+    /// The address, with every byte of an ID percent-encoded that is not a letter, a digit or one of `-._~`.
+    public var description: String {
+        let steps: [String]
+        switch self {
+        case .owner(let scope): steps = KiiURI.steps(scope)
+        case .topic(let topic): steps = KiiURI.steps(topic.scope) + ["topics", topic.id]
+        case .bucket(let bucket): steps = KiiURI.steps(bucket)
+        case .object(let object): steps = KiiURI.steps(object.bucket) + ["objects", object.id]
+        case .administrator(let name): steps = ["admins", name]
+        }
+        return KiiURI.scheme + steps.map(KiiURI.percentEncoded).joined(separator: "/")
+    }
+
+    private static func steps(_ bucket: Bucket) -> [String] {
+        KiiURI.steps(bucket.scope) + ["buckets", bucket.id]
+    }
+
+    private static func steps(_ scope: Scope) -> [String] {
+        switch scope {
+        case .app: []
+        case .user(let id): ["users", id]
+        case .group(let id): ["groups", id]
+        case .thing(let id): ["things", id]
+        }
+    }
+
+    private static func percentEncoded(_ step: String) -> String {
+        let hexadecimal = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in step.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            default:
+                bytes += [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 0x0F)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func percentDecoded(_ part: Substring.UTF8View) -> String? {
+        var bytes: [UInt8] = []
+        var rest = part.makeIterator()
+        while let byte = rest.next() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.next().flatMap(hexadecimalValue), let low = rest.next().flatMap(hexadecimalValue)
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

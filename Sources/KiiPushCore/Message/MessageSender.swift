@@ -1,0 +1,52 @@
+/// Who sent a push, or whose change caused it.
+public enum MessageSender: Sendable, Hashable {
+    /// A user, by ID.
+    case user(String)
+    /// A thing, by ID.
+    case thing(String)
+    /// The app's administrator.
+    case admin
+    /// A sender whose address has a form that this version does not know, as it stands in the payload.
+    case other(String)
+
+    /// Reads a sender's address, such as `kiicloud://things/th.1`.
+    init(address: String) {
+        switch KiiURI(address) {
+        case .owner(.user(let id)): self = .user(id)
+        case .owner(.thing(let id)): self = .thing(id)
+        case .administrator("APP_ADMIN"): self = .admin
+        default: self = .other(address)
+        }
+    }
+
+    /// Takes the field `sender`. Kii does not publish how it tells users from things; its things' IDs start with `th.`.
+    init(id: String) {
+        self = id.utf8.starts(with: "th.".utf8) ? .thing(id) : .user(id)
+    }
+}
+
+extension ReceivedMessage {
+    /// Who sent the push, or whose change caused it; `nil` if the payload does not say.
+    ///
+    /// The address `senderURI` counts before the ID `sender`, unless its form is unknown and there is an ID.
+    public var sender: MessageSender? {
+        let byID = self.fields.nonEmptyText(.sender).map(MessageSender.init(id:))
+        guard let address = self.fields.text(slot: PayloadKey.senderURI), !address.isEmpty else { return byID }
+        let byAddress = MessageSender(address: address)
+        if case .other = byAddress, let byID { return byID }
+        return byAddress
+    }
+
+    /// The ID of the user who sent the push; `nil` if it was sent by somebody else.
+    public var senderUser: String? {
+        if case .user(let id) = self.sender { id } else { nil }
+    }
+
+    /// The ID of the thing that sent the push; `nil` if it was sent by somebody else.
+    public var senderThing: String? {
+        if case .thing(let id) = self.sender { id } else { nil }
+    }
+
+    /// The sender's address; `nil` in payloads with short keys, and if it has a form that this version does not know.
+    public var senderURI: KiiURI? { self.fields.text(slot: PayloadKey.senderURI).flatMap(KiiURI.init) }
+}

@@ -1,0 +1,90 @@
+import Glibc
+
+/// The known keys of a payload's top level, each with a slot in ``PayloadScan``.
+///
+/// A family's fields are one run of slots in the order of ``MessageField``, so that choosing a family is choosing where
+/// to start. The two addresses follow the long fields, since they have no short keys.
+enum PayloadKey {
+    static let longFields = 0
+    static let senderURI = 15
+    static let sourceURI = 16
+    static let shortFields = 17
+    static let aps = 32
+    static let commandID = 33
+    static let actions = 34
+
+    /// The slot of the key that stands at `range`, or nil if it is none of the known ones.
+    @inline(__always)
+    static func slot(of range: JSONStringRange, at base: UnsafePointer<UInt8>, in bytes: [UInt8]) -> Int? {
+        if range.isEscaped {
+            var key = JSONText.string(in: bytes, range.start..<range.end, isEscaped: true)
+            return key.withUTF8 { utf8 in utf8.baseAddress.flatMap { PayloadKey.slot($0, count: utf8.count) } }
+        }
+        return PayloadKey.slot(base + range.start, count: range.end - range.start)
+    }
+
+    /// The slot of a key. Lengths tell most keys apart, so that hardly any is compared twice.
+    @inline(__always)
+    static func slot(_ key: UnsafePointer<UInt8>, count: Int) -> Int? {
+        switch count {
+        case 1:
+            return PayloadKey.short(key, [.appID, .sender, .type, .when, .origin])
+        case 2:
+            return PayloadKey.short(
+                key,
+                [
+                    .topic, .scopeAppID, .scopeUserID, .scopeGroupID, .scopeType, .bucketID, .bucketType, .objectID,
+                    .objectModifiedAt,
+                ]
+            )
+        case 3:
+            if PayloadKey.spells(key, "aps") { return PayloadKey.aps }
+            return PayloadKey.short(key, [.scopeThingID])
+        case 4: return PayloadKey.long(key, [.type, .when])
+        case 5: return PayloadKey.long(key, [.appID, .topic])
+        case 6: return PayloadKey.long(key, [.sender, .origin])
+        case 7: return PayloadKey.spells(key, "actions") ? PayloadKey.actions : nil
+        case 8: return PayloadKey.long(key, [.bucketID, .objectID])
+        case 9:
+            if PayloadKey.spells(key, "senderURI") { return PayloadKey.senderURI }
+            if PayloadKey.spells(key, "sourceURI") { return PayloadKey.sourceURI }
+            return PayloadKey.spells(key, "commandID") ? PayloadKey.commandID : nil
+        case 10: return PayloadKey.long(key, [.bucketType, .objectModifiedAt])
+        case 15: return PayloadKey.long(key, [.scopeType])
+        case 16: return PayloadKey.long(key, [.scopeAppID])
+        case 17: return PayloadKey.long(key, [.scopeUserID])
+        case 18: return PayloadKey.long(key, [.scopeGroupID, .scopeThingID])
+        default: return nil
+        }
+    }
+
+    /// The slot of whichever of `fields`, all of the key's length, the long key `key` belongs to.
+    @inline(__always)
+    private static func long<let count: Int>(
+        _ key: UnsafePointer<UInt8>,
+        _ fields: InlineArray<count, MessageField>
+    ) -> Int? {
+        for index in fields.indices where PayloadKey.spells(key, fields[index].longKey) {
+            return PayloadKey.longFields + fields[index].rawValue
+        }
+        return nil
+    }
+
+    /// The slot of whichever of `fields`, all of the key's length, the short key `key` belongs to.
+    @inline(__always)
+    private static func short<let count: Int>(
+        _ key: UnsafePointer<UInt8>,
+        _ fields: InlineArray<count, MessageField>
+    ) -> Int? {
+        for index in fields.indices where PayloadKey.spells(key, fields[index].shortKey) {
+            return PayloadKey.shortFields + fields[index].rawValue
+        }
+        return nil
+    }
+
+    /// Whether the bytes at `key`, at least as many as `literal` has, are those of `literal`.
+    @inline(__always)
+    private static func spells(_ key: UnsafePointer<UInt8>, _ literal: StaticString) -> Bool {
+        memcmp(key, literal.utf8Start, literal.utf8CodeUnitCount) == 0
+    }
+}

@@ -1,0 +1,77 @@
+/// One pass over a payload: checks all of it and notes where the values of the known keys start.
+///
+/// A start is a 32-bit offset, and zero means "absent": a payload starts with its brace, so no value starts at zero.
+struct PayloadScan {
+    /// Where the whole object stands.
+    private(set) var range = 0..<0
+    private var starts = InlineArray<35, UInt32>(repeating: 0)
+
+    /// Where the value of a known key starts; zero if the payload has no such key.
+    @inline(__always)
+    subscript(slot: Int) -> UInt32 { self.starts[slot] }
+
+    /// Scans a payload, which must be one JSON object and nothing else.
+    init(checking bytes: [UInt8]) throws(MessageError) {
+        guard bytes.count <= JSONLimits.default.maximumBytes else {
+            throw .malformed(JSONError(code: .tooLarge, byteOffset: bytes.count, pointer: JSONPointer()))
+        }
+        do throws(JSONFault) {
+            try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) in
+                guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
+                var scanner = JSONScanner(base: base, count: buffer.count)
+                try scanner.beginDocument()
+                // Anything but an object is told apart below, after the hot path.
+                guard scanner.current == UInt8(ascii: "{") else { return }
+                try self.readObject(&scanner, in: bytes)
+                try scanner.endDocument()
+            }
+        } catch {
+            throw .malformed(JSONError(error, in: bytes))
+        }
+        if self.range.isEmpty { throw PayloadScan.refusal(of: bytes) }
+    }
+
+    /// What to say about a payload that does not start like an object.
+    private static func refusal(of bytes: [UInt8]) -> MessageError {
+        do throws(JSONError) {
+            return .notAnObject(found: try JSONValue(parsing: bytes).kind)
+        } catch {
+            return .malformed(error)
+        }
+    }
+
+    /// The value of a known key; nil if the payload has no such key.
+    func value(slot: Int, of bytes: [UInt8]) -> JSONValue? {
+        let start = Int(self.starts[slot])
+        guard start != 0 else { return nil }
+        return JSONValue(slice: JSONSlice(bytes: bytes, memberValueAt: start))
+    }
+
+    @inline(__always)
+    private mutating func readObject(_ scanner: inout JSONScanner, in bytes: [UInt8]) throws(JSONFault) {
+        let start = scanner.position
+        scanner.position += 1
+        scanner.skipWhitespace()
+        var isLast = scanner.current == UInt8(ascii: "}")
+        while !isLast {
+            let key = try scanner.skipKey()
+            let value = scanner.position
+            try scanner.skipValue(levels: JSONLimits.default.maximumDepth - 1)
+            // Of members with the same key the last counts, as everywhere in JSONValue.
+            if let slot = PayloadKey.slot(of: key, at: scanner.base, in: bytes) {
+                self.starts[slot] = UInt32(truncatingIfNeeded: value)
+            }
+            scanner.skipWhitespace()
+            switch scanner.current {
+            case UInt8(ascii: ","):
+                scanner.position += 1
+                scanner.skipWhitespace()
+            case UInt8(ascii: "}"): isLast = true
+            case nil: throw JSONFault(.unexpectedEnd, at: scanner.position)
+            default: throw JSONFault(.unexpectedByte, at: scanner.position)
+            }
+        }
+        scanner.position += 1
+        self.range = start..<scanner.position
+    }
+}

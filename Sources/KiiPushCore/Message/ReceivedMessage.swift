@@ -1,0 +1,154 @@
+/// A push as it was received: what kind it is, what it is about, who sent it, and everything else it holds.
+///
+/// The payload is checked once, when the message is made; its fields are read from the retained bytes when they are
+/// asked for. Custom keys stand at the top level beside Kii's own, so a sender's key may have the name of one of Kii's:
+/// ``rawPayload`` always has everything.
+///
+/// - Source: `KiiReceivedMessage` of Kii's iOS SDK, `ReceivedMessage` of its Android and Unity SDKs.
+public struct ReceivedMessage: Sendable {
+    /// The three kinds of push.
+    public enum Kind: Sendable, Hashable {
+        /// Something changed in a bucket that the receiver subscribes to.
+        case pushToApp
+        /// Somebody sent a message to a topic that the receiver subscribes to.
+        case pushToUser
+        /// An administrator sent a message to the receiver itself.
+        case directPush
+    }
+
+    /// Which kind it is, decided by the presence of keys alone, in the order of ``Kind``.
+    ///
+    /// A message to a topic that was sent without its topic's ID is thus a direct push, and one with a custom key
+    /// `bucketID` is a push to app.
+    public let kind: Kind
+    /// What messages of the same source have in common.
+    package let sourceKey: SourceKey
+    let fields: PayloadFields
+    private let boxedContent: Box?
+
+    /// Decodes a payload as it arrives, with whichever keys it is written: an object `aps` at the top level means the
+    /// short ones.
+    ///
+    /// - Parameter bytes: The whole payload. Retained, not copied.
+    /// - Throws: ``MessageError``; in particular ``MessageError/thingCommand(_:)`` for a command.
+    public init(payload bytes: [UInt8]) throws(MessageError) {
+        try self.init(bytes, family: nil)
+    }
+
+    /// Decodes a payload that was parsed or built before; see ``init(payload:)-([UInt8])``.
+    ///
+    /// - Throws: ``MessageError``.
+    public init(payload: JSONValue) throws(MessageError) {
+        try self.init(payload.documentBytes, family: nil)
+    }
+
+    /// Decodes a payload with short keys, with or without `aps`.
+    ///
+    /// - Throws: ``MessageError``.
+    public init(fromAPNS bytes: [UInt8]) throws(MessageError) {
+        try self.init(bytes, family: .short)
+    }
+
+    /// Decodes a payload with short keys, with or without `aps`.
+    ///
+    /// - Throws: ``MessageError``.
+    public init(fromAPNS payload: JSONValue) throws(MessageError) {
+        try self.init(payload.documentBytes, family: .short)
+    }
+
+    /// Decodes a payload with long keys: from MQTT, or the data of GCM and FCM.
+    ///
+    /// - Throws: ``MessageError``.
+    public init(mqttPayload bytes: [UInt8]) throws(MessageError) {
+        try self.init(bytes, family: .long)
+    }
+
+    /// Decodes a payload with long keys: from MQTT, or the data of GCM and FCM.
+    ///
+    /// - Throws: ``MessageError``.
+    public init(mqttPayload payload: JSONValue) throws(MessageError) {
+        try self.init(payload.documentBytes, family: .long)
+    }
+
+    private init(_ bytes: [UInt8], family required: KeyFamily?) throws(MessageError) {
+        let scan = try PayloadScan(checking: bytes)
+        let aps = scan.value(slot: PayloadKey.aps, of: bytes)
+        let family = required ?? (aps?.kind == .object ? .short : .long)
+        // No push can be told from a command by its other keys, so this comes first. Commands never have `aps`.
+        if aps?.kind != .object, let command = ThingCommand(scan, of: bytes) {
+            throw .thingCommand(command)
+        }
+        let fields = PayloadFields(scan, of: bytes, family: family)
+        if let (slot, kind) = fields.firstContainer() {
+            let pointer = JSONPointer(tokens: [fields.key(slot: slot)])
+            throw .wrongType(at: pointer, expected: "a string, number or truth value", found: kind)
+        }
+        if family == .short, let aps {
+            self.boxedContent = Box(try NotificationContent(aps: aps))
+        } else {
+            self.boxedContent = nil
+        }
+        self.fields = fields
+        self.kind = Kind(fields)
+        self.sourceKey = SourceKey(fields, kind: self.kind)
+    }
+
+    /// What the provider asks to be shown: the payload's `aps`; `nil` if it has none (then the badge stays as it is).
+    public var content: NotificationContent? { self.boxedContent?.content }
+
+    /// The whole payload.
+    public var rawPayload: JSONValue { JSONValue(slice: self.fields.payload) }
+
+    /// The payload byte by byte as it was received, without white space around it.
+    public var payloadBytes: [UInt8] { self.fields.payload.ownBytes }
+
+    /// Which keys the payload was read with.
+    public var keyFamily: KeyFamily { self.fields.family }
+
+    /// Keeps the content, which few messages have, out of the size of every message.
+    private final class Box: Sendable {
+        let content: NotificationContent
+
+        init(_ content: NotificationContent) {
+            self.content = content
+        }
+    }
+}
+
+extension ReceivedMessage.Kind {
+    /// The rule of Kii's Unity SDK, the only one that is published. Keys count, not values.
+    @inline(__always)
+    fileprivate init(_ fields: PayloadFields) {
+        let isPushToApp =
+            switch fields.family {
+            case .short:
+                fields.has(.bucketID) || fields.has(.bucketType) || fields.has(.objectID)
+                    || fields.has(.objectModifiedAt)
+            case .long:
+                fields.has(.bucketID) || fields.has(.bucketType)
+                    || fields.has(.origin) && fields.text(.origin) == "EVENT"
+            }
+        self = isPushToApp ? .pushToApp : fields.has(.topic) ? .pushToUser : .directPush
+    }
+}
+
+extension ReceivedMessage: Hashable {
+    /// Whether both payloads mean the same and were read with the same keys.
+    public static func == (left: ReceivedMessage, right: ReceivedMessage) -> Bool {
+        left.keyFamily == right.keyFamily && left.rawPayload == right.rawPayload
+    }
+
+    /// Hashes what ``==(_:_:)`` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(self.keyFamily)
+        hasher.combine(self.rawPayload)
+    }
+}
+
+extension ReceivedMessage: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The kind and the length, without content, so that a message can be named in a log.
+    public var description: String { "\(self.kind) message of \(self.fields.payload.range.count) bytes" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { self.description }
+}
