@@ -1,0 +1,104 @@
+import KiiPushCore
+
+/// The ports on which the broker listens.
+struct BrokerPorts: Sendable, Hashable {
+    var tcp: UInt16
+    var tls: UInt16
+}
+
+/// What one client logs in to the broker with; its only topic follows from its name.
+struct BrokerCredential: Sendable, Hashable {
+    var username: String
+    var password: Secret
+}
+
+/// The programs that the emulator runs.
+struct Programs: Sendable {
+    var mosquitto: String
+    var mosquittoPasswd: String
+    var openssl: String
+    var setpriv: String
+
+    /// Looks in `directories`; Debian keeps the broker in `/usr/sbin`, which is not in every user's PATH.
+    static func find(mosquitto: String?, in directories: [String]) throws(EmulatorError) -> Programs {
+        Programs(
+            mosquitto: try Files.find(
+                program: "mosquitto",
+                in: mosquitto.map { [Files.parent(of: $0)] } ?? directories
+            ),
+            mosquittoPasswd: try Files.find(program: "mosquitto_passwd", in: directories),
+            openssl: try Files.find(program: "openssl", in: directories),
+            setpriv: try Files.find(program: "setpriv", in: directories)
+        )
+    }
+}
+
+/// The names below the emulator's directory that the broker has to do with.
+struct BrokerFiles: Sendable {
+    let directory: String
+
+    var configuration: String { "\(self.directory)/mosquitto.conf" }
+    var log: String { "\(self.directory)/mosquitto.log" }
+    var passwords: String { "\(self.directory)/passwords" }
+    var access: String { "\(self.directory)/access" }
+    var certificates: Certificates { Certificates(directory: "\(self.directory)/certificates") }
+
+    /// The topics are levels of this one, named after the user who may read them.
+    static let topicPrefix = "push/"
+    static let publisherName = "kii-push-emulator"
+
+    /// mosquitto.conf(5) for a broker that keeps everything and lets nobody in unknown.
+    func configurationText(ports: BrokerPorts, isRoot: Bool) -> String {
+        """
+        # Written at each start of the emulator.
+        per_listener_settings false
+        \(isRoot ? "user root" : "# not started as root: no user to change to")
+        allow_anonymous false
+        password_file \(self.passwords)
+        acl_file \(self.access)
+        persistence true
+        persistence_location \(self.directory)/
+        persistence_file mosquitto.db
+        autosave_on_changes true
+        autosave_interval 1
+        max_queued_messages 0
+        max_queued_bytes 0
+        max_inflight_messages 10000
+        set_tcp_nodelay true
+        connection_messages false
+        log_dest stderr
+        log_type error
+        log_type warning
+        listener \(ports.tcp) 127.0.0.1
+        listener \(ports.tls) 127.0.0.1
+        certfile \(self.certificates.serverCertificate)
+        keyfile \(self.certificates.serverKey)
+
+        """
+    }
+
+    /// Each client reads the topic named after it; the emulator's publisher writes them all; nobody does anything else.
+    static let accessText = """
+        user \(BrokerFiles.publisherName)
+        topic write \(BrokerFiles.topicPrefix)#
+        pattern read \(BrokerFiles.topicPrefix)%u
+
+        """
+
+    /// Writes the configuration and the access list.
+    func write(ports: BrokerPorts, isRoot: Bool) throws(EmulatorError) {
+        try Files.replace(self.access, with: Array(BrokerFiles.accessText.utf8))
+        try Files.replace(
+            self.configuration,
+            with: Array(self.configurationText(ports: ports, isRoot: isRoot).utf8)
+        )
+    }
+
+    /// The last lines of the broker's log, for an error message.
+    func lastLogLines(_ count: Int = 3) -> String {
+        // A log that cannot be read leaves the message shorter, no more.
+        let bytes = (try? Files.read(self.log)) ?? []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        return lines.suffix(count).joined(separator: " | ")
+    }
+}

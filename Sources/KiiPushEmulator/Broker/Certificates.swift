@@ -1,0 +1,80 @@
+/// The authority and the server certificate of the broker's TLS listener, made by `openssl`.
+struct Certificates: Sendable {
+    let directory: String
+
+    var authority: String { "\(self.directory)/ca.crt" }
+    var serverCertificate: String { "\(self.directory)/server.crt" }
+    var serverKey: String { "\(self.directory)/server.key" }
+
+    /// A month: a certificate that lives no longer than this is replaced at the next start.
+    private static let renewalSeconds = 30 * 86_400
+
+    /// A configuration of our own, so that nothing depends on the system's `openssl.cnf`.
+    private static let configuration = """
+        [req]
+        distinguished_name = name
+        prompt = no
+        [name]
+        CN = kii-push emulator
+        [authority]
+        basicConstraints = critical, CA:TRUE, pathlen:0
+        keyUsage = critical, keyCertSign, cRLSign
+        subjectKeyIdentifier = hash
+        [server]
+        basicConstraints = critical, CA:FALSE
+        keyUsage = critical, digitalSignature
+        extendedKeyUsage = serverAuth
+        subjectKeyIdentifier = hash
+        authorityKeyIdentifier = keyid
+        subjectAltName = DNS:localhost, IP:127.0.0.1
+
+        """
+
+    /// Makes the files unless they are there and last. Blocks while `openssl` works.
+    func ensure(programs: Programs) throws(EmulatorError) {
+        let log = "\(self.directory).log"
+        if try Files.read(self.serverKey) != nil {
+            let stillGood = try ChildProcess.run(
+                programs.openssl,
+                ["x509", "-in", self.serverCertificate, "-noout", "-checkend", "\(Certificates.renewalSeconds)"],
+                output: log,
+                launcher: programs.setpriv
+            )
+            if stillGood == 0 { return }
+        }
+        // Made beside and moved into place whole, so that a start cut short leaves no half set behind.
+        let draft = Certificates(directory: "\(self.directory).new")
+        Files.removeTree(draft.directory)
+        try Files.makePrivateDirectory(draft.directory)
+        try Files.replace("\(draft.directory)/openssl.cnf", with: Array(Certificates.configuration.utf8))
+        for arguments in draft.commands {
+            let code = try ChildProcess.run(
+                programs.openssl,
+                arguments,
+                output: log,
+                launcher: programs.setpriv
+            )
+            guard code == 0 else {
+                throw EmulatorError(.certificatesFailed, "`openssl \(arguments[0])` ended with \(code), see \(log)")
+            }
+        }
+        Files.removeTree(self.directory)
+        try Files.rename(draft.directory, to: self.directory)
+    }
+
+    private var commands: [[String]] {
+        let configuration = "\(self.directory)/openssl.cnf"
+        let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-sha256"]
+        return [
+            ["req", "-config", configuration, "-x509", "-extensions", "authority", "-days", "3650"] + curve
+                + ["-keyout", "\(self.directory)/ca.key", "-out", self.authority],
+            ["req", "-config", configuration, "-new", "-subj", "/CN=localhost"] + curve
+                + ["-keyout", self.serverKey, "-out", "\(self.directory)/server.csr"],
+            [
+                "x509", "-req", "-in", "\(self.directory)/server.csr", "-CA", self.authority,
+                "-CAkey", "\(self.directory)/ca.key", "-CAcreateserial", "-days", "3650", "-sha256",
+                "-extfile", configuration, "-extensions", "server", "-out", self.serverCertificate,
+            ],
+        ]
+    }
+}

@@ -1,0 +1,59 @@
+import KiiPushCore
+
+/// The broker's password file, in mosquitto's own format, with hashes made by mosquitto's own program.
+struct PasswordFile {
+    private let path: String
+    private let programs: Programs
+    /// User name to its line, as the broker reads it.
+    private var lines: [String: String]
+
+    /// Takes over the lines of `path` whose names are in `known`; any other is of an installation that is gone.
+    init(path: String, programs: Programs, known: Set<String>) throws(EmulatorError) {
+        self.path = path
+        self.programs = programs
+        self.lines = PasswordFile.parse(try Files.read(path) ?? []).filter { known.contains($0.key) }
+    }
+
+    func contains(_ username: String) -> Bool { self.lines[username] != nil }
+
+    /// Adds or replaces credentials and writes the file.
+    mutating func set(_ credentials: [BrokerCredential]) throws(EmulatorError) {
+        // Through a file of mode 0600 and not through arguments, which every user of the machine may read.
+        let draft = "\(self.path).plain"
+        let plain = credentials.map { "\($0.username):\($0.password.reveal())\n" }.joined()
+        try Files.replace(draft, with: Array(plain.utf8))
+        defer { Files.remove(draft) }
+        let log = "\(self.path).log"
+        let code = try ChildProcess.run(
+            self.programs.mosquittoPasswd,
+            ["-U", draft],
+            output: log,
+            launcher: self.programs.setpriv
+        )
+        guard code == 0, let hashed = try Files.read(draft) else {
+            throw EmulatorError(.brokerFailed, "`mosquitto_passwd -U` ended with \(code), see \(log)")
+        }
+        self.lines.merge(PasswordFile.parse(hashed)) { _, new in new }
+        try self.write()
+    }
+
+    /// Takes names out and writes the file.
+    mutating func remove(_ usernames: [String]) throws(EmulatorError) {
+        for username in usernames { self.lines[username] = nil }
+        try self.write()
+    }
+
+    private func write() throws(EmulatorError) {
+        let text = self.lines.values.sorted().map { $0 + "\n" }.joined()
+        try Files.replace(self.path, with: Array(text.utf8))
+    }
+
+    private static func parse(_ content: [UInt8]) -> [String: String] {
+        var lines: [String: String] = [:]
+        for line in String(decoding: content, as: UTF8.self).split(separator: "\n") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            lines[String(line[..<colon])] = String(line)
+        }
+        return lines
+    }
+}

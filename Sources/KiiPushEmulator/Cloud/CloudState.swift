@@ -1,0 +1,187 @@
+import KiiPushCore
+
+/// All that the cloud remembers, with the indexes to find it by, and what has to be written since the last look.
+struct CloudState: Sendable {
+    private(set) var users: [String: UserRecord] = [:]
+    private(set) var things: [String: ThingRecord] = [:]
+    private(set) var groups: [String: GroupRecord] = [:]
+    private(set) var tokens: [String: TokenRecord] = [:]
+    private(set) var installations: [String: InstallationRecord] = [:]
+    private(set) var topics: [String: TopicRecord] = [:]
+    private(set) var buckets: Set<String> = []
+    private(set) var objects: [String: ObjectRecord] = [:]
+
+    /// `{field} {value}` to user ID, for the fields of ``UserRecord/names``.
+    private var userNames: [String: String] = [:]
+    private var vendorThingIDs: [String: String] = [:]
+    private var refreshTokens: [String: String] = [:]
+    private var tokensOfCaller: [Caller: Set<String>] = [:]
+    private var installationsOfOwner: [Principal: Set<String>] = [:]
+    /// `{deviceType}:{registrationID}` to installation ID.
+    private var registrations: [String: String] = [:]
+    private var subscribers: [SubscriptionTarget: Set<Principal>] = [:]
+    private var topicsOfScope: [Scope: Set<String>] = [:]
+
+    private var changes: [StateChange] = []
+
+    /// What has to be written, in order; empties the list.
+    mutating func takeChanges() -> [StateChange] {
+        defer { self.changes = [] }
+        return self.changes
+    }
+
+    // MARK: - Users, things and groups
+
+    func userID(field: String, value: String) -> String? { self.userNames["\(field) \(value)"] }
+
+    func thingID(vendorThingID: String) -> String? { self.vendorThingIDs[vendorThingID] }
+
+    mutating func save(_ user: UserRecord) {
+        self.users[user.id] = user
+        for field in UserRecord.names {
+            if let value = user.attributes[field]?.string { self.userNames["\(field) \(value)"] = user.id }
+        }
+        self.changes.append(.save(user))
+    }
+
+    mutating func save(_ thing: ThingRecord) {
+        self.things[thing.id] = thing
+        self.vendorThingIDs[thing.vendorThingID] = thing.id
+        self.changes.append(.save(thing))
+    }
+
+    mutating func save(_ group: GroupRecord) {
+        self.groups[group.id] = group
+        self.changes.append(.save(group))
+    }
+
+    // MARK: - Tokens
+
+    func token(refreshedBy refreshToken: String) -> TokenRecord? {
+        self.refreshTokens[refreshToken].flatMap { self.tokens[$0] }
+    }
+
+    mutating func save(_ token: TokenRecord) {
+        self.tokens[token.key] = token
+        self.tokensOfCaller[token.caller, default: []].insert(token.key)
+        if let refreshToken = token.refreshToken { self.refreshTokens[refreshToken.reveal()] = token.key }
+        self.changes.append(.save(token))
+    }
+
+    mutating func remove(_ token: TokenRecord) {
+        self.tokens[token.key] = nil
+        self.tokensOfCaller[token.caller]?.remove(token.key)
+        if let refreshToken = token.refreshToken { self.refreshTokens[refreshToken.reveal()] = nil }
+        self.changes.append(.remove(token))
+    }
+
+    mutating func removeTokens(of caller: Caller) {
+        for key in self.tokensOfCaller[caller] ?? [] {
+            if let token = self.tokens[key] { self.remove(token) }
+        }
+    }
+
+    // MARK: - Installations
+
+    func installation(deviceType: InstallationRecord.DeviceType, registrationID: String) -> InstallationRecord? {
+        self.registrations["\(deviceType.rawValue):\(registrationID)"].flatMap { self.installations[$0] }
+    }
+
+    /// The owner's installations, in a fixed order.
+    func installations(of owner: Principal) -> [InstallationRecord] {
+        (self.installationsOfOwner[owner] ?? []).sorted().compactMap { self.installations[$0] }
+    }
+
+    mutating func save(_ installation: InstallationRecord) {
+        if let former = self.installations[installation.id], former.owner != installation.owner {
+            self.installationsOfOwner[former.owner]?.remove(installation.id)
+        }
+        self.installations[installation.id] = installation
+        self.installationsOfOwner[installation.owner, default: []].insert(installation.id)
+        self.registrations["\(installation.deviceType.rawValue):\(installation.registrationID)"] = installation.id
+        self.changes.append(.save(installation))
+    }
+
+    mutating func remove(_ installation: InstallationRecord) {
+        self.installations[installation.id] = nil
+        self.installationsOfOwner[installation.owner]?.remove(installation.id)
+        self.registrations["\(installation.deviceType.rawValue):\(installation.registrationID)"] = nil
+        self.changes.append(.remove(installation))
+    }
+
+    // MARK: - Topics, buckets and who is subscribed to them
+
+    func topicIDs(in scope: Scope) -> [String] { (self.topicsOfScope[scope] ?? []).sorted() }
+
+    func isSubscribed(_ subscriber: Principal, to target: SubscriptionTarget) -> Bool {
+        self.subscribers[target]?.contains(subscriber) ?? false
+    }
+
+    /// In a fixed order.
+    func subscribers(of target: SubscriptionTarget) -> [Principal] {
+        (self.subscribers[target] ?? []).sorted { $0.text < $1.text }
+    }
+
+    mutating func save(_ topic: TopicRecord) {
+        self.topics[topic.key] = topic
+        self.topicsOfScope[topic.topic.scope, default: []].insert(topic.topic.id)
+        self.changes.append(.save(topic))
+    }
+
+    /// Removes the topic and the subscriptions to it.
+    mutating func remove(_ topic: TopicRecord) {
+        for subscriber in self.subscribers(of: .topic(topic.topic)) {
+            self.remove(SubscriptionRecord(target: .topic(topic.topic), subscriber: subscriber))
+        }
+        self.topics[topic.key] = nil
+        self.topicsOfScope[topic.topic.scope]?.remove(topic.topic.id)
+        self.changes.append(.remove(topic))
+    }
+
+    /// Makes sure that the bucket exists.
+    mutating func save(_ bucket: BucketRecord) {
+        guard self.buckets.insert(bucket.key).inserted else { return }
+        self.changes.append(.save(bucket))
+    }
+
+    mutating func save(_ subscription: SubscriptionRecord) {
+        self.subscribers[subscription.target, default: []].insert(subscription.subscriber)
+        self.changes.append(.save(subscription))
+    }
+
+    mutating func remove(_ subscription: SubscriptionRecord) {
+        self.subscribers[subscription.target]?.remove(subscription.subscriber)
+        self.changes.append(.remove(subscription))
+    }
+
+    // MARK: - Objects
+
+    mutating func save(_ object: ObjectRecord) {
+        self.objects[object.key] = object
+        self.changes.append(.save(object))
+    }
+
+    mutating func remove(_ object: ObjectRecord) {
+        self.objects[object.key] = nil
+        self.changes.append(.remove(object))
+    }
+}
+
+extension CloudState {
+    /// Takes one stored row in; `false` when it cannot be understood.
+    mutating func load(table: String, value: JSONValue) -> Bool {
+        defer { _ = self.takeChanges() }
+        switch table {
+        case UserRecord.table: return UserRecord(json: value).map { self.save($0) } != nil
+        case ThingRecord.table: return ThingRecord(json: value).map { self.save($0) } != nil
+        case GroupRecord.table: return GroupRecord(json: value).map { self.save($0) } != nil
+        case TokenRecord.table: return TokenRecord(json: value).map { self.save($0) } != nil
+        case InstallationRecord.table: return InstallationRecord(json: value).map { self.save($0) } != nil
+        case TopicRecord.table: return TopicRecord(json: value).map { self.save($0) } != nil
+        case BucketRecord.table: return BucketRecord(json: value).map { self.save($0) } != nil
+        case SubscriptionRecord.table: return SubscriptionRecord(json: value).map { self.save($0) } != nil
+        case ObjectRecord.table: return ObjectRecord(json: value).map { self.save($0) } != nil
+        default: return false
+        }
+    }
+}

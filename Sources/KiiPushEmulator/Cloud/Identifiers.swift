@@ -1,0 +1,35 @@
+/// Where names and secrets come from, in the shapes that Kii's have.
+struct Identifiers: Sendable {
+    private var generator: any RandomNumberGenerator & Sendable
+
+    /// Takes the system's cryptographic generator unless told otherwise.
+    init(generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
+        self.generator = generator
+    }
+
+    /// A user, group or (after `th.`) thing: `727f20b00022-bf19-5e11-c96a-0faa3ff1`.
+    mutating func principal() -> String { self.grouped([12, 4, 4, 4, 8]) }
+
+    /// An installation, object or message: the form of a UUID.
+    mutating func unique() -> String { self.grouped([8, 4, 4, 4, 12]) }
+
+    /// A token, key or password of `count` letters and digits; 22 and more cannot be guessed.
+    mutating func secret(_ count: Int) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        let letters = (0..<count).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &self.generator)] }
+        return String(decoding: letters, as: UTF8.self)
+    }
+
+    /// `count` hexadecimal digits.
+    mutating func hex(_ count: Int) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: (0..<count).map { _ in digits[Int.random(in: 0..<16, using: &self.generator)] },
+            as: UTF8.self
+        )
+    }
+
+    private mutating func grouped(_ lengths: [Int]) -> String {
+        lengths.map { self.hex($0) }.joined(separator: "-")
+    }
+}

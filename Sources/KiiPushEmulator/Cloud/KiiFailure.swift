@@ -1,0 +1,202 @@
+import KiiPushCore
+
+/// A refusal in the words of Kii's cloud: a status, an `errorCode`, a message and what the error is about.
+struct KiiFailure: Error {
+    var status: Int
+    var errorCode: String
+    var message: String
+    var context: [(String, JSONValue)] = []
+    var fields: [HTTPField] = []
+
+    /// The body and media type of kii-protocol's error table: `application/vnd.kii.{Name}Exception+json`.
+    var response: HTTPResponse {
+        let facts: [(String, JSONValue)] = [
+            ("errorCode", JSONValue(self.errorCode)), ("message", JSONValue(self.message)),
+        ]
+        let type = HTTPField("Content-Type", "application/vnd.kii.\(self.exceptionName)+json;charset=UTF-8")
+        return HTTPResponse(
+            status: self.status,
+            fields: [type] + self.fields,
+            body: JSONValue.object(facts + self.context).serialized()
+        )
+    }
+
+    private var exceptionName: String {
+        if self.errorCode == "UNAUTHORIZED" { return "UnauthorizedAccessException" }
+        let words = self.errorCode.split(separator: "_").map { $0.prefix(1) + $0.dropFirst().lowercased() }
+        return words.joined() + "Exception"
+    }
+}
+
+extension KiiFailure {
+    static func invalidInput(_ message: String) -> KiiFailure {
+        KiiFailure(status: 400, errorCode: "INVALID_INPUT_DATA", message: message)
+    }
+
+    static func invalidJSON(_ error: JSONError) -> KiiFailure {
+        KiiFailure(status: 400, errorCode: "INVALID_JSON", message: "The body is not JSON: \(error)")
+    }
+
+    static func bodyTooLarge(limit: Int) -> KiiFailure {
+        KiiFailure(
+            status: 413,
+            errorCode: "INVALID_INPUT_DATA",
+            message: "The body is larger than \(limit) bytes.",
+            fields: [HTTPField("Connection", "close")]
+        )
+    }
+
+    static func pathNotFound(_ path: String) -> KiiFailure {
+        KiiFailure(status: 404, errorCode: "RESOURCE_NOT_FOUND", message: "Nothing is at \(path).")
+    }
+
+    static func methodNotAllowed(_ method: String, allowed: [String]) -> KiiFailure {
+        KiiFailure(
+            status: 405,
+            errorCode: "METHOD_NOT_ALLOWED",
+            message: "\(method) is not possible here.",
+            fields: [HTTPField("Allow", allowed.joined(separator: ", "))]
+        )
+    }
+
+    static func appNotFound(_ appID: String) -> KiiFailure {
+        KiiFailure(
+            status: 404,
+            errorCode: "APP_NOT_FOUND",
+            message: "The application was not found.",
+            context: [("appID", JSONValue(appID))]
+        )
+    }
+
+    static func unauthorized(_ message: String, app: String, caller: Caller?) -> KiiFailure {
+        KiiFailure(
+            status: 401,
+            errorCode: "UNAUTHORIZED",
+            message: message,
+            context: [
+                ("authenticatedAppID", JSONValue(app)),
+                ("authenticatedPrincipalID", caller?.principal.map { JSONValue($0.id) } ?? .null),
+            ]
+        )
+    }
+
+    static let wrongToken = KiiFailure(
+        status: 403,
+        errorCode: "WRONG_TOKEN",
+        message: "The token is not valid: it is unknown, expired or was replaced."
+    )
+
+    static let authenticationFailed = KiiFailure(
+        status: 401,
+        errorCode: "AUTHENTICATION_FAILED",
+        message: "The name or the password is not correct."
+    )
+
+    /// 404 for a principal, with `field` and `value` as Kii names what was looked for.
+    static func userNotFound(field: String = "userID", value: String, app: String) -> KiiFailure {
+        KiiFailure.principal("USER_NOT_FOUND", 404, "The user was not found.", field, value, app)
+    }
+
+    static func userExists(field: String, value: String, app: String) -> KiiFailure {
+        KiiFailure.principal("USER_ALREADY_EXISTS", 409, "A user with this \(field) exists.", field, value, app)
+    }
+
+    static func thingNotFound(field: String = "thingID", value: String, app: String) -> KiiFailure {
+        KiiFailure.principal("THING_NOT_FOUND", 404, "The thing was not found.", field, value, app)
+    }
+
+    static func thingExists(vendorThingID: String, app: String) -> KiiFailure {
+        KiiFailure.principal(
+            "THING_ALREADY_EXISTS",
+            409,
+            "A thing with this vendorThingID exists.",
+            "vendorThingID",
+            vendorThingID,
+            app
+        )
+    }
+
+    private static func principal(
+        _ code: String,
+        _ status: Int,
+        _ message: String,
+        _ field: String,
+        _ value: String,
+        _ app: String
+    ) -> KiiFailure {
+        KiiFailure(
+            status: status,
+            errorCode: code,
+            message: message,
+            context: [("field", JSONValue(field)), ("value", JSONValue(value)), ("appID", JSONValue(app))]
+        )
+    }
+
+    static func groupNotFound(_ groupID: String, app: String) -> KiiFailure {
+        KiiFailure(
+            status: 404,
+            errorCode: "GROUP_NOT_FOUND",
+            message: "The group was not found.",
+            context: [("groupID", JSONValue(groupID)), ("appID", JSONValue(app))]
+        )
+    }
+
+    static func topicNotFound(_ topic: Topic, app: String) -> KiiFailure {
+        KiiFailure(
+            status: 404,
+            errorCode: "TOPIC_NOT_FOUND",
+            message: "The topic was not found.",
+            context: [("topicID", JSONValue(topic.id)), ("objectScope", topic.scope.json(app: app))]
+        )
+    }
+
+    static func topicExists(_ topic: Topic, app: String) -> KiiFailure {
+        KiiFailure(
+            status: 409,
+            errorCode: "TOPIC_ALREADY_EXISTS",
+            message: "The topic exists already.",
+            context: [("topicID", JSONValue(topic.id)), ("objectScope", topic.scope.json(app: app))]
+        )
+    }
+
+    static let filterNotFound = KiiFailure(
+        status: 404,
+        errorCode: "FILTER_NOT_FOUND",
+        message: "The bucket or its filter was not found."
+    )
+
+    static func subscriptionExists(_ record: SubscriptionRecord, app: String) -> KiiFailure {
+        KiiFailure(
+            status: 409,
+            errorCode: "PUSH_SUBSCRIPTION_ALREADY_EXISTS",
+            message: "The subscription exists already.",
+            context: [
+                record.target.name,
+                ("objectScope", record.target.scope.json(app: app)),
+                ("subject", JSONValue(record.subscriber.subject)),
+            ]
+        )
+    }
+
+    static let subscriptionNotFound = KiiFailure(
+        status: 404,
+        errorCode: "PUSH_SUBSCRIPTION_NOT_FOUND",
+        message: "The subscription was not found."
+    )
+
+    static func objectNotFound(_ objectID: String) -> KiiFailure {
+        KiiFailure(
+            status: 404,
+            errorCode: "OBJECT_NOT_FOUND",
+            message: "The object was not found.",
+            context: [("objectID", JSONValue(objectID))]
+        )
+    }
+
+    static let temporarilyUnavailable = KiiFailure(
+        status: 503,
+        errorCode: "TEMPORARY_UNAVAILABLE_ERROR",
+        message: "The broker does not answer. What was sent may or may not arrive; send it again.",
+        fields: [HTTPField("Retry-After", "1")]
+    )
+}

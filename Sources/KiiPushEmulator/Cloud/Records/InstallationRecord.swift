@@ -1,0 +1,94 @@
+import KiiPushCore
+
+/// A channel on which a principal receives pushes.
+struct InstallationRecord: StoredRecord {
+    static let table = "installation"
+
+    /// The networks that Kii delivers through; the emulator delivers through the last one.
+    enum DeviceType: String, Sendable, CaseIterable {
+        case android = "ANDROID"
+        case ios = "IOS"
+        case jpush = "JPUSH"
+        case mqtt = "MQTT"
+    }
+
+    var id: String
+    var deviceType: DeviceType
+    /// The network's own name of the device; for MQTT one that the cloud made.
+    var registrationID: String
+    var owner: Principal
+    var isDevelopment: Bool
+    var createdAt: Timestamp
+    /// For MQTT alone.
+    var credential: BrokerCredential?
+
+    var key: String { self.id }
+
+    /// The only MQTT topic that the installation may read, and its client ID.
+    var mqttTopic: String? { self.credential.map { BrokerFiles.topicPrefix + $0.username } }
+
+    var json: JSONValue {
+        .compact([
+            ("id", JSONValue(self.id)), ("deviceType", JSONValue(self.deviceType.rawValue)),
+            ("registrationID", JSONValue(self.registrationID)), ("owner", JSONValue(self.owner.text)),
+            ("development", JSONValue(self.isDevelopment)),
+            ("createdAt", JSONValue(self.createdAt.millisecondsSinceEpoch)),
+            ("username", .optional(self.credential?.username)),
+            ("password", .optional(self.credential?.password.reveal())),
+        ])
+    }
+
+    init(
+        id: String,
+        deviceType: DeviceType,
+        registrationID: String,
+        owner: Principal,
+        isDevelopment: Bool,
+        createdAt: Timestamp,
+        credential: BrokerCredential?
+    ) {
+        self.id = id
+        self.deviceType = deviceType
+        self.registrationID = registrationID
+        self.owner = owner
+        self.isDevelopment = isDevelopment
+        self.createdAt = createdAt
+        self.credential = credential
+    }
+
+    init?(json: JSONValue) {
+        guard let id = json["id"]?.string,
+            let deviceType = json["deviceType"]?.string.flatMap({ DeviceType(rawValue: $0) }),
+            let registrationID = json["registrationID"]?.string,
+            let owner = json["owner"]?.string.flatMap({ Principal(text: $0) }),
+            let isDevelopment = json["development"]?.bool,
+            let createdAt = json["createdAt"]?.int64
+        else { return nil }
+        var credential: BrokerCredential?
+        if let username = json["username"]?.string, let password = json["password"]?.string {
+            credential = BrokerCredential(username: username, password: Secret(password))
+        }
+        self.init(
+            id: id,
+            deviceType: deviceType,
+            registrationID: registrationID,
+            owner: owner,
+            isDevelopment: isDevelopment,
+            createdAt: Timestamp(millisecondsSinceEpoch: createdAt),
+            credential: credential
+        )
+    }
+
+    /// `application/vnd.kii.InstallationRetrievalResponse+json`.
+    var description: JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("installationID", JSONValue(self.id)), ("installationRegistrationID", JSONValue(self.registrationID)),
+            ("deviceType", JSONValue(self.deviceType.rawValue)), ("development", JSONValue(self.isDevelopment)),
+        ]
+        switch self.owner {
+        case .user(let id): members.append(("userID", JSONValue(id)))
+        case .thing(let id): members.append(("thingID", JSONValue(id)))
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,46 @@
+import KiiPushCore
+
+/// A device of the app.
+struct ThingRecord: StoredRecord {
+    static let table = "thing"
+
+    /// Starts with `th.`.
+    var id: String
+    var vendorThingID: String
+    var password: Secret
+    /// What was registered, except the password.
+    var attributes: JSONValue
+    /// The users who own it.
+    var owners: Set<String> = []
+
+    var key: String { self.id }
+
+    var json: JSONValue {
+        .object([
+            ("id", JSONValue(self.id)), ("vendorThingID", JSONValue(self.vendorThingID)),
+            ("password", JSONValue(self.password.reveal())), ("attributes", self.attributes),
+            ("owners", JSONValue(self.owners.sorted().map { JSONValue($0) })),
+        ])
+    }
+
+    init(id: String, vendorThingID: String, password: Secret, attributes: JSONValue) {
+        self.id = id
+        self.vendorThingID = vendorThingID
+        self.password = password
+        self.attributes = attributes
+    }
+
+    init?(json: JSONValue) {
+        guard let id = json["id"]?.string, let vendorThingID = json["vendorThingID"]?.string,
+            let password = json["password"]?.string, let attributes = json["attributes"],
+            let owners = json["owners"]?.array
+        else { return nil }
+        self.init(id: id, vendorThingID: vendorThingID, password: Secret(password), attributes: attributes)
+        self.owners = Set(owners.compactMap { $0.string })
+    }
+
+    /// The body of `GET /things/{thingID}` and of a registration's answer.
+    var description: JSONValue {
+        .object([("_thingID", JSONValue(self.id))] + (self.attributes.members ?? []).map { ($0.key, $0.value) })
+    }
+}

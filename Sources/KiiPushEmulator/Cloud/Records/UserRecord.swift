@@ -1,0 +1,76 @@
+import KiiPushCore
+
+/// A user of the app.
+struct UserRecord: StoredRecord {
+    static let table = "user"
+    /// The fields that name a user; each is unique among the app's users.
+    static let names = ["loginName", "emailAddress", "phoneNumber"]
+
+    var id: String
+    /// All that was registered, except the password: the fields Kii knows and the app's own.
+    var attributes: JSONValue
+    /// `nil` for a pseudo user. Kept as it is: the state is one developer's, in a directory of mode 0700.
+    var password: Secret?
+
+    var key: String { self.id }
+
+    var json: JSONValue {
+        .compact([
+            ("id", JSONValue(self.id)), ("attributes", self.attributes),
+            ("password", .optional(self.password?.reveal())),
+        ])
+    }
+
+    init(id: String, attributes: JSONValue, password: Secret?) {
+        self.id = id
+        self.attributes = attributes
+        self.password = password
+    }
+
+    init?(json: JSONValue) {
+        guard let id = json["id"]?.string, let attributes = json["attributes"] else { return nil }
+        self.init(id: id, attributes: attributes, password: json["password"]?.string.map { Secret($0) })
+    }
+
+    /// The body of `GET /users/{userID}` and of a registration's answer.
+    var description: JSONValue {
+        var members: [(String, JSONValue)] = [("userID", JSONValue(self.id))]
+        members += (self.attributes.members ?? []).map { ($0.key, $0.value) }
+        members.append(("_hasPassword", JSONValue(self.password != nil)))
+        return .object(members)
+    }
+}
+
+/// A group of users, as far as push needs it.
+struct GroupRecord: StoredRecord {
+    static let table = "group"
+
+    var id: String
+    var name: String
+    var owner: String
+    /// User IDs; the owner is among them.
+    var members: Set<String>
+
+    var key: String { self.id }
+
+    var json: JSONValue {
+        .object([
+            ("id", JSONValue(self.id)), ("name", JSONValue(self.name)), ("owner", JSONValue(self.owner)),
+            ("members", JSONValue(self.members.sorted().map { JSONValue($0) })),
+        ])
+    }
+
+    init(id: String, name: String, owner: String, members: Set<String>) {
+        self.id = id
+        self.name = name
+        self.owner = owner
+        self.members = members
+    }
+
+    init?(json: JSONValue) {
+        guard let id = json["id"]?.string, let name = json["name"]?.string, let owner = json["owner"]?.string,
+            let members = json["members"]?.array
+        else { return nil }
+        self.init(id: id, name: name, owner: owner, members: Set(members.compactMap { $0.string }))
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+
+/// Why the emulator did not start.
+public struct EmulatorError: Error, Sendable, CustomStringConvertible {
+    /// What failed, in terms of what a person can do about it.
+    public enum Code: Sendable, Hashable {
+        /// Another emulator works on the same directory; its process ID where it is known.
+        case directoryInUse(pid: Int32?)
+        /// A port that was asked for is taken.
+        case portInUse(UInt16)
+        /// A program that the emulator runs (`mosquitto`, `mosquitto_passwd`, `setpriv`, `openssl`) is not installed.
+        case programNotFound(String)
+        /// The broker did not start or did not become ready.
+        case brokerFailed
+        /// The certificates of the TLS listener could not be made.
+        case certificatesFailed
+        /// The stored state cannot be read or written.
+        case stateUnusable
+        /// The operating system refused something; the number is its `errno`.
+        case system(Int32)
+    }
+
+    /// What failed.
+    public var code: Code
+    /// What was tried and what came of it. For people and logs, without credentials.
+    public var detail: String
+
+    init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    static func system(_ action: String, _ number: Int32) -> EmulatorError {
+        EmulatorError(.system(number), "cannot \(action): \(String(cString: strerror(number)))")
+    }
+
+    /// One line: what failed and what to do about it.
+    public var description: String { "\(self.detail); \(self.advice)" }
+
+    private var advice: String {
+        switch self.code {
+        case .directoryInUse(.some(let pid)): "stop process \(pid) or use another directory"
+        case .directoryInUse(.none): "stop the other emulator or use another directory"
+        case .portInUse: "choose another port, or 0 for any free one"
+        case .programNotFound(let name): "install the package that has `\(name)`"
+        case .brokerFailed: "read the broker's log in the emulator's directory"
+        case .certificatesFailed: "check that `openssl` works, or remove the directory `certificates`"
+        case .stateUnusable: "check the directory, or start with an empty one"
+        case .system: "check the permissions and the free space of the directory"
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import CMicroHTTPD
+import Glibc
+import KiiPushCore
+
+/// One request and its answer, from the request line to the last byte.
+final class Exchange: @unchecked Sendable {
+    // Proof for @unchecked Sendable: `target` is constant; `head`, `body` and `isTooLarge` are touched on the server's
+    // only thread; `progress` has its lock, and another thread uses the connection in it only while the connection is
+    // suspended, when libmicrohttpd neither uses nor frees it.
+    private enum Progress {
+        case reading
+        case handling
+        case waiting(OpaquePointer)
+        case answered(HTTPResponse)
+    }
+
+    private let target: String
+    private var head: IncomingRequest?
+    private var body: [UInt8] = []
+    private var isTooLarge = false
+    private let progress = Locked(Progress.reading)
+
+    init(target: String) {
+        self.target = target
+    }
+
+    /// libmicrohttpd's access handler: called with the head, with each piece of the body, at the body's end, and again
+    /// after the connection was resumed.
+    func advance(
+        connection: OpaquePointer,
+        method: UnsafePointer<CChar>,
+        upload: UnsafeRawBufferPointer,
+        uploadSize: UnsafeMutablePointer<Int>,
+        handler: any RequestHandler
+    ) -> MHD_Result {
+        guard var request = self.head else {
+            let head = IncomingRequest(
+                method: String(cString: method),
+                target: self.target,
+                fields: Exchange.fields(of: connection),
+                body: []
+            )
+            self.head = head
+            // Said before the body is sent, so that `Expect: 100-continue` is refused in time.
+            let length = head.fields.first { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) }
+            guard let length, length > HTTPServer.maximumBodyBytes else { return .YES }
+            return Exchange.queue(KiiFailure.bodyTooLarge(limit: HTTPServer.maximumBodyBytes).response, on: connection)
+        }
+        if !upload.isEmpty {
+            self.isTooLarge = self.isTooLarge || self.body.count + upload.count > HTTPServer.maximumBodyBytes
+            if self.isTooLarge { self.body = [] } else { self.body.append(contentsOf: upload) }
+            uploadSize.pointee = 0
+            return .YES
+        }
+        if case .answered(let response) = self.progress.withLock({ $0 }) {
+            return Exchange.queue(response, on: connection)
+        }
+        request.body = self.body
+        request.isBodyTooLarge = self.isTooLarge
+        self.body = []
+        self.progress.withLock { $0 = .handling }
+        handler.handle(request) { response in self.answer(response) }
+        return self.queueOrSuspend(connection)
+    }
+
+    private func answer(_ response: HTTPResponse) {
+        let suspended: OpaquePointer? = self.progress.withLock { progress in
+            switch progress {
+            case .reading, .handling:
+                progress = .answered(response)
+                return nil
+            case .waiting(let connection):
+                progress = .answered(response)
+                return connection
+            case .answered:
+                return nil
+            }
+        }
+        if let suspended { MHD_resume_connection(suspended) }
+    }
+
+    private func queueOrSuspend(_ connection: OpaquePointer) -> MHD_Result {
+        let response: HTTPResponse? = self.progress.withLock { progress in
+            if case .answered(let response) = progress { return response }
+            // Under the lock, so that no answer can resume what is not suspended yet.
+            MHD_suspend_connection(connection)
+            progress = .waiting(connection)
+            return nil
+        }
+        guard let response else { return .YES }
+        return Exchange.queue(response, on: connection)
+    }
+
+    private static func queue(_ answer: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
+        let response = answer.body.withUnsafeBytes { bytes in
+            MHD_create_response_from_buffer(
+                bytes.count,
+                UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                .RESPMEM_MUST_COPY
+            )
+        }
+        guard let response else { return .NO }
+        defer { MHD_destroy_response(response) }
+        for field in answer.fields { MHD_add_response_header(response, field.name, field.value) }
+        return MHD_queue_response(connection, UInt32(answer.status), response)
+    }
+
+    private static func fields(of connection: OpaquePointer) -> [HTTPField] {
+        var fields: [HTTPField] = []
+        withUnsafeMutablePointer(to: &fields) { pointer in
+            _ = MHD_get_connection_values(
+                connection,
+                .HEADER_KIND,
+                { context, _, name, value in
+                    guard let context, let name else { return .YES }
+                    let field = HTTPField(String(cString: name), value.map { String(cString: $0) } ?? "")
+                    context.assumingMemoryBound(to: [HTTPField].self).pointee.append(field)
+                    return .YES
+                },
+                pointer
+            )
+        }
+        return fields
+    }
+}

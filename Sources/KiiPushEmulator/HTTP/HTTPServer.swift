@@ -1,0 +1,114 @@
+import CMicroHTTPD
+import Glibc
+import KiiPushCore
+
+/// A request as it came over the socket, before anybody looked at what it means.
+struct IncomingRequest: Sendable {
+    /// The method, as sent.
+    var method: String
+    /// Path and query as sent, still percent-encoded.
+    var target: String
+    /// Header fields in order.
+    var fields: [HTTPField]
+    /// The whole body; empty when there was none.
+    var body: [UInt8]
+    /// Whether the body was larger than the server takes; ``body`` is then empty.
+    var isBodyTooLarge = false
+}
+
+/// What answers requests.
+protocol RequestHandler: AnyObject, Sendable {
+    /// Answers `request` by calling `reply` once, from any thread, now or later; the connection waits meanwhile and
+    /// no other request does. Runs on the server's only thread.
+    func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse) -> Void)
+}
+
+/// HTTP/1.1 on the loopback interface, by libmicrohttpd with one thread on epoll.
+final class HTTPServer: @unchecked Sendable {
+    // Proof for @unchecked Sendable: all is constant; libmicrohttpd takes calls from any thread, and `running` sees to
+    // it that the daemon is stopped once and then not used.
+    static let maximumBodyBytes = 1 << 20
+    private static let idleTimeoutSeconds: UInt32 = 120
+
+    let port: UInt16
+    private let daemon: OpaquePointer
+    private let context: Unmanaged<Context>
+    private let running = Locked(true)
+
+    /// Listens on 127.0.0.1.
+    ///
+    /// - Parameters:
+    ///   - port: the port asked for; 0 takes `preferred` if it is free, else any.
+    init(port: UInt16, preferred: UInt16, handler: any RequestHandler) throws(EmulatorError) {
+        let socket = try HTTPServer.listeningSocket(port: port, preferred: preferred)
+        self.port = LoopbackSocket.port(of: socket.raw)
+        self.context = Unmanaged.passRetained(Context(handler: handler))
+        let descriptor = socket.release()
+        let daemon = cmhd_start(
+            descriptor,
+            HTTPServer.idleTimeoutSeconds,
+            { context, connection, _, method, _, upload, uploadSize, exchange in
+                guard let context, let connection, let method, let uploadSize, let raw = exchange?.pointee else {
+                    return .NO
+                }
+                // Balanced in stop(), after the last callback: unretained here.
+                let handler = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().handler
+                // Balanced in the completion callback: unretained here.
+                let exchange = Unmanaged<Exchange>.fromOpaque(raw).takeUnretainedValue()
+                return exchange.advance(
+                    connection: connection,
+                    method: method,
+                    upload: UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee),
+                    uploadSize: uploadSize,
+                    handler: handler
+                )
+            },
+            { _, uri, _ in
+                // The first call of a request; the completion callback releases the exchange.
+                Unmanaged.passRetained(Exchange(target: uri.map { String(cString: $0) } ?? "/")).toOpaque()
+            },
+            { _, _, exchange, _ in
+                guard let exchange, let raw = exchange.pointee else { return }
+                Unmanaged<Exchange>.fromOpaque(raw).release()
+                exchange.pointee = nil
+            },
+            self.context.toOpaque()
+        )
+        guard let daemon else {
+            close(descriptor)
+            self.context.release()
+            throw .system("start the HTTP server", errno)
+        }
+        self.daemon = daemon
+    }
+
+    /// Ends the server; blocks until its thread has ended. No connection may wait for a reply any more.
+    func stop() {
+        let wasRunning = self.running.withLock { running in
+            defer { running = false }
+            return running
+        }
+        guard wasRunning else { return }
+        MHD_stop_daemon(self.daemon)
+        self.context.release()
+    }
+
+    deinit { self.stop() }
+
+    private static func listeningSocket(port: UInt16, preferred: UInt16) throws(EmulatorError) -> FileDescriptor {
+        if port == 0, preferred != 0, let socket = try LoopbackSocket.listening(on: preferred) { return socket }
+        guard let socket = try LoopbackSocket.listening(on: port) else {
+            throw EmulatorError(.portInUse(port), "port \(port) of 127.0.0.1 is taken")
+        }
+        return socket
+    }
+
+    /// What the C callbacks reach through their context pointer.
+    private final class Context: Sendable {
+        let handler: any RequestHandler
+
+        init(handler: any RequestHandler) {
+            self.handler = handler
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+
+/// The few operations on files that the emulator needs, each private to its user.
+enum Files {
+    /// Makes `path` (and what leads to it) unless it is there, with mode 0700.
+    static func makePrivateDirectory(_ path: String) throws(EmulatorError) {
+        var status = stat()
+        if stat(path, &status) != 0 {
+            let parent = Files.parent(of: path)
+            if parent != path, access(parent, F_OK) != 0 {
+                try Files.makePrivateDirectory(parent)
+            }
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+                throw .system("make the directory \(path)", errno)
+            }
+        }
+        guard chmod(path, 0o700) == 0 else { throw .system("make the directory \(path) private", errno) }
+    }
+
+    /// A new directory of our own below `/tmp` (or `base`).
+    static func makeTemporaryDirectory(in base: String = "/tmp") throws(EmulatorError) -> String {
+        var template = Array("\(base)/kii-push-emulator.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw .system("make a temporary directory", errno) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The whole file, or `nil` when there is none.
+    static func read(_ path: String) throws(EmulatorError) -> [UInt8]? {
+        let raw = open(path, O_RDONLY | O_CLOEXEC)
+        guard raw >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .system("open \(path)", errno)
+        }
+        let file = FileDescriptor(owning: raw)
+        var content: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(file.raw, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system("read \(path)", errno) }
+            guard count > 0 else { return content }
+            content += chunk[..<count]
+        }
+    }
+
+    /// Replaces `path` with `content`, mode 0600: whoever reads sees the old file or the new one, never a part.
+    static func replace(_ path: String, with content: [UInt8]) throws(EmulatorError) {
+        // The directory is ours alone and locked, so the name needs no random part.
+        let template = "\(path).new"
+        let raw = open(template, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard raw >= 0 else { throw .system("write beside \(path)", errno) }
+        let file = FileDescriptor(owning: raw)
+        do throws(EmulatorError) {
+            try Files.write(content, to: file.raw, path: path)
+            guard fsync(file.raw) == 0 else { throw EmulatorError.system("write \(path)", errno) }
+            guard Glibc.rename(template, path) == 0 else { throw EmulatorError.system("replace \(path)", errno) }
+        } catch {
+            unlink(template)
+            throw error
+        }
+    }
+
+    private static func write(_ content: [UInt8], to descriptor: Int32, path: String) throws(EmulatorError) {
+        var start = 0
+        while start < content.count {
+            let count = content[start...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system("write \(path)", errno) }
+            start += count
+        }
+    }
+
+    /// Removes a file, if it is there.
+    static func remove(_ path: String) {
+        unlink(path)
+    }
+
+    /// Moves a file or directory to a name that is free.
+    static func rename(_ path: String, to target: String) throws(EmulatorError) {
+        guard Glibc.rename(path, target) == 0 else { throw .system("move \(path) to \(target)", errno) }
+    }
+
+    /// Removes a directory with all that is in it; what cannot be removed stays.
+    static func removeTree(_ path: String) {
+        guard let stream = opendir(path) else { return }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name != ".", name != ".." else { continue }
+            let child = "\(path)/\(name)"
+            if unlink(child) != 0, errno == EISDIR || errno == EPERM { Files.removeTree(child) }
+        }
+        rmdir(path)
+    }
+
+    /// What precedes the last component of `path`.
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Where `program` is, searching `directories` in order.
+    static func find(program: String, in directories: [String]) throws(EmulatorError) -> String {
+        for directory in directories where access("\(directory)/\(program)", X_OK) == 0 {
+            return "\(directory)/\(program)"
+        }
+        throw EmulatorError(.programNotFound(program), "`\(program)` is not in \(directories.joined(separator: ":"))")
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+
+/// TCP sockets on 127.0.0.1.
+enum LoopbackSocket {
+    /// A listening socket, or `nil` when the port is taken.
+    static func listening(on port: UInt16) throws(EmulatorError) -> FileDescriptor? {
+        let socket = try LoopbackSocket.make()
+        var one: Int32 = 1
+        // A port whose last connections linger in TIME_WAIT is free for us.
+        setsockopt(socket.raw, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        let bound = LoopbackSocket.withAddress(port: port) { bind(socket.raw, $0, $1) }
+        guard bound == 0, listen(socket.raw, 1024) == 0 else {
+            if errno == EADDRINUSE { return nil }
+            throw .system("listen on port \(port) of 127.0.0.1", errno)
+        }
+        return socket
+    }
+
+    /// The port a socket is bound to.
+    static func port(of descriptor: Int32) -> UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    /// A port that was free a moment ago; 0 asks for any.
+    static func freePort(preferring port: UInt16 = 0) throws(EmulatorError) -> UInt16? {
+        guard let socket = try LoopbackSocket.listening(on: port) else { return nil }
+        return LoopbackSocket.port(of: socket.raw)
+    }
+
+    /// A connection, or `nil` when nobody listens. Blocks no longer than the loopback interface takes.
+    static func connected(to port: UInt16) throws(EmulatorError) -> FileDescriptor? {
+        let socket = try LoopbackSocket.make()
+        var one: Int32 = 1
+        setsockopt(socket.raw, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        let code = LoopbackSocket.withAddress(port: port) { connect(socket.raw, $0, $1) }
+        guard code == 0 else { return nil }
+        return socket
+    }
+
+    private static func make() throws(EmulatorError) -> FileDescriptor {
+        let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard raw >= 0 else { throw .system("make a socket", errno) }
+        return FileDescriptor(owning: raw)
+    }
+
+    private static func withAddress(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
