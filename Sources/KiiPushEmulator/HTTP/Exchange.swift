@@ -10,8 +10,13 @@ final class Exchange: @unchecked Sendable {
     private enum Progress {
         case reading
         case handling
-        case waiting(OpaquePointer)
+        case waiting(SuspendedConnection)
         case answered(HTTPResponse)
+    }
+
+    private struct SuspendedConnection: @unchecked Sendable {
+        // Proof for @unchecked Sendable: the proof of Exchange.
+        let raw: OpaquePointer
     }
 
     private let target: String
@@ -64,7 +69,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     private func answer(_ response: HTTPResponse) {
-        let suspended: OpaquePointer? = self.progress.withLock { progress in
+        let suspended: SuspendedConnection? = self.progress.withLock { progress in
             switch progress {
             case .reading, .handling:
                 progress = .answered(response)
@@ -76,15 +81,16 @@ final class Exchange: @unchecked Sendable {
                 return nil
             }
         }
-        if let suspended { MHD_resume_connection(suspended) }
+        if let suspended { MHD_resume_connection(suspended.raw) }
     }
 
     private func queueOrSuspend(_ connection: OpaquePointer) -> MHD_Result {
+        let suspended = SuspendedConnection(raw: connection)
         let response: HTTPResponse? = self.progress.withLock { progress in
             if case .answered(let response) = progress { return response }
             // Under the lock, so that no answer can resume what is not suspended yet.
-            MHD_suspend_connection(connection)
-            progress = .waiting(connection)
+            MHD_suspend_connection(suspended.raw)
+            progress = .waiting(suspended)
             return nil
         }
         guard let response else { return .YES }

@@ -1,0 +1,38 @@
+import KiiPushCore
+
+/// The one app that an emulator serves.
+struct AppIdentity: Sendable {
+    /// The same everywhere, so that it can be written into configurations; what guards the app is random.
+    static let wellKnownID = "kiilocal"
+
+    var appID: String
+    var appKey: Secret
+    var clientID: String
+    var clientSecret: Secret
+
+    /// A new app, with names in the shapes of Kii's.
+    init(identifiers: inout Identifiers) {
+        self.appID = AppIdentity.wellKnownID
+        self.appKey = Secret(identifiers.hex(32))
+        self.clientID = identifiers.hex(32)
+        self.clientSecret = Secret(identifiers.hex(64))
+    }
+
+    /// An app read back from the stored state.
+    init?(json: JSONValue) {
+        guard let appID = json["appID"]?.string, let appKey = json["appKey"]?.string,
+            let clientID = json["clientID"]?.string, let clientSecret = json["clientSecret"]?.string
+        else { return nil }
+        self.appID = appID
+        self.appKey = Secret(appKey)
+        self.clientID = clientID
+        self.clientSecret = Secret(clientSecret)
+    }
+
+    var json: JSONValue {
+        .object([
+            ("appID", JSONValue(self.appID)), ("appKey", JSONValue(self.appKey.reveal())),
+            ("clientID", JSONValue(self.clientID)), ("clientSecret", JSONValue(self.clientSecret.reveal())),
+        ])
+    }
+}

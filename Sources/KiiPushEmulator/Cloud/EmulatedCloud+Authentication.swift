@@ -1,0 +1,94 @@
+import KiiPushCore
+
+extension EmulatedCloud {
+    /// Who makes the call.
+    ///
+    /// - Throws: ``KiiFailure`` 401 without (sufficient) credentials, 403 for a token that is not valid.
+    func authenticate(_ call: CloudCall, need: Route.Need) throws(KiiFailure) -> Caller {
+        if self.settings.isStrict { try self.checkAppHeaders(call) }
+        guard let caller = try self.caller(call) else {
+            if case .nobody = need { return .anonymous }
+            throw .unauthorized("The request carries no credentials.", app: self.appID, caller: nil)
+        }
+        if case .principal = need, caller == .anonymous {
+            throw .unauthorized("Anonymous access is not possible here.", app: self.appID, caller: caller)
+        }
+        return caller
+    }
+
+    private func caller(_ call: CloudCall) throws(KiiFailure) -> Caller? {
+        guard let authorization = call.field("Authorization") else {
+            // Registration and login with the app's headers alone, as the SDKs do.
+            let isOurs = call.field("X-Kii-AppID") == self.appID && call.field("X-Kii-AppKey") != nil
+            return isOurs ? .anonymous : nil
+        }
+        let words = authorization.split(separator: " ", maxSplits: 1)
+        // The scheme in any case: Kii's JavaScript SDK sends `bearer` (RFC 9110 section 11.1 too).
+        switch (words.first?.lowercased(), words.dropFirst().first) {
+        case ("bearer", let token?):
+            return try self.caller(token: String(token).trimmed, now: call.now)
+        case ("basic", let credentials?):
+            return try self.caller(basic: String(credentials).trimmed)
+        default:
+            throw .unauthorized("The Authorization field is neither Bearer nor Basic.", app: self.appID, caller: nil)
+        }
+    }
+
+    private func caller(token: String, now: Timestamp) throws(KiiFailure) -> Caller {
+        guard let record = self.state.tokens[token] else { throw .wrongToken }
+        if let expiresAt = record.expiresAt, expiresAt <= now { throw .wrongToken }
+        return record.caller
+    }
+
+    /// `base64(APP_ID:APP_KEY)`; Kii's guide allows anything after the colon.
+    private func caller(basic credentials: String) throws(KiiFailure) -> Caller {
+        let parts = Base64.decode(credentials).map { String(decoding: $0, as: UTF8.self) }?
+            .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let parts, parts.count == 2, parts[0] == self.appID,
+            !self.settings.isStrict || parts[1] == self.settings.app.appKey.reveal()
+        else { throw .unauthorized("The app's credentials are not correct.", app: self.appID, caller: nil) }
+        return .anonymous
+    }
+
+    private func checkAppHeaders(_ call: CloudCall) throws(KiiFailure) {
+        let id = call.field("X-Kii-AppID")
+        let key = call.field("X-Kii-AppKey")
+        guard id == nil || id == self.appID, key == nil || key == self.settings.app.appKey.reveal() else {
+            throw .unauthorized("X-Kii-AppID or X-Kii-AppKey is not correct.", app: self.appID, caller: nil)
+        }
+    }
+
+    /// Refuses the call unless `isAllowed`.
+    func require(_ isAllowed: Bool, _ call: CloudCall, _ what: String) throws(KiiFailure) {
+        guard isAllowed else { throw .unauthorized(what, app: self.appID, caller: call.caller) }
+    }
+
+    /// Whether `caller` may act for `principal`: itself, the administrator, or the owner of a thing.
+    func mayAct(_ caller: Caller, for principal: Principal) -> Bool {
+        if caller == .admin || caller == Caller(principal) { return true }
+        guard case .thing(let thingID) = principal, case .user(let userID) = caller else { return false }
+        return self.state.things[thingID]?.owners.contains(userID) ?? false
+    }
+
+    /// Whether `caller` belongs to `scope`: the user itself, a group's member, a thing or its owner, in the app everyone
+    /// with a token, and the administrator everywhere.
+    ///
+    /// - Source: kii-protocol section 4, default rights. A thing has no rights in its owner's scope.
+    func belongs(_ caller: Caller, to scope: Scope) -> Bool {
+        if caller == .admin { return true }
+        switch scope {
+        case .app: return caller != .anonymous
+        case .user(let id): return caller == .user(id)
+        case .thing(let id): return self.mayAct(caller, for: .thing(id))
+        case .group(let id):
+            guard case .user(let userID) = caller else { return false }
+            return self.state.groups[id]?.members.contains(userID) ?? false
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        String(self.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}

@@ -1,0 +1,188 @@
+import KiiPushCore
+
+extension Route {
+    /// Installations and their MQTT endpoints.
+    static let installations: [Route] = [
+        Route("POST", "installations") { (cloud, call) throws(KiiFailure) in try cloud.createInstallation(call) },
+        Route("GET", "installations") { (cloud, call) throws(KiiFailure) in try cloud.listInstallations(call) },
+        Route("GET", "installations/{installation}") { (cloud, call) throws(KiiFailure) in
+            .json(200, "InstallationRetrievalResponse", try cloud.installation(call).description)
+        },
+        Route("DELETE", "installations/{installation}") { (cloud, call) throws(KiiFailure) in
+            try cloud.deleteInstallation(call)
+        },
+        Route("GET", "installations/{installation}/mqtt-endpoint") { (cloud, call) throws(KiiFailure) in
+            try cloud.showEndpoint(call)
+        },
+    ]
+}
+
+/// Installations (kii-protocol section 3).
+extension EmulatedCloud {
+    /// Seconds for which an endpoint is valid: Kii's captured answer says "never, in practice".
+    private static let endpointLifetime = 2_147_483_647
+
+    mutating func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let body = try call.object(of: "InstallationCreationRequest")
+        // A live test of one of Kii's clients writes it as `installationType`.
+        guard let deviceType = (body["deviceType"] ?? body["installationType"])?.string
+            .flatMap({ InstallationRecord.DeviceType(rawValue: $0) })
+        else {
+            let known = InstallationRecord.DeviceType.allCases.map { $0.rawValue }.joined(separator: ", ")
+            throw .invalidInput("deviceType has to be one of \(known).")
+        }
+        let isDevelopment = try self.development(body["development"])
+        let owner = try self.owner(body, call)
+        let former = try self.formerInstallation(deviceType, owner: owner, body)
+        var record =
+            former
+            ?? InstallationRecord(
+                id: self.identifiers.unique(),
+                deviceType: deviceType,
+                registrationID: body["installationRegistrationID"]?.string ?? self.identifiers.unique(),
+                owner: owner,
+                isDevelopment: isDevelopment,
+                createdAt: call.now,
+                credential: deviceType == .mqtt ? self.newCredential() : nil
+            )
+        record.owner = owner
+        record.isDevelopment = isDevelopment
+        self.state.save(record)
+        let location = "\(self.settings.baseURL)/apps/\(self.appID)/installations/\(record.id)"
+        return .json(
+            former == nil ? 201 : 200,
+            "InstallationCreationResponse",
+            .object([
+                ("installationID", JSONValue(record.id)),
+                ("installationRegistrationID", JSONValue(record.registrationID)),
+            ]),
+            fields: [HTTPField("Location", location)]
+        )
+    }
+
+    /// Lengths below those of the smallest client known (ebisu: 63 bytes each, 127 for the password).
+    private mutating func newCredential() -> BrokerCredential {
+        BrokerCredential(username: self.identifiers.secret(24), password: Secret(self.identifiers.secret(32)))
+    }
+
+    /// A boolean, or one written as a string, as ebisu does; absent is production.
+    private func development(_ value: JSONValue?) throws(KiiFailure) -> Bool {
+        guard let value, !value.isNull else { return false }
+        if let bool = value.bool { return bool }
+        switch value.string {
+        case "true": return true
+        case "false": return false
+        default: throw .invalidInput("development has to be true or false.")
+        }
+    }
+
+    /// The caller, or with an administrator's token whom the body names.
+    private func owner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> Principal {
+        let (userID, thingID) = (body["userID"]?.string, body["thingID"]?.string)
+        guard let caller = call.caller.principal else {
+            return try self.principal(userID: userID, thingID: thingID)
+        }
+        guard body["userID"] == nil, body["thingID"] == nil else {
+            throw .invalidInput("userID and thingID are for the administrator alone.")
+        }
+        return caller
+    }
+
+    /// The installation that a repeated creation means.
+    private func formerInstallation(
+        _ deviceType: InstallationRecord.DeviceType,
+        owner: Principal,
+        _ body: JSONValue
+    ) throws(KiiFailure) -> InstallationRecord? {
+        // At most one MQTT installation an owner; elsewhere the device's name is the key and changes hands.
+        if deviceType == .mqtt {
+            return self.state.installations(of: owner).first { $0.deviceType == .mqtt }
+        }
+        guard let registrationID = body["installationRegistrationID"]?.string, !registrationID.isEmpty else {
+            throw .invalidInput("installationRegistrationID is needed for \(deviceType.rawValue).")
+        }
+        return self.state.installation(deviceType: deviceType, registrationID: registrationID)
+    }
+
+    /// The administrator lists all or anybody's; others list their own. A user does not see their things'.
+    mutating func listInstallations(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let (userID, thingID) = (call.target.query["userID"], call.target.query["thingID"])
+        let records: [InstallationRecord]
+        if userID == nil, thingID == nil {
+            try self.require(call.caller == .admin, call, "Only the administrator may list all installations.")
+            records = self.state.installations.values.sorted { $0.id < $1.id }
+        } else {
+            let owner = try self.principal(userID: userID, thingID: thingID)
+            try self.require(self.mayAct(call.caller, for: owner), call, "Only the owner may list its installations.")
+            records = self.state.installations(of: owner)
+        }
+        return .json(200, nil, .object([("installations", JSONValue(records.map { $0.description }))]))
+    }
+
+    mutating func deleteInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let record = try self.installation(call)
+        self.state.remove(record)
+        if let credential = record.credential { self.effects.revocations.append(credential.username) }
+        return .noContent
+    }
+
+    /// `200` with broker and credentials, or `503` with the waiting time in both places where clients look for it.
+    mutating func showEndpoint(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let record = try self.installation(call)
+        guard let credential = record.credential, let topic = record.mqttTopic else {
+            throw KiiFailure(
+                status: 404,
+                errorCode: "MQTT_ENDPOINT_NOT_FOUND",
+                message: "The installation is not for MQTT."
+            )
+        }
+        let ready = record.createdAt + self.settings.endpointDelay
+        guard ready <= call.now else {
+            let seconds = (ready.millisecondsSinceEpoch - call.now.millisecondsSinceEpoch + 999) / 1000
+            throw KiiFailure(
+                status: 503,
+                errorCode: "MQTT_ENDPOINT_NOT_READY",
+                message: "The endpoint is not ready yet.",
+                context: [("retryAfter", JSONValue(seconds))],
+                fields: [HTTPField("Retry-After", "\(seconds)")]
+            )
+        }
+        self.effects.grants.append(credential)
+        let ports = self.settings.brokerPorts
+        return .json(
+            200,
+            "MQTTEndpointResponse",
+            .object([
+                ("installationID", JSONValue(record.id)), ("username", JSONValue(credential.username)),
+                ("password", JSONValue(credential.password.reveal())), ("mqttTopic", JSONValue(topic)),
+                ("host", JSONValue(self.settings.brokerHost)), ("portTCP", JSONValue(ports.tcp)),
+                ("portSSL", JSONValue(ports.tls)), ("X-MQTT-TTL", JSONValue(EmulatedCloud.endpointLifetime)),
+            ]),
+            fields: [HTTPField("X-MQTT-TTL", "\(EmulatedCloud.endpointLifetime)")]
+        )
+    }
+
+    /// The installation of the path, by ID or `{deviceType}:{installationRegistrationID}`, if it is the caller's.
+    func installation(_ call: CloudCall) throws(KiiFailure) -> InstallationRecord {
+        let text = call["installation"]
+        var record = self.state.installations[text]
+        var context: [(String, JSONValue)] = [("installationID", JSONValue(text))]
+        let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
+        if parts.count == 2, let deviceType = InstallationRecord.DeviceType(rawValue: parts[0]) {
+            record = self.state.installation(deviceType: deviceType, registrationID: parts[1])
+            context = [
+                ("installationRegistrationID", JSONValue(parts[1])), ("deviceType", JSONValue(parts[0])),
+            ]
+        }
+        guard let record else {
+            throw KiiFailure(
+                status: 404,
+                errorCode: "INSTALLATION_NOT_FOUND",
+                message: "The installation was not found.",
+                context: context + [("appID", JSONValue(self.appID))]
+            )
+        }
+        try self.require(self.mayAct(call.caller, for: record.owner), call, "Only the owner may use its installation.")
+        return record
+    }
+}

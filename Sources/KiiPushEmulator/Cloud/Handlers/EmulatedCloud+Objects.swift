@@ -1,0 +1,167 @@
+import KiiPushCore
+
+extension Route {
+    /// Objects, whose changes cause pushes, and the subscriptions to their buckets.
+    static let buckets: [Route] =
+        Route.inEveryScope("POST", "buckets/{bucket}/objects") { (cloud, call) throws(KiiFailure) in
+            try cloud.createObject(call)
+        }
+        + Route.inEveryScope("GET", "buckets/{bucket}/objects/{object}") { (cloud, call) throws(KiiFailure) in
+            try cloud.showObject(call)
+        }
+        + Route.inEveryScope("PUT", "buckets/{bucket}/objects/{object}") { (cloud, call) throws(KiiFailure) in
+            try cloud.putObject(call)
+        }
+        + Route.inEveryScope("PATCH", "buckets/{bucket}/objects/{object}") { (cloud, call) throws(KiiFailure) in
+            try cloud.patchObject(call)
+        }
+        + Route.inEveryScope("DELETE", "buckets/{bucket}/objects/{object}") { (cloud, call) throws(KiiFailure) in
+            try cloud.deleteObject(call)
+        }
+        + Route.subscriptions(below: "buckets/{bucket}/filters/{filter}")
+}
+
+/// Objects: as much of Kii's data store as push to app needs.
+extension EmulatedCloud {
+    /// The bucket of the path; its scope exists, itself it need not.
+    func bucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
+        let bucket = Bucket(call["bucket"], in: try self.scope(call))
+        guard Names.isLegal(bucket.id, 2...64, extra: "-_") else {
+            throw KiiFailure(
+                status: 400,
+                errorCode: "INVALID_BUCKET",
+                message: "A bucket ID has to be 2 to 64 of A-Z a-z 0-9 - _"
+            )
+        }
+        return bucket
+    }
+
+    mutating func createObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let bucket = try self.writableBucket(call)
+        let data = try self.data(call)
+        return self.insert(ObjectReference(self.identifiers.unique(), in: bucket), data: data, call)
+    }
+
+    mutating func putObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let object = try self.object(call)
+        let data = try self.data(call)
+        guard let former = self.state.objects[ObjectRecord.key(object)] else {
+            return self.insert(object, data: data, call)
+        }
+        return try self.update(former, data: data, call)
+    }
+
+    /// The members of the body replace those of the object; others stay.
+    mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let former = try self.existingObject(call)
+        let members = (former.data.members ?? []) + (try self.data(call).members ?? [])
+        return try self.update(former, data: JSONValue(members), call)
+    }
+
+    mutating func showObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let record = try self.existingObject(call)
+        let own: [(String, JSONValue)] = [
+            ("_id", JSONValue(record.object.id)), ("_created", JSONValue(record.createdAt.millisecondsSinceEpoch)),
+            ("_modified", JSONValue(record.modifiedAt.millisecondsSinceEpoch)),
+            ("_version", JSONValue("\(record.version)")), ("_owner", .optional(record.creator.principal?.id)),
+        ]
+        return .json(200, nil, .compact((record.data.members ?? []).map { ($0.key, $0.value) } + own))
+    }
+
+    mutating func deleteObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let record = try self.existingObject(call)
+        try self.requireChangeable(record, call)
+        self.state.remove(record)
+        self.announce(.deleted, record.object, modifiedAt: nil, call)
+        return .noContent
+    }
+
+    private mutating func insert(_ object: ObjectReference, data: JSONValue, _ call: CloudCall) -> HTTPResponse {
+        self.state.save(BucketRecord(bucket: object.bucket))
+        self.state.save(
+            ObjectRecord(
+                object: object,
+                creator: call.caller,
+                createdAt: call.now,
+                modifiedAt: call.now,
+                version: 1,
+                data: data
+            )
+        )
+        self.announce(.created, object, modifiedAt: call.now, call)
+        let path = "apps/\(self.appID)/\(ObjectRecord.key(object))"
+        return .json(
+            201,
+            "ObjectCreationResponse",
+            .object([
+                ("objectID", JSONValue(object.id)), ("createdAt", JSONValue(call.now.millisecondsSinceEpoch)),
+                ("dataType", JSONValue(call.mediaType)),
+            ]),
+            fields: [HTTPField("Location", "\(self.settings.baseURL)/\(path)"), HTTPField("ETag", "\"1\"")]
+        )
+    }
+
+    private mutating func update(
+        _ former: ObjectRecord,
+        data: JSONValue,
+        _ call: CloudCall
+    ) throws(KiiFailure) -> HTTPResponse {
+        try self.requireChangeable(former, call)
+        var record = former
+        record.data = data
+        record.modifiedAt = call.now
+        record.version += 1
+        self.state.save(record)
+        self.announce(.updated, record.object, modifiedAt: call.now, call)
+        return .json(
+            200,
+            "ObjectUpdateResponse",
+            .object([
+                ("createdAt", JSONValue(record.createdAt.millisecondsSinceEpoch)),
+                ("modifiedAt", JSONValue(record.modifiedAt.millisecondsSinceEpoch)),
+            ]),
+            fields: [HTTPField("ETag", "\"\(record.version)\"")]
+        )
+    }
+
+    private func object(_ call: CloudCall) throws(KiiFailure) -> ObjectReference {
+        guard Names.isLegal(call["object"], 2...100, extra: "-_.") else {
+            throw KiiFailure(
+                status: 400,
+                errorCode: "INVALID_OBJECT_ID",
+                message: "An object ID has to be 2 to 100 of A-Z a-z 0-9 - _ ."
+            )
+        }
+        return ObjectReference(call["object"], in: try self.writableBucket(call))
+    }
+
+    private func existingObject(_ call: CloudCall) throws(KiiFailure) -> ObjectRecord {
+        let object = try self.object(call)
+        guard let record = self.state.objects[ObjectRecord.key(object)] else { throw .objectNotFound(object.id) }
+        return record
+    }
+
+    private func writableBucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
+        let bucket = try self.bucket(call)
+        try self.require(self.belongs(call.caller, to: bucket.scope), call, "No right to use this bucket.")
+        return bucket
+    }
+
+    /// In the app's scope an object is its creator's; elsewhere it belongs to all who belong to the scope.
+    private func requireChangeable(_ record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {
+        let mayChange = record.object.bucket.scope != .app || call.caller == record.creator || call.caller == .admin
+        try self.require(mayChange, call, "No right to change this object.")
+    }
+
+    /// The body of any JSON media type: Kii's samples name types of their own, `application/vnd.{appID}.{type}+json`.
+    private func data(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
+        guard call.mediaType == "application/json" || call.mediaType.hasSuffix("+json") else {
+            throw .invalidInput("The Content-Type has to be application/json or application/vnd.….+json.")
+        }
+        let data = try call.object()
+        guard !(data.members ?? []).contains(where: { $0.key.hasPrefix("_") }) else {
+            throw .invalidInput("A key must not start with an underscore.")
+        }
+        return data
+    }
+}

@@ -1,0 +1,148 @@
+import KiiPushCore
+
+/// `POST /oauth2/token` and `POST /apps/{appID}/oauth2/token` (kii-protocol section 2.2).
+extension EmulatedCloud {
+    /// Kii's "never": the default of `expires_in`, in seconds.
+    private static let unlimitedSeconds = 2_147_483_647
+
+    mutating func issueToken(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let body =
+            call.mediaType == "application/x-www-form-urlencoded"
+            ? try self.form(call) : try call.object(of: "OauthTokenRequest")
+        let grant = body["grant_type"]?.string
+        if grant == "refresh_token" { return try self.refresh(body, call) }
+        let expiresAt = try self.expiry(body, now: call.now)
+        if body["username"] != nil, grant == nil || grant == "password" {
+            try self.require(self.isFromApp(call), call, "Login needs the app's credentials.")
+            let principal = try self.login(body)
+            return self.grantToken(Caller(principal), expiresAt: expiresAt, refreshable: true, now: call.now)
+        }
+        if body["client_id"] != nil, grant == nil || grant == "client_credentials" {
+            let caller = try self.clientLogin(body)
+            return self.grantToken(caller, expiresAt: expiresAt, refreshable: false, now: call.now)
+        }
+        throw KiiFailure(
+            status: 400,
+            errorCode: "OAUTH2_ERROR",
+            message: "This grant_type is not supported, or its fields are missing."
+        )
+    }
+
+    private func isFromApp(_ call: CloudCall) -> Bool {
+        call.field("Authorization") != nil || call.field("X-Kii-AppID") == self.appID
+    }
+
+    private func form(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
+        let query = try RequestTarget(parsing: "/?" + String(decoding: call.request.body, as: UTF8.self)).query
+        return .object(
+            query.map { name, value in
+                (name, name == "expiresAt" ? Int64(value).map { JSONValue($0) } ?? JSONValue(value) : JSONValue(value))
+            }
+        )
+    }
+
+    /// `expiresAt` in milliseconds since the epoch (and `expires_at`, which one of Kii's clients sends).
+    private func expiry(_ body: JSONValue, now: Timestamp) throws(KiiFailure) -> Timestamp? {
+        guard let value = body["expiresAt"] ?? body["expires_at"], !value.isNull else { return nil }
+        guard let milliseconds = value.int64, milliseconds > now.millisecondsSinceEpoch else {
+            throw .invalidInput("expiresAt has to be a time to come, in milliseconds since 1970.")
+        }
+        return Timestamp(millisecondsSinceEpoch: milliseconds)
+    }
+
+    private func login(_ body: JSONValue) throws(KiiFailure) -> Principal {
+        guard let name = body["username"]?.string, let password = body["password"]?.string else {
+            throw .invalidInput("username and password have to be strings.")
+        }
+        let thingPrefix = "VENDOR_THING_ID:"
+        if name.hasPrefix(thingPrefix) {
+            let thing = self.state.thingID(vendorThingID: String(name.dropFirst(thingPrefix.count)))
+                .flatMap { self.state.things[$0] }
+            guard let thing, thing.password.reveal() == password else { throw .authenticationFailed }
+            return .thing(thing.id)
+        }
+        guard let user = self.userID(loggingInAs: name).flatMap({ self.state.users[$0] }),
+            user.password?.reveal() == password
+        else { throw .authenticationFailed }
+        return .user(user.id)
+    }
+
+    /// The name forms of a login: login name, e-mail, `EMAIL:`, `+81…`, `PHONE:+81…`, `PHONE:{CC}-{local}`.
+    private func userID(loggingInAs name: String) -> String? {
+        if name.hasPrefix("EMAIL:") {
+            return self.state.userID(field: "emailAddress", value: String(name.dropFirst(6)))
+        }
+        if name.hasPrefix("PHONE:") {
+            let number = String(name.dropFirst(6))
+            if let id = self.state.userID(field: "phoneNumber", value: number) { return id }
+            let parts = number.split(separator: "-", maxSplits: 1)
+            guard parts.count == 2,
+                let id = self.state.userID(field: "phoneNumber", value: String(parts[1])),
+                self.state.users[id]?.attributes["country"]?.string == String(parts[0])
+            else { return nil }
+            return id
+        }
+        return self.state.userID(field: "loginName", value: name)
+            ?? self.state.userID(field: "emailAddress", value: name)
+            ?? self.state.userID(field: "phoneNumber", value: name)
+    }
+
+    /// The administrator by client ID and secret, or the app itself by its ID and key.
+    private func clientLogin(_ body: JSONValue) throws(KiiFailure) -> Caller {
+        let app = self.settings.app
+        switch (body["client_id"]?.string, body["client_secret"]?.string) {
+        case (app.clientID, app.clientSecret.reveal()): return .admin
+        case (app.appID, app.appKey.reveal()): return .anonymous
+        default: throw .authenticationFailed
+        }
+    }
+
+    /// Both tokens are replaced; a refresh token works once.
+    private mutating func refresh(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        guard let refreshToken = body["refresh_token"]?.string,
+            let former = self.state.token(refreshedBy: refreshToken)
+        else {
+            throw KiiFailure(
+                status: 403,
+                errorCode: "WRONG_REFRESH_TOKEN",
+                message: "The refresh token is not valid: it is unknown or was used."
+            )
+        }
+        let expiresAt = try self.expiry(body, now: call.now)
+        self.state.remove(former)
+        return self.grantToken(former.caller, expiresAt: expiresAt, refreshable: true, now: call.now)
+    }
+
+    private mutating func grantToken(
+        _ caller: Caller,
+        expiresAt: Timestamp?,
+        refreshable: Bool,
+        now: Timestamp
+    ) -> HTTPResponse {
+        let record = self.newToken(for: caller, expiresAt: expiresAt, refreshable: refreshable)
+        let seconds =
+            expiresAt.map { ($0.millisecondsSinceEpoch - now.millisecondsSinceEpoch) / 1000 }
+            ?? Int64(EmulatedCloud.unlimitedSeconds)
+        return .json(
+            200,
+            nil,
+            .compact([
+                ("id", .optional(caller.principal?.id)), ("access_token", JSONValue(record.token.reveal())),
+                ("expires_in", JSONValue(seconds)), ("token_type", "Bearer"),
+                ("refresh_token", .optional(record.refreshToken?.reveal())),
+            ])
+        )
+    }
+
+    /// Makes and stores a token.
+    mutating func newToken(for caller: Caller, expiresAt: Timestamp? = nil, refreshable: Bool = false) -> TokenRecord {
+        let record = TokenRecord(
+            token: Secret(self.identifiers.secret(43)),
+            caller: caller,
+            expiresAt: expiresAt,
+            refreshToken: refreshable ? Secret(self.identifiers.secret(43)) : nil
+        )
+        self.state.save(record)
+        return record
+    }
+}

@@ -1,0 +1,94 @@
+import KiiPushCore
+
+extension Route {
+    /// Topics, their subscriptions and what is sent to them, in every scope, and direct pushes.
+    static let topics: [Route] =
+        Route.inEveryScope("PUT", "topics/{topic}") { (cloud, call) throws(KiiFailure) in try cloud.createTopic(call) }
+        + Route.inEveryScope("GET", "topics/{topic}") { (cloud, call) throws(KiiFailure) in try cloud.checkTopic(call) }
+        + Route.inEveryScope("DELETE", "topics/{topic}") { (cloud, call) throws(KiiFailure) in
+            try cloud.deleteTopic(call)
+        }
+        + Route.inEveryScope("GET", "topics") { (cloud, call) throws(KiiFailure) in try cloud.listTopics(call) }
+        + Route.subscriptions(below: "topics/{topic}")
+        + Route.inEveryScope("POST", "topics/{topic}/push/messages") { (cloud, call) throws(KiiFailure) in
+            try cloud.sendToTopic(call)
+        }
+        + [
+            Route("POST", "users/{user}/push/messages") { (cloud, call) throws(KiiFailure) in
+                try cloud.sendToUser(call)
+            }
+        ]
+}
+
+/// Topics (kii-protocol section 4).
+extension EmulatedCloud {
+    /// Topics in one page of a list. Kii's number is not documented.
+    private static let pageSize = 50
+
+    /// The topic of the path; its scope exists, itself it need not.
+    func topic(_ call: CloudCall) throws(KiiFailure) -> Topic {
+        let topic = Topic(call["topic"], in: try self.scope(call))
+        guard Topic.isValidID(topic.id) else {
+            throw .invalidInput("A topic ID has to be 1 to 64 of A-Z a-z 0-9 _ -")
+        }
+        return topic
+    }
+
+    /// The topic of the path, which exists.
+    func existingTopic(_ call: CloudCall) throws(KiiFailure) -> TopicRecord {
+        let topic = try self.topic(call)
+        guard let record = self.state.topics[topic.path] else { throw .topicNotFound(topic, app: self.appID) }
+        return record
+    }
+
+    /// Whether `caller` may create topics in `scope` and send to those there: in the app the administrator alone.
+    func mayPublish(_ caller: Caller, in scope: Scope) -> Bool {
+        scope == .app ? caller == .admin : self.belongs(caller, to: scope)
+    }
+
+    mutating func createTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let topic = try self.topic(call)
+        try self.require(self.mayPublish(call.caller, in: topic.scope), call, "No right to create topics here.")
+        guard self.state.topics[topic.path] == nil else { throw .topicExists(topic, app: self.appID) }
+        self.state.save(TopicRecord(topic: topic, creator: call.caller))
+        return .noContent
+    }
+
+    mutating func checkTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let record = try self.existingTopic(call)
+        try self.require(self.belongs(call.caller, to: record.topic.scope), call, "No right to look at this topic.")
+        return .noContent
+    }
+
+    mutating func deleteTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let record = try self.existingTopic(call)
+        try self.require(self.mayManage(call.caller, record), call, "No right to delete this topic.")
+        self.state.remove(record)
+        return .noContent
+    }
+
+    /// The administrator, the owner of the scope, the creator of the topic.
+    private func mayManage(_ caller: Caller, _ record: TopicRecord) -> Bool {
+        if caller == .admin || caller == record.creator { return true }
+        guard case .group(let groupID) = record.topic.scope else {
+            return record.topic.scope != .app && self.belongs(caller, to: record.topic.scope)
+        }
+        return caller == self.state.groups[groupID].map { .user($0.owner) }
+    }
+
+    mutating func listTopics(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let scope = try self.scope(call)
+        try self.require(self.belongs(call.caller, to: scope), call, "No right to list topics here.")
+        var topicIDs = self.state.topicIDs(in: scope)[...]
+        // The key is the last ID of the page before, so that a list can change between two pages.
+        if let key = call.target.query["paginationKey"] { topicIDs = topicIDs.drop { $0 <= key } }
+        let page = topicIDs.prefix(EmulatedCloud.pageSize)
+        let topics = page.map { JSONValue.object([("topicID", JSONValue($0))]) }
+        let isLast = page.count == topicIDs.count
+        return .json(
+            200,
+            "TopicsRetrievalResponse",
+            .compact([("topics", JSONValue(topics)), ("paginationKey", isLast ? .null : .optional(page.last))])
+        )
+    }
+}

@@ -1,0 +1,125 @@
+import KiiPushCore
+
+extension Route {
+    /// Tokens, users, things and groups.
+    static let accounts: [Route] = [
+        Route("POST", "oauth2/token", need: .nobody) { (cloud, call) throws(KiiFailure) in try cloud.issueToken(call) },
+        Route("POST", "users", need: .app) { (cloud, call) throws(KiiFailure) in try cloud.registerUser(call) },
+        Route("GET", "users/{user}") { (cloud, call) throws(KiiFailure) in try cloud.showUser(call) },
+        Route("PUT", "users/{user}/password") { (cloud, call) throws(KiiFailure) in try cloud.changePassword(call) },
+        Route("POST", "things", need: .app) { (cloud, call) throws(KiiFailure) in try cloud.registerThing(call) },
+        Route("GET", "things/{thing}") { (cloud, call) throws(KiiFailure) in try cloud.showThing(call) },
+        Route("PUT", "things/{thing}/ownership/{owner}") { (cloud, call) throws(KiiFailure) in
+            try cloud.addOwner(call)
+        },
+        Route("POST", "groups") { (cloud, call) throws(KiiFailure) in try cloud.createGroup(call) },
+    ]
+}
+
+/// Users (kii-protocol section 2.1).
+extension EmulatedCloud {
+    mutating func registerUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let isPseudo = call.mediaType == "application/vnd.kii.registrationandauthorizationrequest+json"
+        let body = try call.object(of: isPseudo ? "RegistrationAndAuthorizationRequest" : "RegistrationRequest")
+        let attributes = (body.members ?? []).filter { $0.key != "password" }
+        guard !attributes.contains(where: { $0.key.hasPrefix("_") }) else {
+            throw .invalidInput("A field must not start with an underscore.")
+        }
+        let names = try self.checkedNames(body)
+        let password = try isPseudo ? nil : self.checkedPassword(body["password"])
+        guard isPseudo || !names.isEmpty else {
+            throw .invalidInput("One of \(UserRecord.names.joined(separator: ", ")) is needed.")
+        }
+        let user = UserRecord(id: self.identifiers.principal(), attributes: JSONValue(attributes), password: password)
+        self.state.save(user)
+        let location = [HTTPField("Location", "\(self.settings.baseURL)/apps/\(self.appID)/users/\(user.id)")]
+        guard isPseudo else { return .json(201, "RegistrationResponse", user.description, fields: location) }
+        // A pseudo user's token cannot be refreshed: losing it loses the account.
+        let token = self.newToken(for: .user(user.id))
+        let members = (user.description.members ?? []).map { ($0.key, $0.value) }
+        return .json(
+            201,
+            "RegistrationAndAuthorizationResponse",
+            .object(members + [("_accessToken", JSONValue(token.token.reveal()))]),
+            fields: location
+        )
+    }
+
+    /// The fields that name the user, legal and not taken.
+    private func checkedNames(_ body: JSONValue) throws(KiiFailure) -> [String: String] {
+        var names: [String: String] = [:]
+        for field in UserRecord.names {
+            guard let value = body[field], !value.isNull else { continue }
+            guard let text = value.string, !text.isEmpty, text.utf8.count <= 256 else {
+                throw .invalidInput("\(field) has to be a string that is not empty.")
+            }
+            names[field] = text
+        }
+        if let name = names["loginName"], !Names.isLegal(name, 3...64, extra: "-_.") {
+            throw .invalidInput("loginName has to be 3 to 64 of A-Z a-z 0-9 - _ .")
+        }
+        for (field, value) in names.sorted(by: { $0.key < $1.key })
+        where self.state.userID(field: field, value: value) != nil {
+            throw .userExists(field: field, value: value, app: self.appID)
+        }
+        return names
+    }
+
+    private func checkedPassword(_ value: JSONValue?) throws(KiiFailure) -> Secret {
+        guard let password = value?.string, (4...50).contains(password.utf8.count),
+            password.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
+        else { throw .invalidInput("password has to be 4 to 50 printable ASCII characters.") }
+        return Secret(password)
+    }
+
+    mutating func showUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        .json(200, "UserDataRetrievalResponse", try self.user(call).description)
+    }
+
+    /// A new password ends every token of the user (kii-protocol section 2.3).
+    mutating func changePassword(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        var user = try self.user(call)
+        try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may change the password.")
+        let body = try call.object(of: "ChangePasswordRequest")
+        let password = try self.checkedPassword(body["newPassword"])
+        guard call.caller == .admin || (user.password != nil && body["oldPassword"]?.string == user.password?.reveal())
+        else {
+            throw KiiFailure(status: 401, errorCode: "WRONG_PASSWORD", message: "oldPassword is not correct.")
+        }
+        user.password = password
+        self.state.save(user)
+        self.state.removeTokens(of: .user(user.id))
+        return .noContent
+    }
+
+    /// A group with its members, as much as the group scope needs.
+    mutating func createGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let body = try call.object(of: "GroupCreationRequest")
+        guard let name = body["name"]?.string, !name.isEmpty else { throw .invalidInput("name is needed.") }
+        let owner = body["owner"]?.string ?? call.caller.principal?.id ?? ""
+        guard self.state.users[owner] != nil else { throw .userNotFound(value: owner, app: self.appID) }
+        try self.require(self.mayAct(call.caller, for: .user(owner)), call, "Only the owner may create its group.")
+        var members: [String] = []
+        if let value = body["members"], !value.isNull {
+            guard let texts = value.array?.map({ $0.string }), !texts.contains(nil) else {
+                throw .invalidInput("members has to be an array of user IDs.")
+            }
+            members = texts.compactMap { $0 }
+        }
+        let known = members.filter { self.state.users[$0] != nil }
+        let group = GroupRecord(
+            id: self.identifiers.principal(),
+            name: name,
+            owner: owner,
+            members: Set(known).union([owner])
+        )
+        self.state.save(group)
+        let notFound = members.filter { self.state.users[$0] == nil }.map { JSONValue($0) }
+        return .json(
+            201,
+            "GroupCreationResponse",
+            .object([("groupID", JSONValue(group.id)), ("notFoundUsers", JSONValue(notFound))]),
+            fields: [HTTPField("Location", "\(self.settings.baseURL)/apps/\(self.appID)/groups/\(group.id)")]
+        )
+    }
+}

@@ -1,0 +1,115 @@
+import KiiPushCore
+
+/// The parts of a send that are for one network each (kii-protocol sections 6.2 to 6.4).
+struct PushSections {
+    /// The networks, by the names of their sections.
+    enum Network: String, CaseIterable {
+        case gcm, fcm, apns, jpush, mqtt
+    }
+
+    private static let googleLimit = 4096
+    /// The reference's number; a guide says 4096.
+    private static let appleLimit = 2048
+    private static let gcmReserved: Set<String> = [
+        "from", "registration_ids", "collapse_key", "data", "delay_while_idle", "time_to_live",
+        "restricted_package_name", "dry_run",
+    ]
+    private static let fcmReserved: Set<String> = [
+        "from", "message_type", "collapse_key", "priority", "ttl", "restricted_package_name", "notification",
+        "fcm_options", "direct_boot_ok",
+    ]
+
+    private let common: [JSONMember]
+    private let sections: [Network: JSONValue]
+
+    init(_ body: JSONValue) throws(KiiFailure) {
+        self.common = try PushSections.flatMembers(body["data"], name: "data", onlyStrings: false) ?? []
+        var sections: [Network: JSONValue] = [:]
+        for network in Network.allCases {
+            guard let section = body[network.rawValue], !section.isNull else { continue }
+            guard section.kind == .object else { throw .invalidInput("\(network.rawValue) has to be an object.") }
+            if let enabled = section["enabled"], enabled.bool == nil {
+                throw .invalidInput("\(network.rawValue).enabled has to be true or false.")
+            }
+            sections[network] = section
+        }
+        self.sections = sections
+        guard sections.values.contains(where: { $0["enabled"] != nil }) else {
+            throw .invalidInput("At least one of gcm, fcm, apns, jpush and mqtt is needed, with `enabled`.")
+        }
+        for network in Network.allCases where self.isEnabled(network) { try self.check(network, body) }
+        if sections[.gcm]?["dryRun"]?.bool == true, self.isEnabled(.apns) {
+            throw .invalidInput("gcm.dryRun is not possible together with apns.")
+        }
+    }
+
+    /// Whether the section is there and says so.
+    func isEnabled(_ network: Network) -> Bool { self.sections[network]?["enabled"]?.bool ?? false }
+
+    /// The common data with the section's own merged over it.
+    func data(of network: Network) -> [JSONMember] {
+        let own = self.sections[network]?["data"]?.members ?? []
+        let ownKeys = Set(own.map { $0.key })
+        return self.common.filter { !ownKeys.contains($0.key) } + own
+    }
+
+    private func check(_ network: Network, _ body: JSONValue) throws(KiiFailure) {
+        let name = "\(network.rawValue).data"
+        let isGoogle = network == .gcm || network == .fcm
+        let own = try PushSections.flatMembers(
+            self.sections[network]?["data"],
+            name: name,
+            onlyStrings: isGoogle
+        )
+        // Apple's messages may be an alert alone; the others are nothing without data.
+        let isNotification = self.sections[network]?["notification"] != nil || network == .apns
+        guard own != nil || body["data"] != nil || isNotification else {
+            throw .invalidInput("data or \(name) is needed.")
+        }
+        let data = self.data(of: network)
+        switch network {
+        case .gcm: try PushSections.checkKeys(data, prefixes: ["google."], reserved: PushSections.gcmReserved)
+        case .fcm: try PushSections.checkKeys(data, prefixes: ["google.", "gcm."], reserved: PushSections.fcmReserved)
+        case .apns, .jpush, .mqtt: break
+        }
+        let size = JSONValue(data).serialized().count
+        if isGoogle, size > PushSections.googleLimit {
+            throw .invalidInput("The \(network.rawValue) message is larger than \(PushSections.googleLimit) bytes.")
+        }
+        let alert = self.sections[network]?["alert"]?.serialized().count ?? 0
+        if network == .apns, size + alert > PushSections.appleLimit {
+            throw .invalidInput("The apns message is larger than \(PushSections.appleLimit) bytes.")
+        }
+    }
+
+    private static func checkKeys(
+        _ data: [JSONMember],
+        prefixes: [String],
+        reserved: Set<String>
+    ) throws(KiiFailure) {
+        for member in data
+        where reserved.contains(member.key) || prefixes.contains(where: { member.key.hasPrefix($0) }) {
+            throw .invalidInput("The key \(member.key) is reserved.")
+        }
+    }
+
+    /// The members of an object without objects and arrays in it; `nil` when there is none.
+    private static func flatMembers(
+        _ value: JSONValue?,
+        name: String,
+        onlyStrings: Bool
+    ) throws(KiiFailure) -> [JSONMember]? {
+        guard let value, !value.isNull else { return nil }
+        guard let members = value.members else { throw .invalidInput("\(name) has to be an object.") }
+        for member in members {
+            switch member.value.kind {
+            case .object, .array:
+                throw .invalidInput("\(name) has to be flat: \(member.key) is nested.")
+            case .null, .bool, .number:
+                guard !onlyStrings else { throw .invalidInput("\(name) has to hold strings alone: \(member.key).") }
+            case .string: break
+            }
+        }
+        return members
+    }
+}

@@ -1,0 +1,64 @@
+import KiiPushCore
+
+/// A request on its way through the cloud: what was sent, what the route took from the path, and who asks.
+struct CloudCall: Sendable {
+    let request: IncomingRequest
+    let target: RequestTarget
+    /// What stands in the path for each `{name}` of the route.
+    let parameters: [String: String]
+    let now: Timestamp
+    var caller: Caller = .anonymous
+
+    init(request: IncomingRequest, target: RequestTarget, parameters: [String: String], now: Timestamp) {
+        self.request = request
+        self.target = target
+        self.parameters = parameters
+        self.now = now
+    }
+
+    subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
+
+    /// The first value of a header field.
+    func field(_ name: String) -> String? {
+        self.request.fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// The media type in lower case, without its parameters.
+    var mediaType: String {
+        let value = self.field("Content-Type") ?? ""
+        return value.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
+    }
+
+    /// The body as a JSON object, if it comes as `application/vnd.kii.{name}+json` or `application/json`.
+    ///
+    /// Media types are compared without regard to case, as Kii's own clients differ in it.
+    func object(of name: String) throws(KiiFailure) -> JSONValue {
+        let type = "application/vnd.kii.\(name)+json"
+        guard self.mediaType == type.lowercased() || self.mediaType == "application/json" else {
+            throw .invalidInput("The Content-Type has to be \(type).")
+        }
+        return try self.object()
+    }
+
+    /// The body as a JSON object, whatever its media type.
+    func object() throws(KiiFailure) -> JSONValue {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: self.request.body)
+        } catch {
+            throw .invalidJSON(error)
+        }
+        guard value.kind == .object else { throw .invalidInput("The body has to be a JSON object.") }
+        return value
+    }
+}
+
+extension HTTPResponse {
+    /// An answer with a JSON body of the type `application/vnd.kii.{name}+json`, or `application/json` without a name.
+    static func json(_ status: Int, _ name: String?, _ body: JSONValue, fields: [HTTPField] = []) -> HTTPResponse {
+        let type = name.map { "application/vnd.kii.\($0)+json;charset=UTF-8" } ?? "application/json;charset=UTF-8"
+        return HTTPResponse(status: status, fields: [HTTPField("Content-Type", type)] + fields, body: body.serialized())
+    }
+
+    static let noContent = HTTPResponse(status: 204)
+}

@@ -1,0 +1,52 @@
+import KiiPushCore
+
+/// One thing that can be asked of the cloud.
+struct Route: Sendable {
+    /// Who may ask, before the handler looks closer.
+    enum Need: Sendable {
+        /// Anybody at all; the handler looks at the body for who it is.
+        case nobody
+        /// The app, by its key or a token.
+        case app
+        /// A user, thing or administrator, by a token.
+        case principal
+    }
+
+    typealias Handler = @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> HTTPResponse
+
+    let method: String
+    let pattern: [Segment]
+    let need: Need
+    let handler: Handler
+
+    /// One segment of a pattern: a word, or `{name}` for anything but nothing.
+    enum Segment: Sendable {
+        case word(String)
+        case parameter(String)
+    }
+
+    init(_ method: String, _ pattern: String, need: Need = .principal, _ handler: @escaping Handler) {
+        self.method = method
+        self.need = need
+        self.handler = handler
+        self.pattern = pattern.split(separator: "/").map { segment in
+            segment.hasPrefix("{") ? .parameter(String(segment.dropFirst().dropLast())) : .word(String(segment))
+        }
+    }
+
+    /// The values of the parameters if `path` has the form of the pattern.
+    func match(_ path: ArraySlice<String>) -> [String: String]? {
+        guard path.count == self.pattern.count else { return nil }
+        var parameters: [String: String] = [:]
+        for (segment, text) in zip(self.pattern, path) {
+            switch segment {
+            case .word(let word):
+                guard word == text else { return nil }
+            case .parameter(let name):
+                guard !text.isEmpty else { return nil }
+                parameters[name] = text
+            }
+        }
+        return parameters
+    }
+}

@@ -1,0 +1,55 @@
+import KiiPushCore
+
+/// All that can be asked, and how a request finds it.
+enum RouteTable {
+    /// Below `/api`.
+    private static let global: [Route] = [
+        Route("POST", "oauth2/token", need: .nobody) { (cloud, call) throws(KiiFailure) in try cloud.issueToken(call) }
+    ]
+
+    /// Below `/api/apps/{appID}`.
+    private static let ofApp: [Route] = Route.accounts + Route.installations + Route.topics + Route.buckets
+
+    /// The route of a request and what its path holds.
+    ///
+    /// - Throws: ``KiiFailure`` 404 for a path that leads nowhere or another app, 405 for a method that it does not have.
+    static func match(
+        method: String,
+        path: [String],
+        app: String
+    ) throws(KiiFailure) -> (Route, parameters: [String: String]) {
+        let written = "/" + path.joined(separator: "/")
+        guard path.first == "api", path.count > 1 else { throw .pathNotFound(written) }
+        let routes: [Route]
+        let rest: ArraySlice<String>
+        if path[1] == "apps", path.count > 3 {
+            guard path[2] == app else { throw .appNotFound(path[2]) }
+            (routes, rest) = (RouteTable.ofApp, path[3...])
+        } else {
+            (routes, rest) = (RouteTable.global, path[1...])
+        }
+        var allowed: [String] = []
+        for route in routes {
+            guard let parameters = route.match(rest) else { continue }
+            // RFC 9110 section 9.3.2: HEAD is GET without the content, which the server leaves out.
+            if route.method == method || (method == "HEAD" && route.method == "GET") { return (route, parameters) }
+            if !allowed.contains(route.method) { allowed.append(route.method) }
+        }
+        guard !allowed.isEmpty else { throw .pathNotFound(written) }
+        throw .methodNotAllowed(method, allowed: allowed)
+    }
+}
+
+extension Route {
+    /// The same route in the app's scope and below a user, group and thing.
+    static func inEveryScope(
+        _ method: String,
+        _ pattern: String,
+        need: Need = .principal,
+        _ handler: @escaping Handler
+    ) -> [Route] {
+        ["", "users/{user}/", "groups/{group}/", "things/{thing}/"].map {
+            Route(method, $0 + pattern, need: need, handler)
+        }
+    }
+}
