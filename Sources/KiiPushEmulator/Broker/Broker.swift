@@ -1,0 +1,76 @@
+import KiiPushCore
+
+/// A mosquitto of the emulator's own: started, watched, told of new clients, and stopped.
+final class Broker: Sendable {
+    /// What a broker is started with.
+    struct Settings: Sendable {
+        var files: BrokerFiles
+        var programs: Programs
+        /// Asked for by the user; 0 for any.
+        var ports: BrokerPorts
+        /// Taken where they are free and none was asked for.
+        var preferredPorts: BrokerPorts
+        var publisher: BrokerCredential
+        /// The clients that the stored state knows.
+        var usernames: Set<String>
+        /// A lock that the broker holds as long as it runs, whatever becomes of this process.
+        var lock: FileLock
+    }
+
+    enum Message: Sendable {
+        case grant([BrokerCredential], @Sendable (Bool) -> Void)
+        case revoke([String])
+        case stop(@Sendable () -> Void)
+    }
+
+    let ports: BrokerPorts
+    private let mailbox: Mailbox<Message>
+
+    private init(ports: BrokerPorts, mailbox: Mailbox<Message>) {
+        self.ports = ports
+        self.mailbox = mailbox
+    }
+
+    /// Starts mosquitto and returns when it takes connections.
+    static func start(_ settings: Settings) async throws -> Broker {
+        let mailbox = try Mailbox<Message>()
+        return try await withCheckedThrowingContinuation { continuation in
+            do {
+                // The thread lives as long as mosquitto is wanted: mosquitto ends with it (PR_SET_PDEATHSIG).
+                try Thread(named: "kii-broker") {
+                    let supervisor: BrokerSupervisor
+                    do throws(EmulatorError) {
+                        supervisor = try BrokerSupervisor(settings, mailbox: mailbox)
+                    } catch {
+                        continuation.resume(throwing: error)
+                        return
+                    }
+                    continuation.resume(returning: Broker(ports: supervisor.ports, mailbox: mailbox))
+                    supervisor.run()
+                }.detach()
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+
+    /// Lets clients in and calls `completion` once, on another thread: with `true` when the broker accepts them all.
+    func grant(_ credentials: [BrokerCredential], completion: @escaping @Sendable (Bool) -> Void) {
+        guard !credentials.isEmpty else { return completion(true) }
+        if !self.mailbox.post(.grant(credentials, completion)) { completion(false) }
+    }
+
+    /// Locks clients out; the broker cuts their connections.
+    func revoke(_ usernames: [String]) {
+        guard !usernames.isEmpty else { return }
+        // A broker that has stopped lets nobody in anyway.
+        _ = self.mailbox.post(.revoke(usernames))
+    }
+
+    /// Stops mosquitto and returns when it has ended.
+    func stop() async {
+        await withCheckedContinuation { continuation in
+            if !self.mailbox.post(.stop { continuation.resume() }) { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import KiiPushCore
+
+/// An MQTT connection of the emulator's own to its broker. Used by one thread.
+final class BrokerConnection {
+    /// What became of an attempt to log in.
+    enum Login {
+        case accepted(BrokerConnection)
+        case refused(ConnackCode)
+        /// Nobody listens, or the answer did not come in time.
+        case unreachable
+    }
+
+    private let socket: FileDescriptor
+    private var decoder = FrameDecoder()
+    private var unsent: [UInt8] = []
+    private var input = [UInt8](repeating: 0, count: 65_536)
+
+    private init(socket: consuming FileDescriptor) {
+        self.socket = socket
+    }
+
+    /// Connects and logs in with a clean session; blocks no longer than `patience` milliseconds.
+    static func open(
+        port: UInt16,
+        credential: BrokerCredential,
+        clientID: String,
+        patience: Int32
+    ) throws(EmulatorError) -> Login {
+        guard let socket = try LoopbackSocket.connected(to: port) else { return .unreachable }
+        let flags = fcntl(socket.raw, F_GETFL)
+        _ = fcntl(socket.raw, F_SETFL, flags | O_NONBLOCK)
+        let connection = BrokerConnection(socket: socket)
+        // Keep alive 0: on the loopback interface a connection is whole or closed, never half open.
+        let connect = MQTTConnect(
+            clientID: clientID,
+            cleanSession: true,
+            keepAlive: 0,
+            username: credential.username,
+            password: credential.password
+        )
+        guard connection.send(.connect(connect)) else { return .unreachable }
+        let deadline = MonotonicInstant.now() + .milliseconds(Int64(patience))
+        var code: ConnackCode?
+        while code == nil {
+            let left = deadline - .now()
+            guard left > .zero else { return .unreachable }
+            var entry = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&entry, 1, Int32(clamping: left.wholeMillisecondsRoundedUp)) >= 0 || errno == EINTR else {
+                return .unreachable
+            }
+            let isOpen = connection.receive { packet in
+                if case .connack(let connack) = packet { code = connack.code }
+            }
+            guard isOpen || code != nil else { return .unreachable }
+        }
+        guard let code else { return .unreachable }
+        return code == .accepted ? .accepted(connection) : .refused(code)
+    }
+
+    var descriptor: Int32 { self.socket.raw }
+
+    /// Whether the socket has not taken all yet.
+    var hasUnsentBytes: Bool { !self.unsent.isEmpty }
+
+    /// Appends a packet to what is sent; `false` when the connection is broken.
+    func send(_ packet: MQTTPacket) -> Bool {
+        do throws(MQTTError) {
+            try packet.encode(into: &self.unsent)
+        } catch {
+            return false
+        }
+        return self.flush()
+    }
+
+    /// Appends encoded packets to what is sent.
+    func send(_ bytes: [UInt8]) -> Bool {
+        self.unsent += bytes
+        return self.flush()
+    }
+
+    /// Sends what the socket takes; `false` when the connection is broken.
+    func flush() -> Bool {
+        var sent = 0
+        defer { self.unsent.removeFirst(sent) }
+        while sent < self.unsent.count {
+            let count = self.unsent[sent...].withUnsafeBytes {
+                Glibc.send(self.socket.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0 { return errno == EAGAIN || errno == EINTR }
+            sent += count
+        }
+        return true
+    }
+
+    /// Hands over every packet that has come; `false` when the connection has ended or speaks no MQTT.
+    func receive(_ body: (MQTTPacket) -> Void) -> Bool {
+        while true {
+            let count = recv(self.socket.raw, &self.input, self.input.count, 0)
+            if count < 0 { return errno == EAGAIN || errno == EINTR }
+            guard count > 0 else { return false }
+            do throws(MQTTError) {
+                try self.decoder.decode(self.input.span.extracting(first: count).bytes) {
+                    (header, bytes) throws(MQTTError) in
+                    body(try MQTTPacket(decoding: bytes, header: header, version: .v3_1_1))
+                }
+            } catch {
+                return false
+            }
+        }
+    }
+}

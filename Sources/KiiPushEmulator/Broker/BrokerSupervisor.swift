@@ -1,0 +1,196 @@
+import Glibc
+import KiiPushCore
+
+/// What runs on the broker's thread: mosquitto is its child. Used by that thread alone.
+final class BrokerSupervisor {
+    private static let startPatience = Duration.seconds(10)
+    private static let grantPatience = Duration.seconds(5)
+    private static let stopPatienceMilliseconds: Int32 = 5000
+    private static let attempts = 5
+    /// How long between two looks at a broker that gives no sign of its own.
+    private static let lookMilliseconds: Int32 = 5
+    private static let restartDelayMilliseconds: Int32 = 200
+
+    private(set) var ports: BrokerPorts
+    private let settings: Broker.Settings
+    private let mailbox: Mailbox<Broker.Message>
+    private var passwords: PasswordFile
+    private var child: ChildProcess?
+
+    /// Starts mosquitto and waits until it takes connections.
+    init(_ settings: Broker.Settings, mailbox: Mailbox<Broker.Message>) throws(EmulatorError) {
+        self.settings = settings
+        self.mailbox = mailbox
+        self.ports = settings.ports
+        self.passwords = try PasswordFile(
+            path: settings.files.passwords,
+            programs: settings.programs,
+            known: settings.usernames
+        )
+        try self.passwords.set([settings.publisher])
+        try self.startOnFreePorts()
+    }
+
+    /// Serves until told to stop.
+    func run() {
+        var onStop: [@Sendable () -> Void] = []
+        while onStop.isEmpty {
+            self.wait()
+            onStop = self.serve(self.mailbox.takeAll())
+            if onStop.isEmpty, !self.isRunning { self.restart() }
+        }
+        if let child = self.child.take() { child.stop(patience: BrokerSupervisor.stopPatienceMilliseconds) }
+        for message in self.mailbox.close() {
+            switch message {
+            case .grant(_, let completion): completion(false)
+            case .revoke: break
+            case .stop(let completion): onStop.append(completion)
+            }
+        }
+        for completion in onStop { completion() }
+    }
+
+    private var isRunning: Bool { self.child?.isRunning(afterMilliseconds: 0) ?? false }
+
+    private func wait() {
+        var entries = [pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
+        if let lifeline = self.child?.lifeline.raw {
+            entries.append(pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0))
+        }
+        poll(&entries, nfds_t(entries.count), self.child == nil ? BrokerSupervisor.restartDelayMilliseconds : -1)
+    }
+
+    // MARK: - Starting
+
+    private func startOnFreePorts() throws(EmulatorError) {
+        var preferred = self.settings.preferredPorts
+        var failure = EmulatorError(.brokerFailed, "mosquitto was not started")
+        for _ in 0..<BrokerSupervisor.attempts {
+            self.ports = BrokerPorts(
+                tcp: try self.choosePort(self.settings.ports.tcp, preferred: preferred.tcp, not: 0),
+                tls: 0
+            )
+            self.ports.tls = try self.choosePort(
+                self.settings.ports.tls,
+                preferred: preferred.tls,
+                not: self.ports.tcp
+            )
+            do throws(EmulatorError) {
+                return try self.start()
+            } catch {
+                failure = error
+            }
+            // Somebody else may have taken a port between our look and mosquitto's.
+            preferred = BrokerPorts(tcp: 0, tls: 0)
+        }
+        throw failure
+    }
+
+    private func choosePort(
+        _ wanted: UInt16,
+        preferred: UInt16,
+        not taken: UInt16
+    ) throws(EmulatorError) -> UInt16 {
+        if wanted != 0 {
+            guard let port = try LoopbackSocket.freePort(preferring: wanted) else {
+                throw EmulatorError(.portInUse(wanted), "port \(wanted) of 127.0.0.1 is taken")
+            }
+            return port
+        }
+        if preferred != 0, preferred != taken, let port = try LoopbackSocket.freePort(preferring: preferred) {
+            return port
+        }
+        while true {
+            guard let port = try LoopbackSocket.freePort() else { continue }
+            // 1883 is everybody's broker, also of one that is stopped just now.
+            if port != taken, port != 1883 { return port }
+        }
+    }
+
+    private func start() throws(EmulatorError) {
+        let files = self.settings.files
+        try files.write(ports: self.ports, isRoot: geteuid() == 0)
+        self.child = try ChildProcess(
+            program: self.settings.programs.mosquitto,
+            arguments: ["-c", files.configuration],
+            output: files.log,
+            inherited: self.settings.lock.descriptor,
+            launcher: self.settings.programs.setpriv
+        )
+        guard try self.waitUntilAccepted(self.settings.publisher, patience: BrokerSupervisor.startPatience) else {
+            let isRunning = self.isRunning
+            if let child = self.child.take() { child.stop(patience: BrokerSupervisor.stopPatienceMilliseconds) }
+            let what = isRunning ? "mosquitto takes no connections" : "mosquitto ended at its start"
+            throw EmulatorError(.brokerFailed, "\(what): \(files.lastLogLines())")
+        }
+    }
+
+    /// Brings a broker back that has ended by itself; where that fails the next turn tries again.
+    private func restart() {
+        if let child = self.child.take() { _ = child.wait() }
+        // The reason is in the broker's log, and whoever sends meanwhile is told 503.
+        try? self.start()
+    }
+
+    /// Waits until `credential` can log in; `false` when mosquitto has ended or time is up.
+    private func waitUntilAccepted(
+        _ credential: BrokerCredential,
+        patience: Duration
+    ) throws(EmulatorError) -> Bool {
+        let deadline = MonotonicInstant.now() + patience
+        while MonotonicInstant.now() < deadline {
+            let login = try BrokerConnection.open(
+                port: self.ports.tcp,
+                credential: credential,
+                // Never the installation's own client ID: that would take its session over.
+                clientID: "kii-push-probe",
+                patience: Int32(clamping: patience.wholeMillisecondsRoundedUp)
+            )
+            if case .accepted(let connection) = login {
+                _ = connection.send(.disconnect)
+                return true
+            }
+            // mosquitto says nothing when it has listened or has read its files again.
+            guard self.child?.isRunning(afterMilliseconds: BrokerSupervisor.lookMilliseconds) ?? false else {
+                return false
+            }
+        }
+        return false
+    }
+
+    // MARK: - Serving
+
+    /// Does what the messages ask, all new clients at once, and returns what to call when the broker has stopped.
+    private func serve(_ messages: [Broker.Message]) -> [@Sendable () -> Void] {
+        var onStop: [@Sendable () -> Void] = []
+        var credentials: [BrokerCredential] = []
+        var revoked: [String] = []
+        var completions: [@Sendable (Bool) -> Void] = []
+        for message in messages {
+            switch message {
+            case .grant(let more, let completion):
+                credentials += more.filter { !self.passwords.contains($0.username) }
+                completions.append(completion)
+            case .revoke(let usernames): revoked += usernames
+            case .stop(let completion): onStop.append(completion)
+            }
+        }
+        let isAccepted = self.update(credentials, revoked: revoked)
+        for completion in completions { completion(isAccepted) }
+        return onStop
+    }
+
+    private func update(_ credentials: [BrokerCredential], revoked: [String]) -> Bool {
+        guard !credentials.isEmpty || !revoked.isEmpty else { return self.isRunning }
+        do throws(EmulatorError) {
+            if !revoked.isEmpty { try self.passwords.remove(revoked) }
+            if !credentials.isEmpty { try self.passwords.set(credentials) }
+            self.child?.signal(SIGHUP)
+            guard let last = credentials.last else { return true }
+            return try self.waitUntilAccepted(last, patience: BrokerSupervisor.grantPatience)
+        } catch {
+            // The caller is told 503 and asks again.
+            return false
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import KiiPushCore
+
+/// The store with the cloud in it, and what belongs to the emulator itself.
+struct EmulatorState {
+    /// The kind of the rows that are not the cloud's.
+    private static let table = "emulator"
+
+    /// Ports of an earlier start, asked for again so that stored endpoints stay good; 0 where there are none.
+    struct Ports: Sendable, Hashable {
+        var http: UInt16 = 0
+        var broker = BrokerPorts(tcp: 0, tls: 0)
+    }
+
+    let store: StateStore
+    private(set) var cloud = CloudState()
+    private(set) var app: AppIdentity
+    private(set) var ports = Ports()
+
+    /// Reads all of `store`; a new one gets an app.
+    init(store: StateStore) throws(EmulatorError) {
+        self.store = store
+        var identifiers = Identifiers()
+        var app: AppIdentity?
+        var ports = Ports()
+        var cloud = CloudState()
+        try store.forEach { (table, key, value) throws(EmulatorError) in
+            switch (table, key) {
+            case (EmulatorState.table, "app"):
+                app = AppIdentity(json: value)
+                guard app != nil else { throw EmulatorError(.stateUnusable, "the stored app is damaged") }
+            case (EmulatorState.table, "ports"):
+                ports = Ports(json: value)
+            default:
+                guard cloud.load(table: table, value: value) else {
+                    throw EmulatorError(.stateUnusable, "the stored \(table) \(key) is damaged")
+                }
+            }
+        }
+        self.cloud = cloud
+        self.ports = ports
+        self.app = app ?? AppIdentity(identifiers: &identifiers)
+        if app == nil {
+            try store.apply([.save(table: EmulatorState.table, key: "app", value: self.app.json)])
+        }
+    }
+
+    /// Remembers where this start listens.
+    static func save(_ ports: Ports, in store: StateStore) throws(EmulatorError) {
+        try store.apply([.save(table: EmulatorState.table, key: "ports", value: ports.json)])
+    }
+}
+
+extension EmulatorState.Ports {
+    var json: JSONValue {
+        .object([
+            ("http", JSONValue(self.http)), ("mqtt", JSONValue(self.broker.tcp)),
+            ("mqttTLS", JSONValue(self.broker.tls)),
+        ])
+    }
+
+    /// What cannot be read counts as not stored: any port will do.
+    init(json: JSONValue) {
+        func port(_ name: String) -> UInt16 { json[name]?.int64.flatMap { UInt16(exactly: $0) } ?? 0 }
+        self.init(http: port("http"), broker: BrokerPorts(tcp: port("mqtt"), tls: port("mqttTLS")))
+    }
+}
