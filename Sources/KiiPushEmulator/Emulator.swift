@@ -1,1 +1,236 @@
-import KiiPushCore
+import Glibc
+public import KiiPushCore
+
+/// A Kii-style cloud on this machine: HTTP and an MQTT broker on the loopback interface, for one app.
+///
+/// It answers the REST calls that push needs as Kii's cloud answers them, and delivers through a real mosquitto that
+/// it starts, watches and stops. A send is answered with success when the broker has acknowledged it.
+///
+/// Call ``stop()`` when done. Should the process end without, mosquitto ends too, and what it kept is there at the next
+/// start with the same directory.
+public final class Emulator: Sendable {
+    /// How an emulator is started.
+    public struct Configuration: Sendable {
+        /// The port for HTTP; 0, the default, takes the one of the last start if it is free, else any.
+        public var port: UInt16
+        /// The broker's port; 0 as for ``port``.
+        public var mqttPort: UInt16
+        /// The broker's port for TLS; 0 as for ``port``.
+        public var mqttTLSPort: UInt16
+        /// Where state, certificates and the broker's sessions are kept; `nil`, the default, is a temporary directory
+        /// that ``Emulator/stop()`` removes.
+        public var directory: String?
+        /// Where to write what others need to find the emulator, mode 0600; removed by ``Emulator/stop()``. `nil`, the
+        /// default, writes nothing.
+        public var runtimeFile: String?
+        /// Refuse what Kii's cloud lets pass: a wrong app key beside a valid token, or in Basic credentials.
+        public var strict: Bool
+        /// The broker's program; `nil`, the default, looks for `mosquitto` in the places programs are in.
+        public var mosquittoPath: String?
+        /// How long after its creation an installation's endpoint is answered with 503 "not ready". Default none.
+        public var endpointDelay: Duration
+
+        /// Makes a configuration.
+        public init(
+            port: UInt16 = 0,
+            mqttPort: UInt16 = 0,
+            mqttTLSPort: UInt16 = 0,
+            directory: String? = nil,
+            runtimeFile: String? = nil,
+            strict: Bool = false,
+            mosquittoPath: String? = nil,
+            endpointDelay: Duration = .zero
+        ) {
+            self.port = port
+            self.mqttPort = mqttPort
+            self.mqttTLSPort = mqttTLSPort
+            self.directory = directory
+            self.runtimeFile = runtimeFile
+            self.strict = strict
+            self.mosquittoPath = mosquittoPath
+            self.endpointDelay = endpointDelay
+        }
+    }
+
+    /// The root of the REST calls, `http://127.0.0.1:{port}/api`.
+    public let baseURL: String
+    /// The app's ID, the same for every emulator.
+    public let appID: String
+    /// The app's key, random and kept with the state.
+    public let appKey: Secret
+    /// What the app's administrator logs in with, kept with the state.
+    public let adminClientID: String
+    /// What the app's administrator logs in with, kept with the state.
+    public let adminClientSecret: Secret
+    /// The certificate (PEM) of the authority that signed the broker's, whose names are `localhost` and `127.0.0.1`.
+    public let certificateAuthorityFile: String
+    /// The broker's port.
+    public let mqttPort: UInt16
+    /// The broker's port for TLS.
+    public let mqttTLSPort: UInt16
+    /// The directory with state, certificates and the broker's log.
+    public let directory: String
+
+    private let parts: Parts
+    private let runtimeFile: String?
+    private let stopping = Locked(false)
+
+    private init(parts: Parts, app: AppIdentity, configuration: Configuration) {
+        self.parts = parts
+        self.runtimeFile = configuration.runtimeFile
+        self.baseURL = Emulator.baseURL(port: parts.server.port)
+        self.appID = app.appID
+        self.appKey = app.appKey
+        self.adminClientID = app.clientID
+        self.adminClientSecret = app.clientSecret
+        self.certificateAuthorityFile = parts.directory.brokerFiles.certificates.authority
+        self.mqttPort = parts.broker.ports.tcp
+        self.mqttTLSPort = parts.broker.ports.tls
+        self.directory = parts.directory.path
+    }
+
+    static func baseURL(port: UInt16) -> String { "http://127.0.0.1:\(port)/api" }
+
+    /// Starts an emulator and returns when it takes requests and connections.
+    ///
+    /// - Throws: ``EmulatorError``: the directory is in use, a port is taken, or a program is missing or does not start.
+    public static func start(_ configuration: Configuration = Configuration()) async throws -> Emulator {
+        let launch = try await Thread.run(named: "kii-prepare") { try Launch(configuration) }
+        return try await launch.run()
+    }
+
+    /// Stops HTTP and the broker and returns when both have ended; sends in progress are answered with 503.
+    ///
+    /// Only the first call does anything.
+    public func stop() async {
+        let isFirst = self.stopping.withLock { stopping in
+            defer { stopping = true }
+            return !stopping
+        }
+        guard isFirst else { return }
+        if let runtimeFile = self.runtimeFile { Files.remove(runtimeFile) }
+        await self.parts.stop()
+    }
+}
+
+extension Emulator {
+    /// What runs.
+    struct Parts: Sendable {
+        let directory: EmulatorDirectory
+        let broker: Broker
+        let publisher: Publisher
+        let server: HTTPServer
+
+        func stop() async {
+            let (publisher, server) = (self.publisher, self.server)
+            // The broker and the publisher first: once they have answered all, no connection waits any more.
+            await self.broker.stop()
+            // Starting a thread fails only for want of memory; then this one blocks for a moment.
+            let stopBoth: @Sendable () -> Void = {
+                publisher.stop()
+                server.stop()
+            }
+            do { try await Thread.run(named: "kii-stop", stopBoth) } catch { stopBoth() }
+            self.directory.removeIfTemporary()
+        }
+    }
+
+    /// Everything up to the first process and socket.
+    struct Launch: Sendable {
+        let configuration: Configuration
+        let directory: EmulatorDirectory
+        let programs: Programs
+        let app: AppIdentity
+        let state: CloudState
+        let ports: EmulatorState.Ports
+
+        /// Takes the directory, reads the state and makes the certificates. Blocks.
+        init(_ configuration: Configuration) throws(EmulatorError) {
+            self.configuration = configuration
+            self.programs = try Programs.find(mosquitto: configuration.mosquittoPath)
+            self.directory = try EmulatorDirectory(configuration.directory)
+            do throws(EmulatorError) {
+                let files = self.directory.brokerFiles
+                try Files.makePrivateDirectory(files.directory)
+                try files.certificates.ensure(programs: self.programs)
+                let stored = try EmulatorState(store: StateStore(path: self.directory.statePath))
+                (self.app, self.state, self.ports) = (stored.app, stored.cloud, stored.ports)
+            } catch {
+                self.directory.removeIfTemporary()
+                throw error
+            }
+        }
+
+        func run() async throws -> Emulator {
+            var identifiers = Identifiers()
+            let publisherCredential = BrokerCredential(
+                username: BrokerFiles.publisherName,
+                password: Secret(identifiers.secret(43))
+            )
+            let broker: Broker
+            do {
+                broker = try await Broker.start(self.brokerSettings(publisherCredential))
+            } catch {
+                self.directory.removeIfTemporary()
+                throw error
+            }
+            do {
+                let parts = try await Thread.run(named: "kii-launch") {
+                    try self.serve(broker: broker, publisher: publisherCredential)
+                }
+                return Emulator(parts: parts, app: self.app, configuration: self.configuration)
+            } catch {
+                await broker.stop()
+                self.directory.removeIfTemporary()
+                throw error
+            }
+        }
+
+        private func brokerSettings(_ publisher: BrokerCredential) -> Broker.Settings {
+            Broker.Settings(
+                files: self.directory.brokerFiles,
+                programs: self.programs,
+                ports: BrokerPorts(tcp: self.configuration.mqttPort, tls: self.configuration.mqttTLSPort),
+                preferredPorts: self.ports.broker,
+                publisher: publisher,
+                usernames: Set(self.state.installations.values.compactMap { $0.credential?.username }),
+                lock: self.directory.brokerLock
+            )
+        }
+
+        private func serve(broker: Broker, publisher credential: BrokerCredential) throws(EmulatorError) -> Parts {
+            let listener = try HTTPServer.Listener(port: self.configuration.port, preferred: self.ports.http)
+            let store = try StateStore(path: self.directory.statePath)
+            let ports = EmulatorState.Ports(http: listener.port, broker: broker.ports)
+            try EmulatorState.save(ports, in: store)
+            let baseURL = Emulator.baseURL(port: listener.port)
+            let settings = EmulatedCloud.Settings(
+                app: self.app,
+                brokerHost: "127.0.0.1",
+                brokerPorts: broker.ports,
+                endpointDelay: self.configuration.endpointDelay,
+                isStrict: self.configuration.strict,
+                baseURL: baseURL
+            )
+            if let path = self.configuration.runtimeFile {
+                let authority = self.directory.brokerFiles.certificates.authority
+                try RuntimeFile(app: self.app, baseURL: baseURL, brokerPorts: broker.ports, caFile: authority)
+                    .write(path)
+            }
+            let publisher = try Publisher(port: broker.ports.tcp, credential: credential)
+            do throws(EmulatorError) {
+                let service = CloudService(
+                    cloud: EmulatedCloud(settings: settings, state: self.state),
+                    store: store,
+                    broker: broker,
+                    publisher: publisher
+                )
+                let server = try HTTPServer(listener, handler: service)
+                return Parts(directory: self.directory, broker: broker, publisher: publisher, server: server)
+            } catch {
+                publisher.stop()
+                throw error
+            }
+        }
+    }
+}

@@ -14,7 +14,6 @@ final class BrokerConnection {
     private let socket: FileDescriptor
     private var decoder = FrameDecoder()
     private var unsent: [UInt8] = []
-    private var input = [UInt8](repeating: 0, count: 65_536)
 
     private init(socket: consuming FileDescriptor) {
         self.socket = socket
@@ -95,14 +94,15 @@ final class BrokerConnection {
 
     /// Hands over every packet that has come; `false` when the connection has ended or speaks no MQTT.
     func receive(_ body: (MQTTPacket) -> Void) -> Bool {
+        var input = [UInt8](repeating: 0, count: 16_384)
         while true {
-            let count = recv(self.socket.raw, &self.input, self.input.count, 0)
+            let count = recv(self.socket.raw, &input, input.count, 0)
             if count < 0 { return errno == EAGAIN || errno == EINTR }
             guard count > 0 else { return false }
             do throws(MQTTError) {
-                try self.decoder.decode(self.input.span.extracting(first: count).bytes) {
-                    (header, bytes) throws(MQTTError) in
-                    body(try MQTTPacket(decoding: bytes, header: header, version: .v3_1_1))
+                let received = input.span.bytes.extracting(first: count)
+                try self.decoder.decode(received) { (header, bytes) throws(MQTTError) in
+                    body(try MQTTPacket(header: header, body: bytes))
                 }
             } catch {
                 return false

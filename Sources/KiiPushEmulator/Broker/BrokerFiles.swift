@@ -1,15 +1,21 @@
-import KiiPushCore
+import Glibc
+package import KiiPushCore
 
 /// The ports on which the broker listens.
-struct BrokerPorts: Sendable, Hashable {
-    var tcp: UInt16
-    var tls: UInt16
+package struct BrokerPorts: Sendable, Hashable {
+    package var tcp: UInt16
+    package var tls: UInt16
+
+    package init(tcp: UInt16, tls: UInt16) {
+        self.tcp = tcp
+        self.tls = tls
+    }
 }
 
 /// What one client logs in to the broker with; its only topic follows from its name.
-struct BrokerCredential: Sendable, Hashable {
-    var username: String
-    var password: Secret
+package struct BrokerCredential: Sendable, Hashable {
+    package var username: String
+    package var password: Secret
 }
 
 /// The programs that the emulator runs.
@@ -19,13 +25,26 @@ struct Programs: Sendable {
     var openssl: String
     var setpriv: String
 
-    /// Looks in `directories`; Debian keeps the broker in `/usr/sbin`, which is not in every user's PATH.
-    static func find(mosquitto: String?, in directories: [String]) throws(EmulatorError) -> Programs {
-        Programs(
-            mosquitto: try Files.find(
-                program: "mosquitto",
-                in: mosquitto.map { [Files.parent(of: $0)] } ?? directories
-            ),
+    /// Where programs are on every Linux; Debian keeps the broker in `/usr/sbin`.
+    private static let standardDirectories = [
+        "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin",
+    ]
+
+    /// Looks in the PATH and the standard directories; `mosquitto` says where the broker is instead.
+    static func find(mosquitto: String?) throws(EmulatorError) -> Programs {
+        let path = getenv("PATH").map { String(cString: $0) } ?? ""
+        let directories = path.split(separator: ":").map { String($0) } + Programs.standardDirectories
+        let broker: String
+        if let mosquitto {
+            guard access(mosquitto, X_OK) == 0 else {
+                throw EmulatorError(.programNotFound(mosquitto), "`\(mosquitto)` is not a program")
+            }
+            broker = mosquitto
+        } else {
+            broker = try Files.find(program: "mosquitto", in: directories)
+        }
+        return Programs(
+            mosquitto: broker,
             mosquittoPasswd: try Files.find(program: "mosquitto_passwd", in: directories),
             openssl: try Files.find(program: "openssl", in: directories),
             setpriv: try Files.find(program: "setpriv", in: directories)

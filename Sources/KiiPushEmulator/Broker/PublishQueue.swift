@@ -1,9 +1,9 @@
-import KiiPushCore
+package import KiiPushCore
 
 /// Which messages wait, which are on their way and which sends are done. Pure: time comes as an argument.
 ///
 /// A job is one send to any number of recipients: done when the broker has acknowledged each message.
-struct PublishQueue {
+package struct PublishQueue {
     private struct Item {
         var job: UInt64
         var sequence: UInt64
@@ -24,16 +24,16 @@ struct PublishQueue {
     private var nextSequence: UInt64 = 0
 
     /// - Parameter window: how many messages may be unacknowledged.
-    init(window: Int = 1000) {
+    package init(window: Int = 1000) {
         self.window = window
     }
 
-    var isEmpty: Bool { self.jobs.isEmpty }
+    package var isEmpty: Bool { self.jobs.isEmpty }
 
     /// When the next job runs out of time.
-    var nextDeadline: MonotonicInstant? { self.jobs.values.lazy.map { $0.deadline }.min() }
+    package var nextDeadline: MonotonicInstant? { self.jobs.values.lazy.map { $0.deadline }.min() }
 
-    mutating func add(job: UInt64, _ publications: [Publication], deadline: MonotonicInstant) {
+    package mutating func add(job: UInt64, _ publications: [Publication], deadline: MonotonicInstant) {
         self.jobs[job] = Job(remaining: publications.count, deadline: deadline)
         for publication in publications {
             self.waiting.append(Item(job: job, sequence: self.nextSequence, publication: publication))
@@ -42,7 +42,7 @@ struct PublishQueue {
     }
 
     /// The next messages to send, as many as the window has room for.
-    mutating func takeMessages() -> [MQTTPublish] {
+    package mutating func takeMessages() -> [MQTTPublish] {
         var messages: [MQTTPublish] = []
         while self.firstWaiting < self.waiting.count, self.inFlight.count < self.window {
             let item = self.waiting[self.firstWaiting]
@@ -68,7 +68,7 @@ struct PublishQueue {
     }
 
     /// Returns the job that this acknowledgement completes.
-    mutating func acknowledged(packetID: UInt16) -> UInt64? {
+    package mutating func acknowledged(packetID: UInt16) -> UInt64? {
         guard let item = self.inFlight.removeValue(forKey: packetID), var job = self.jobs[item.job] else { return nil }
         job.remaining -= 1
         self.jobs[item.job] = job.remaining == 0 ? nil : job
@@ -76,7 +76,7 @@ struct PublishQueue {
     }
 
     /// Puts what was not acknowledged back to the front: it is sent again, at least once.
-    mutating func connectionLost() {
+    package mutating func connectionLost() {
         let unacknowledged = self.inFlight.values.sorted { $0.sequence < $1.sequence }
         self.waiting = unacknowledged + self.waiting[self.firstWaiting...]
         self.firstWaiting = 0
@@ -84,7 +84,7 @@ struct PublishQueue {
     }
 
     /// Gives up the jobs whose time has come and returns them.
-    mutating func expire(now: MonotonicInstant) -> [UInt64] {
+    package mutating func expire(now: MonotonicInstant) -> [UInt64] {
         guard !self.jobs.isEmpty else { return [] }
         let expired = self.jobs.filter { $0.value.deadline <= now }.map { $0.key }
         for job in expired { self.jobs[job] = nil }

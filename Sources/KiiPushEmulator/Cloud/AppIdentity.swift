@@ -1,17 +1,17 @@
-import KiiPushCore
+package import KiiPushCore
 
 /// The one app that an emulator serves.
-struct AppIdentity: Sendable {
+package struct AppIdentity: Sendable {
     /// The same everywhere, so that it can be written into configurations; what guards the app is random.
     static let wellKnownID = "kiilocal"
 
-    var appID: String
-    var appKey: Secret
-    var clientID: String
-    var clientSecret: Secret
+    package var appID: String
+    package var appKey: Secret
+    package var clientID: String
+    package var clientSecret: Secret
 
     /// A new app, with names in the shapes of Kii's.
-    init(identifiers: inout Identifiers) {
+    package init(identifiers: inout Identifiers) {
         self.appID = AppIdentity.wellKnownID
         self.appKey = Secret(identifiers.hex(32))
         self.clientID = identifiers.hex(32)

@@ -1,7 +1,7 @@
-import KiiPushCore
+package import KiiPushCore
 
 /// All that the cloud remembers, with the indexes to find it by, and what has to be written since the last look.
-struct CloudState: Sendable {
+package struct CloudState: Sendable {
     private(set) var users: [String: UserRecord] = [:]
     private(set) var things: [String: ThingRecord] = [:]
     private(set) var groups: [String: GroupRecord] = [:]
@@ -23,6 +23,8 @@ struct CloudState: Sendable {
     private var topicsOfScope: [Scope: Set<String>] = [:]
 
     private var changes: [StateChange] = []
+
+    package init() {}
 
     /// What has to be written, in order; empties the list.
     mutating func takeChanges() -> [StateChange] {
@@ -169,7 +171,7 @@ struct CloudState: Sendable {
 
 extension CloudState {
     /// Takes one stored row in; `false` when it cannot be understood.
-    mutating func load(table: String, value: JSONValue) -> Bool {
+    package mutating func load(table: String, value: JSONValue) -> Bool {
         defer { _ = self.takeChanges() }
         switch table {
         case UserRecord.table: return UserRecord(json: value).map { self.save($0) } != nil

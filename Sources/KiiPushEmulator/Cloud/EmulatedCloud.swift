@@ -1,46 +1,62 @@
-import KiiPushCore
+package import KiiPushCore
 
 /// The cloud as a value: state and a request in, an answer and its effects out. No clock, no socket, no file.
-struct EmulatedCloud: Sendable {
+package struct EmulatedCloud: Sendable {
     /// What is fixed while the emulator runs.
-    struct Settings: Sendable {
-        var app: AppIdentity
+    package struct Settings: Sendable {
+        package var app: AppIdentity
         /// Where the broker listens, for the endpoints that are handed out.
-        var brokerHost: String
-        var brokerPorts: BrokerPorts
+        package var brokerHost: String
+        package var brokerPorts: BrokerPorts
         /// How long after an installation's creation its endpoint is "not ready" (503).
-        var endpointDelay: Duration
+        package var endpointDelay: Duration
         /// Refuse what Kii's cloud lets pass: wrong app keys beside valid tokens, wrong second parts of Basic.
-        var isStrict: Bool
+        package var isStrict: Bool
         /// `http://127.0.0.1:{port}/api`, for `Location`.
-        var baseURL: String
+        package var baseURL: String
+
+        package init(
+            app: AppIdentity,
+            brokerHost: String = "127.0.0.1",
+            brokerPorts: BrokerPorts,
+            endpointDelay: Duration = .zero,
+            isStrict: Bool = false,
+            baseURL: String
+        ) {
+            self.app = app
+            self.brokerHost = brokerHost
+            self.brokerPorts = brokerPorts
+            self.endpointDelay = endpointDelay
+            self.isStrict = isStrict
+            self.baseURL = baseURL
+        }
     }
 
     /// What an answer depends on or brings about outside of the state.
-    struct Effects: Sendable, Equatable {
+    package struct Effects: Sendable, Equatable {
         /// To be committed before anything else.
-        var changes: [StateChange] = []
+        package var changes: [StateChange] = []
         /// To be acknowledged by the broker before the answer is given.
-        var publications: [Publication] = []
+        package var publications: [Publication] = []
         /// To be accepted by the broker before the answer is given.
-        var grants: [BrokerCredential] = []
+        package var grants: [BrokerCredential] = []
         /// User names that the broker is to forget.
-        var revocations: [String] = []
+        package var revocations: [String] = []
     }
 
     /// What became of a request.
-    struct Reply: Sendable {
-        var response: HTTPResponse
-        var effects: Effects
+    package struct Reply: Sendable {
+        package var response: HTTPResponse
+        package var effects: Effects
     }
 
     let settings: Settings
-    var state: CloudState
+    package internal(set) var state: CloudState
     var identifiers: Identifiers
     /// Gathered by the handlers of the request in hand.
     var effects = Effects()
 
-    init(settings: Settings, state: CloudState = CloudState(), identifiers: Identifiers = Identifiers()) {
+    package init(settings: Settings, state: CloudState = CloudState(), identifiers: Identifiers = Identifiers()) {
         self.settings = settings
         self.state = state
         self.identifiers = identifiers
@@ -51,7 +67,7 @@ struct EmulatedCloud: Sendable {
     /// Answers `request` at `now`.
     ///
     /// Handlers check everything before they change anything, so a refused request leaves the state alone.
-    mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
+    package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
         self.effects = Effects()
         let response: HTTPResponse
         do throws(KiiFailure) {
@@ -75,7 +91,12 @@ struct EmulatedCloud: Sendable {
 }
 
 /// One MQTT message to one installation.
-struct Publication: Sendable, Equatable {
-    var topic: String
-    var payload: [UInt8]
+package struct Publication: Sendable, Equatable {
+    package var topic: String
+    package var payload: [UInt8]
+
+    package init(topic: String, payload: [UInt8]) {
+        self.topic = topic
+        self.payload = payload
+    }
 }

@@ -1,9 +1,9 @@
 /// Where names and secrets come from, in the shapes that Kii's have.
-struct Identifiers: Sendable {
+package struct Identifiers: Sendable {
     private var generator: any RandomNumberGenerator & Sendable
 
     /// Takes the system's cryptographic generator unless told otherwise.
-    init(generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
+    package init(generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
         self.generator = generator
     }
 

@@ -199,4 +199,10 @@ extension KiiFailure {
         message: "The broker does not answer. What was sent may or may not arrive; send it again.",
         fields: [HTTPField("Retry-After", "1")]
     )
+
+    static let stateUnwritable = KiiFailure(
+        status: 503,
+        errorCode: "RESOURCE_TEMPORARILY_UNAVAILABLE",
+        message: "The emulator cannot write its state; look at the free space of its directory."
+    )
 }

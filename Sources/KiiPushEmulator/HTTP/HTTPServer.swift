@@ -1,19 +1,26 @@
 import CMicroHTTPD
 import Glibc
-import KiiPushCore
+package import KiiPushCore
 
 /// A request as it came over the socket, before anybody looked at what it means.
-struct IncomingRequest: Sendable {
+package struct IncomingRequest: Sendable {
     /// The method, as sent.
-    var method: String
+    package var method: String
     /// Path and query as sent, still percent-encoded.
-    var target: String
+    package var target: String
     /// Header fields in order.
-    var fields: [HTTPField]
+    package var fields: [HTTPField]
     /// The whole body; empty when there was none.
-    var body: [UInt8]
+    package var body: [UInt8]
     /// Whether the body was larger than the server takes; ``body`` is then empty.
-    var isBodyTooLarge = false
+    package var isBodyTooLarge = false
+
+    package init(method: String, target: String, fields: [HTTPField] = [], body: [UInt8] = []) {
+        self.method = method
+        self.target = target
+        self.fields = fields
+        self.body = body
+    }
 }
 
 /// What answers requests.
@@ -35,15 +42,11 @@ final class HTTPServer: @unchecked Sendable {
     private let context: Unmanaged<Context>
     private let running = Locked(true)
 
-    /// Listens on 127.0.0.1.
-    ///
-    /// - Parameters:
-    ///   - port: the port asked for; 0 takes `preferred` if it is free, else any.
-    init(port: UInt16, preferred: UInt16, handler: any RequestHandler) throws(EmulatorError) {
-        let socket = try HTTPServer.listeningSocket(port: port, preferred: preferred)
-        self.port = LoopbackSocket.port(of: socket.raw)
+    /// Serves what comes to `listener`.
+    init(_ listener: consuming Listener, handler: any RequestHandler) throws(EmulatorError) {
+        self.port = listener.port
         self.context = Unmanaged.passRetained(Context(handler: handler))
-        let descriptor = socket.release()
+        let descriptor = listener.release()
         let daemon = cmhd_start(
             descriptor,
             HTTPServer.idleTimeoutSeconds,
@@ -95,12 +98,26 @@ final class HTTPServer: @unchecked Sendable {
 
     deinit { self.stop() }
 
-    private static func listeningSocket(port: UInt16, preferred: UInt16) throws(EmulatorError) -> FileDescriptor {
-        if port == 0, preferred != 0, let socket = try LoopbackSocket.listening(on: preferred) { return socket }
-        guard let socket = try LoopbackSocket.listening(on: port) else {
-            throw EmulatorError(.portInUse(port), "port \(port) of 127.0.0.1 is taken")
+    /// A socket that listens on 127.0.0.1 already, so that its port is known before the first request.
+    struct Listener: ~Copyable {
+        private let socket: FileDescriptor
+
+        /// - Parameters:
+        ///   - port: the port asked for; 0 takes `preferred` if it is free, else any.
+        init(port: UInt16, preferred: UInt16) throws(EmulatorError) {
+            if port == 0, preferred != 0, let socket = try LoopbackSocket.listening(on: preferred) {
+                self.socket = socket
+                return
+            }
+            guard let socket = try LoopbackSocket.listening(on: port) else {
+                throw EmulatorError(.portInUse(port), "port \(port) of 127.0.0.1 is taken")
+            }
+            self.socket = socket
         }
-        return socket
+
+        var port: UInt16 { LoopbackSocket.port(of: self.socket.raw) }
+
+        fileprivate consuming func release() -> Int32 { self.socket.release() }
     }
 
     /// What the C callbacks reach through their context pointer.

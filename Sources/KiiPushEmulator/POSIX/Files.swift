@@ -95,6 +95,13 @@ enum Files {
         rmdir(path)
     }
 
+    /// The path from the root, without links: programs are started with it, wherever they run.
+    static func absolute(_ path: String) throws(EmulatorError) -> String {
+        guard let resolved = realpath(path, nil) else { throw .system("find \(path)", errno) }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     /// What precedes the last component of `path`.
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

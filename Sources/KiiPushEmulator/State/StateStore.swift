@@ -60,11 +60,13 @@ final class StateStore {
             }
             let table = StateStore.text(statement, 0)
             let key = StateStore.text(statement, 1)
+            let value: JSONValue
             do throws(JSONError) {
-                try body(table, key, JSONValue(parsing: StateStore.blob(statement, 2)))
-            } catch let error as JSONError {
+                value = try JSONValue(parsing: StateStore.blob(statement, 2))
+            } catch {
                 throw EmulatorError(.stateUnusable, "the stored \(table) \(key) is damaged: \(error)")
             }
+            try body(table, key, value)
         }
     }
 

@@ -25,8 +25,9 @@ extension EmulatedCloud {
     mutating func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "InstallationCreationRequest")
         // A live test of one of Kii's clients writes it as `installationType`.
-        guard let deviceType = (body["deviceType"] ?? body["installationType"])?.string
-            .flatMap({ InstallationRecord.DeviceType(rawValue: $0) })
+        guard
+            let deviceType = (body["deviceType"] ?? body["installationType"])?.string
+                .flatMap({ InstallationRecord.DeviceType(rawValue: $0) })
         else {
             let known = InstallationRecord.DeviceType.allCases.map { $0.rawValue }.joined(separator: ", ")
             throw .invalidInput("deviceType has to be one of \(known).")

@@ -38,7 +38,7 @@ extension EmulatedCloud {
 
     mutating func showThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let thing = try self.thing(call)
-        try self.require(self.mayAct(call.caller, for: .thing(thing.id)), call, "Only the thing and its owner may look.")
+        try self.require(self.mayAct(call.caller, for: .thing(thing.id)), call, "Only the thing and its owner may.")
         return .json(200, "ThingRetrievalResponse", thing.description)
     }
 

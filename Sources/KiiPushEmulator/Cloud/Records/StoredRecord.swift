@@ -1,4 +1,4 @@
-import KiiPushCore
+package import KiiPushCore
 
 /// A piece of the cloud's state that outlives the process: one row, written as JSON.
 protocol StoredRecord: Sendable {
@@ -12,7 +12,7 @@ protocol StoredRecord: Sendable {
 }
 
 /// What has to happen to the stored state, in order.
-enum StateChange: Sendable, Equatable {
+package enum StateChange: Sendable, Equatable {
     case save(table: String, key: String, value: JSONValue)
     case remove(table: String, key: String)
 

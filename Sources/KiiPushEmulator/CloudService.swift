@@ -1,0 +1,49 @@
+import KiiPushCore
+
+/// Answers HTTP requests from the cloud and brings about what the cloud's answers need.
+final class CloudService: RequestHandler {
+    private struct Core {
+        var cloud: EmulatedCloud
+        let store: StateStore
+
+        /// The answer, once its changes are on disk.
+        ///
+        /// What could not be written did not happen: the state is read back, and the request is answered with 503.
+        mutating func respond(to request: IncomingRequest) -> EmulatedCloud.Reply {
+            let reply = self.cloud.respond(to: request, now: .now())
+            do throws(EmulatorError) {
+                try self.store.apply(reply.effects.changes)
+                return reply
+            } catch {
+                // If the disk cannot be read either, the state in memory is all there is.
+                if let stored = try? EmulatorState(store: self.store) { self.cloud.state = stored.cloud }
+                return EmulatedCloud.Reply(
+                    response: KiiFailure.stateUnwritable.response,
+                    effects: EmulatedCloud.Effects()
+                )
+            }
+        }
+    }
+
+    private let core: Locked<Core>
+    private let broker: Broker
+    private let publisher: Publisher
+
+    init(cloud: EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher) {
+        self.core = Locked(Core(cloud: cloud, store: store))
+        self.broker = broker
+        self.publisher = publisher
+    }
+
+    func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse) -> Void) {
+        let outcome = self.core.withLock { $0.respond(to: request) }
+        let effects = outcome.effects
+        self.broker.revoke(effects.revocations)
+        self.broker.grant(effects.grants) { isGranted in
+            guard isGranted else { return reply(KiiFailure.temporarilyUnavailable.response) }
+            self.publisher.publish(effects.publications) { isAcknowledged in
+                reply(isAcknowledged ? outcome.response : KiiFailure.temporarilyUnavailable.response)
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Glibc
+package import KiiPushCore
+
+/// `emulator.json`: where a running emulator is found, and the app's credentials.
+package struct RuntimeFile: Sendable {
+    package var baseURL: String
+    package var appID: String
+    package var appKey: Secret
+    package var clientID: String
+    package var clientSecret: Secret
+    package var mqttPort: UInt16
+    package var mqttTLSPort: UInt16
+    package var caFile: String
+    package var pid: Int32
+
+    /// Where the file is unless told otherwise: below `$XDG_RUNTIME_DIR`, else in a directory of the user's own in
+    /// `/tmp`.
+    package static func standardPath(runtimeDirectory: String?, userID: UInt32) -> String {
+        guard let runtimeDirectory, runtimeDirectory.hasPrefix("/") else {
+            return "/tmp/kii-push-\(userID)/emulator.json"
+        }
+        return "\(runtimeDirectory)/kii-push/emulator.json"
+    }
+
+    /// Reads the file; `nil` when there is none.
+    ///
+    /// - Throws: ``EmulatorError`` for a file that cannot be read, is not ours, or can be read or written by others:
+    ///   it names the server that secrets are sent to.
+    package static func read(_ path: String) throws(EmulatorError) -> RuntimeFile? {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            if errno == ENOENT { return nil }
+            throw .system("look at \(path)", errno)
+        }
+        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+            throw EmulatorError(.system(EACCES), "\(path) is not private to user \(geteuid())")
+        }
+        guard let bytes = try Files.read(path) else { return nil }
+        guard let json = try? JSONValue(parsing: bytes), let file = RuntimeFile(json: json) else {
+            throw EmulatorError(.stateUnusable, "\(path) is not an emulator's runtime file of version 1")
+        }
+        return file
+    }
+
+    /// Writes the file, mode 0600 in a directory of mode 0700 that is ours.
+    func write(_ path: String) throws(EmulatorError) {
+        let directory = Files.parent(of: path)
+        if access(directory, F_OK) != 0 { try Files.makePrivateDirectory(directory) }
+        var status = stat()
+        // In `/tmp` somebody else may have made the directory first.
+        guard lstat(directory, &status) == 0, status.st_uid == geteuid() else {
+            throw EmulatorError(.system(EACCES), "\(directory) does not belong to user \(geteuid())")
+        }
+        try Files.replace(path, with: self.json.serialized(pretty: true))
+    }
+
+    private var json: JSONValue {
+        .object([
+            ("version", 1), ("baseURL", JSONValue(self.baseURL)), ("appID", JSONValue(self.appID)),
+            ("appKey", JSONValue(self.appKey.reveal())), ("clientID", JSONValue(self.clientID)),
+            ("clientSecret", JSONValue(self.clientSecret.reveal())), ("mqttPort", JSONValue(self.mqttPort)),
+            ("mqttTLSPort", JSONValue(self.mqttTLSPort)), ("caFile", JSONValue(self.caFile)),
+            ("pid", JSONValue(self.pid)),
+        ])
+    }
+
+    private init?(json: JSONValue) {
+        guard json["version"]?.int64 == 1, let baseURL = json["baseURL"]?.string, let appID = json["appID"]?.string,
+            let appKey = json["appKey"]?.string, let clientID = json["clientID"]?.string,
+            let clientSecret = json["clientSecret"]?.string,
+            let mqttPort = json["mqttPort"]?.int64.flatMap({ UInt16(exactly: $0) }),
+            let mqttTLSPort = json["mqttTLSPort"]?.int64.flatMap({ UInt16(exactly: $0) }),
+            let caFile = json["caFile"]?.string, let pid = json["pid"]?.int64.flatMap({ Int32(exactly: $0) })
+        else { return nil }
+        self.baseURL = baseURL
+        self.appID = appID
+        self.appKey = Secret(appKey)
+        self.clientID = clientID
+        self.clientSecret = Secret(clientSecret)
+        self.mqttPort = mqttPort
+        self.mqttTLSPort = mqttTLSPort
+        self.caFile = caFile
+        self.pid = pid
+    }
+
+    init(app: AppIdentity, baseURL: String, brokerPorts: BrokerPorts, caFile: String) {
+        self.baseURL = baseURL
+        self.appID = app.appID
+        self.appKey = app.appKey
+        self.clientID = app.clientID
+        self.clientSecret = app.clientSecret
+        self.mqttPort = brokerPorts.tcp
+        self.mqttTLSPort = brokerPorts.tls
+        self.caFile = caFile
+        self.pid = getpid()
+    }
+}

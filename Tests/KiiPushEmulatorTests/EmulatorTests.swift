@@ -1,0 +1,25 @@
+import Foundation
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// The whole emulator: HTTP, a real mosquitto, and clients that are not ours.
+@Suite struct EmulatorTests {
+    @Test func deliversWhatIsSentToAnInstallation() async throws {
+        let emulator = try await Emulator.start()
+        let client = try EmulatorClient(emulator)
+        let receiver = try await client.receiver()
+        let mosquitto = Mosquitto(emulator: emulator, receiver: receiver)
+        try await mosquitto.openSession()
+        let admin = try await client.adminToken()
+        for number in 1...3 {
+            let answer = try await client.push(number, to: receiver, admin: admin)
+            #expect(answer.status == 200)
+            #expect(answer.json["pushMessageID"]?.string?.isEmpty == false)
+        }
+        let messages = try await mosquitto.receive(3)
+        #expect(messages.map { $0["n"]?.int64 } == [1, 2, 3])
+        #expect(messages.first?["sourceURI"]?.string == "kiicloud://users/\(receiver.userID)")
+        await emulator.stop()
+    }
+}

@@ -1,2 +1,0 @@
-import KiiPushEmulator
-import Testing

@@ -1,0 +1,190 @@
+import Dispatch
+import Foundation
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// What the tests ask of a running emulator, over the socket.
+struct EmulatorClient: Sendable {
+    let emulator: Emulator
+    let port: UInt16
+
+    init(_ emulator: Emulator) throws {
+        self.emulator = emulator
+        let authority = try #require(emulator.baseURL.split(separator: "/").dropFirst().first)
+        self.port = try #require(authority.split(separator: ":").last.flatMap { UInt16($0) })
+    }
+
+    func call(
+        _ method: String,
+        _ path: String,
+        token: String? = nil,
+        type: String? = nil,
+        _ body: JSONValue? = nil
+    ) async throws -> RawAnswer {
+        var fields = ["X-Kii-AppID: \(self.emulator.appID)", "X-Kii-AppKey: \(self.emulator.appKey.reveal())"]
+        if let token { fields.append("Authorization: Bearer \(token)") }
+        if let type { fields.append("Content-Type: application/vnd.kii.\(type)+json") }
+        return try await RawHTTP.exchange(
+            port: self.port,
+            RawHTTP.request(method, "/api/apps/\(self.emulator.appID)/\(path)", fields, body?.text)
+        )
+    }
+
+    /// A new pseudo user with an installation that the broker knows.
+    func receiver() async throws -> Receiver {
+        let user = try await self.call("POST", "users", type: "RegistrationAndAuthorizationRequest", [:])
+        let token = try #require(user.json["_accessToken"]?.string)
+        let userID = try #require(user.json["userID"]?.string)
+        return try await self.receiver(userID: userID, token: token)
+    }
+
+    /// The installation and endpoint of a user.
+    func receiver(userID: String, token: String) async throws -> Receiver {
+        let installation = try await self.call(
+            "POST",
+            "installations",
+            token: token,
+            type: "InstallationCreationRequest",
+            ["deviceType": "MQTT", "development": false]
+        )
+        let id = try #require(installation.json["installationID"]?.string)
+        let endpoint = try await self.call("GET", "installations/\(id)/mqtt-endpoint", token: token)
+        #expect(endpoint.status == 200)
+        return Receiver(
+            userID: userID,
+            token: token,
+            installationID: id,
+            topic: try #require(endpoint.json["mqttTopic"]?.string),
+            username: try #require(endpoint.json["username"]?.string),
+            password: try #require(endpoint.json["password"]?.string)
+        )
+    }
+
+    func adminToken() async throws -> String {
+        let answer = try await self.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            [
+                "client_id": JSONValue(self.emulator.adminClientID),
+                "client_secret": JSONValue(self.emulator.adminClientSecret.reveal()),
+            ]
+        )
+        return try #require(answer.json["access_token"]?.string)
+    }
+
+    /// A direct push of `{"n": number}`.
+    func push(_ number: Int, to receiver: Receiver, admin: String) async throws -> RawAnswer {
+        try await self.call(
+            "POST",
+            "users/\(receiver.userID)/push/messages",
+            token: admin,
+            type: "SendPushMessageRequest",
+            ["data": ["n": JSONValue(number)], "mqtt": ["enabled": true]]
+        )
+    }
+}
+
+/// A user, its installation and what it connects to the broker with.
+struct Receiver: Sendable {
+    var userID: String
+    var token: String
+    var installationID: String
+    var topic: String
+    var username: String
+    var password: String
+}
+
+/// What an ended program said.
+struct Finished: Sendable {
+    var code: Int32
+    var output: String
+    var errors: String
+    var lines: [String] { self.output.split(separator: "\n").map { String($0) } }
+}
+
+/// Runs a program to its end.
+func run(_ program: String, _ arguments: [String]) async throws -> Finished {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue(label: "run").async {
+            continuation.resume(
+                with: Result {
+                    let process = Process()
+                    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                    process.arguments = [program] + arguments
+                    let (output, errors) = (Pipe(), Pipe())
+                    process.standardOutput = output
+                    process.standardError = errors
+                    process.standardInput = FileHandle.nullDevice
+                    try process.run()
+                    let said = output.fileHandleForReading.readDataToEndOfFile()
+                    let complained = errors.fileHandleForReading.readDataToEndOfFile()
+                    process.waitUntilExit()
+                    return Finished(
+                        code: process.terminationStatus,
+                        output: String(decoding: said, as: UTF8.self),
+                        errors: String(decoding: complained, as: UTF8.self)
+                    )
+                }
+            )
+        }
+    }
+}
+
+/// `mosquitto_sub` and `mosquitto_pub` with a receiver's credentials.
+struct Mosquitto: Sendable {
+    let emulator: Emulator
+    let receiver: Receiver
+
+    private var login: [String] {
+        ["-h", "127.0.0.1", "-u", self.receiver.username, "-P", self.receiver.password, "-V", "mqttv311"]
+    }
+
+    /// Makes the broker keep a session for the receiver, as registering does.
+    func openSession() async throws {
+        let result = try await run(
+            "mosquitto_sub",
+            self.login + self.session + ["-t", self.receiver.topic, "-E"]
+        )
+        try #require(result.code == 0, "\(result.errors)")
+    }
+
+    /// Receives `count` messages of the session.
+    func receive(_ count: Int, tls: Bool = false) async throws -> [JSONValue] {
+        let result = try await run(
+            "mosquitto_sub",
+            self.login + self.session(tls: tls) + ["-t", self.receiver.topic, "-C", "\(count)", "-W", "20"]
+        )
+        try #require(result.code == 0, "\(result.errors)")
+        return try result.lines.map { try JSONValue(parsing: $0) }
+    }
+
+    /// Runs `mosquitto_sub` on another topic; returns what it said.
+    func subscribe(to topic: String) async throws -> Finished {
+        try await run(
+            "mosquitto_sub",
+            self.login + ["-p", "\(self.emulator.mqttPort)", "-i", "other-\(self.receiver.username)"]
+                + ["-t", topic, "-q", "1", "-C", "1", "-W", "3", "-d"]
+        )
+    }
+
+    func publish(_ text: String, to topic: String) async throws -> Finished {
+        try await run(
+            "mosquitto_pub",
+            self.login + ["-p", "\(self.emulator.mqttPort)", "-i", "pub-\(self.receiver.username)"]
+                + ["-t", topic, "-q", "1", "-m", text]
+        )
+    }
+
+    private var session: [String] { self.session(tls: false) }
+
+    private func session(tls: Bool) -> [String] {
+        let address =
+            tls
+            ? ["-p", "\(self.emulator.mqttTLSPort)", "--cafile", self.emulator.certificateAuthorityFile]
+            : ["-p", "\(self.emulator.mqttPort)"]
+        // The client ID is the topic (kii-protocol section 8); -c keeps the session.
+        return address + ["-i", self.receiver.topic, "-c", "-q", "1"]
+    }
+}

@@ -1,0 +1,129 @@
+import Dispatch
+import Glibc
+import KiiPushCore
+
+/// An answer as it came over the socket.
+struct RawAnswer: Sendable {
+    var status: Int
+    var head: String
+    var fields: [HTTPField]
+    var body: [UInt8]
+
+    func field(_ name: String) -> String? {
+        self.fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// The body, or null when it is no JSON.
+    var json: JSONValue { (try? JSONValue(parsing: self.body)) ?? .null }
+}
+
+/// A request written byte by byte, so that a test says exactly what is on the wire.
+enum RawHTTP {
+    struct Failure: Error {
+        var what: String
+    }
+
+    /// Sends `text` and reads the answer until the server closes or the body is whole.
+    static func exchange(port: UInt16, _ text: String) async throws -> RawAnswer {
+        try await withCheckedThrowingContinuation { continuation in
+            // A queue of its own: the exchange blocks.
+            DispatchQueue(label: "raw-http").async {
+                continuation.resume(
+                    with: Result {
+                        let connection = try RawConnection(port: port)
+                        try connection.send(Array(text.utf8))
+                        return try connection.receive(isHead: text.hasPrefix("HEAD "))
+                    }
+                )
+            }
+        }
+    }
+
+    /// Builds a request of HTTP/1.1 that closes the connection afterwards.
+    static func request(_ method: String, _ path: String, _ fields: [String], _ body: String? = nil) -> String {
+        var lines = ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "Connection: close"] + fields
+        if let body { lines.append("Content-Length: \(body.utf8.count)") }
+        return lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
+    }
+}
+
+/// A blocking connection to 127.0.0.1.
+final class RawConnection {
+    private let descriptor: Int32
+    private var input: [UInt8] = []
+
+    init(port: UInt16) throws {
+        self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        // An answer that does not come fails the test instead of hanging it.
+        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(self.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard code == 0 else { throw RawHTTP.Failure(what: "connect: errno \(errno)") }
+    }
+
+    deinit { close(self.descriptor) }
+
+    func send(_ bytes: [UInt8]) throws {
+        var start = 0
+        while start < bytes.count {
+            let count = bytes[start...].withUnsafeBytes {
+                Glibc.send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw RawHTTP.Failure(what: "send: errno \(errno)") }
+            start += count
+        }
+    }
+
+    /// Reads one answer; what follows it stays for the next.
+    func receive(isHead: Bool = false) throws -> RawAnswer {
+        var end: Int?
+        while end == nil {
+            end = self.endOfHead()
+            if end == nil, try !self.read() { throw RawHTTP.Failure(what: "closed within the head") }
+        }
+        let head = String(decoding: self.input[..<(end ?? 0)], as: UTF8.self)
+        self.input.removeFirst(end ?? 0)
+        let lines = head.split(separator: "\r\n")
+        let fields = lines.dropFirst().map { line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            return HTTPField(String(parts[0]), parts.count == 2 ? String(parts[1].drop { $0 == " " }) : "")
+        }
+        var answer = RawAnswer(status: 0, head: head, fields: Array(fields), body: [])
+        answer.status = lines.first.flatMap { Int($0.split(separator: " ").dropFirst().first ?? "") } ?? 0
+        let length = isHead || answer.status == 204 ? 0 : answer.field("Content-Length").flatMap { Int($0) } ?? 0
+        while self.input.count < length {
+            guard try self.read() else { throw RawHTTP.Failure(what: "closed within the body") }
+        }
+        answer.body = Array(self.input[..<length])
+        self.input.removeFirst(length)
+        return answer
+    }
+
+    /// Whether the server has closed the connection.
+    func isClosedByPeer() throws -> Bool { try !self.read() }
+
+    private func endOfHead() -> Int? {
+        guard self.input.count >= 4 else { return nil }
+        for index in 0...(self.input.count - 4) where self.input[index..<index + 4].elementsEqual([13, 10, 13, 10]) {
+            return index + 4
+        }
+        return nil
+    }
+
+    private func read() throws -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(self.descriptor, &chunk, chunk.count, 0)
+        if count < 0, errno == ECONNRESET { return false }
+        guard count >= 0 else { throw RawHTTP.Failure(what: "receive: errno \(errno)") }
+        self.input += chunk[..<count]
+        return count > 0
+    }
+}
