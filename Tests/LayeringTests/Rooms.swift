@@ -15,7 +15,7 @@ struct Room {
     /// The import table of the architecture.
     static let all: [Room] = [
         Room(name: "Values", folder: "Sources/KiiPushCore/Values", modules: ["Glibc"]),
-        // Glibc for memcmp; being pure keeps the rest of it out.
+        // JSON and Message: Glibc for memcmp; being pure keeps the rest of it out.
         Room(
             name: "JSON",
             folder: "Sources/KiiPushCore/JSON",
@@ -23,7 +23,13 @@ struct Room {
             knows: ["Values"],
             isPure: true
         ),
-        Room(name: "Message", folder: "Sources/KiiPushCore/Message", knows: ["Values", "JSON"], isPure: true),
+        Room(
+            name: "Message",
+            folder: "Sources/KiiPushCore/Message",
+            modules: ["Glibc"],
+            knows: ["Values", "JSON"],
+            isPure: true
+        ),
         Room(name: "MQTT/Wire", folder: "Sources/KiiPushCore/MQTT/Wire", knows: ["Values"], isPure: true),
         Room(
             name: "MQTT/Session",
