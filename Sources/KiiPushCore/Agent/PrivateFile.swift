@@ -1,11 +1,11 @@
 import Glibc
 
 /// Reads and writes the files that hold tokens: mode 0600, owned by this user, replaced as a whole or not at all.
-package enum PrivateFile {
+public enum PrivateFile {
     /// The whole file, or `nil` when there is none.
     ///
     /// - Throws: ``FileError`` when the file cannot be read, belongs to another user, or is open to others.
-    package static func read(_ path: String, maximumBytes: Int = 1_048_576) throws(FileError) -> [UInt8]? {
+    public static func read(_ path: String, maximumBytes: Int = 1_048_576) throws(FileError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -37,7 +37,7 @@ package enum PrivateFile {
     /// the directory.
     ///
     /// - Throws: ``FileError``; the old content is then still there.
-    package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
+    public static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let temporary = "\(path).\(getpid()).new"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .system(path: path, operation: "create", code: errno) }
@@ -61,7 +61,7 @@ package enum PrivateFile {
     /// Makes a directory and its missing parents; what it makes has mode 0700.
     ///
     /// - Throws: ``FileError``.
-    package static func makeDirectory(_ path: String) throws(FileError) {
+    public static func makeDirectory(_ path: String) throws(FileError) {
         var status = stat()
         if stat(path, &status) == 0 {
             guard status.st_mode & S_IFMT == S_IFDIR else { throw .notADirectory(path: path) }
