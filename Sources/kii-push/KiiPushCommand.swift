@@ -1,4 +1,44 @@
+import Glibc
+
+/// The tool: its commands, and how a run of one ends.
 @main
-enum KiiPushCommand {
-    static func main() {}
+struct KiiPushCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kii-push",
+        abstract: "Receives, sends and looks into Kii-style push messages on Linux.",
+        examples: [
+            .init("A cloud on this machine; every other command finds it", "kii-push emulator &"),
+            .init("Get ready to receive, then subscribe to a topic", "kii-push register && kii-push subscribe alerts"),
+            .init("Send to the topic", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
+            .init("Show what arrives, what it means, and what the handler answered", "kii-push listen"),
+            .init("What does this payload mean?", "kii-push decode payload.json"),
+        ],
+        subcommands: [],
+        version: "0.1.0"
+    )
+
+    static func main() async {
+        // A reader that goes away is met where the writing is done, not by dying in the middle of something.
+        signal(SIGPIPE, SIG_IGN)
+        let words = Array(CommandLine.arguments.dropFirst())
+        exit(await Self.status(of: words).rawValue)
+    }
+
+    private static func status(of words: [String]) async -> ExitStatus {
+        do {
+            switch try CommandLineParser(root: Self.self).parse(words) {
+            case .show(let text): try StandardStream.output.write(text)
+            case .run(let command): try await command.run()
+            }
+            return .success
+        } catch let exit as SilentExit {
+            return exit.status
+        } catch is BrokenPipe {
+            return .success
+        } catch {
+            let report = FailureReport(error)
+            report.write(asJSON: words.prefix { $0 != "--" }.contains("--json"))
+            return report.failure.exit
+        }
+    }
 }

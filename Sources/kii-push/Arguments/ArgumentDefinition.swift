@@ -1,0 +1,98 @@
+/// One declared value as parsing and help need it.
+struct ArgumentDefinition {
+    enum Kind: Equatable {
+        /// Takes a value, such as `--count N`.
+        case option(valueName: String)
+        /// Takes none.
+        case flag
+        /// Has no name: known by its place.
+        case positional(valueName: String)
+    }
+
+    var kind: Kind
+    var short: Character?
+    var long: String?
+    var help: String
+    var isRequired = false
+    var isRepeating = false
+    /// What holds when it is not given, as it would be typed; `nil` says nothing.
+    var defaultText: String?
+    /// The heading under which help shows it.
+    var section: String?
+
+    /// As it is written in help and errors: `-n, --count N`.
+    var label: String {
+        var names: [String] = []
+        if let short = self.short { names.append("-\(short)") }
+        if let long = self.long { names.append("--\(long)") }
+        switch self.kind {
+        case .flag: return names.joined(separator: ", ")
+        case .option(let valueName): return "\(names.joined(separator: ", ")) \(valueName)"
+        case .positional(let valueName): return self.isRepeating ? "\(valueName)..." : valueName
+        }
+    }
+
+    /// As it stands in a usage line: `[FILE]`, `TOPIC...`.
+    var usageLabel: String {
+        self.isRequired ? self.label : "[\(self.label)]"
+    }
+}
+
+/// How an option or flag is called; the long name comes from the property, `completeAs` giving `--complete-as`.
+enum NameSpecification {
+    case long
+    case short(Character)
+    case shortAndLong
+    case customLong(String)
+    case shortAndCustomLong(Character, String)
+    case customShort(Character)
+
+    func names(property: String) -> (short: Character?, long: String?) {
+        switch self {
+        case .long: (nil, Self.kebabCase(property))
+        case .short(let short): (short, nil)
+        case .shortAndLong: (property.first, Self.kebabCase(property))
+        case .customLong(let long): (nil, long)
+        case .shortAndCustomLong(let short, let long): (short, long)
+        case .customShort(let short): (short, Self.kebabCase(property))
+        }
+    }
+
+    private static func kebabCase(_ property: String) -> String {
+        property.reduce(into: "") { name, character in
+            if character.isUppercase, !name.isEmpty { name.append("-") }
+            name.append(character.lowercased())
+        }
+    }
+}
+
+/// A property wrapper that stands for something on the command line.
+protocol DeclaredArgument {
+    func definition(property: String) -> ArgumentDefinition
+    var isGiven: Bool { get }
+
+    /// Takes one occurrence; `text` is `nil` for a flag. Returns what was expected instead if it is no such value.
+    func take(_ text: String?) -> String?
+}
+
+/// A declared value together with its names.
+struct BoundArgument {
+    let definition: ArgumentDefinition
+    let target: any DeclaredArgument
+}
+
+extension ParsableArguments {
+    /// The declared values in the order of the source, with those of the groups in their places.
+    func boundArguments(section: String? = nil) -> [BoundArgument] {
+        Mirror(reflecting: self).children.flatMap { child -> [BoundArgument] in
+            if let group = child.value as? any DeclaredGroup {
+                return group.boundArguments()
+            }
+            guard let label = child.label, let declared = child.value as? any DeclaredArgument else { return [] }
+            // The compiler stores a wrapped property `count` as `_count`.
+            var definition = declared.definition(property: String(label.drop { $0 == "_" }))
+            definition.section = definition.section ?? section
+            return [BoundArgument(definition: definition, target: declared)]
+        }
+    }
+}

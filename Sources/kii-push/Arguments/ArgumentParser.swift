@@ -1,0 +1,112 @@
+/// Reads the words after a command's name into its declared values.
+struct ArgumentParser {
+    private let commandPath: String
+    private let named: [BoundArgument]
+    private let positionals: [BoundArgument]
+    private var words: ArraySlice<String>
+    private var nextPositional = 0
+
+    init(_ arguments: [BoundArgument], words: ArraySlice<String>, commandPath: String) {
+        self.commandPath = commandPath
+        self.words = words
+        self.named = arguments.filter { $0.definition.short != nil || $0.definition.long != nil }
+        self.positionals = arguments.filter { $0.definition.short == nil && $0.definition.long == nil }
+    }
+
+    mutating func parse() throws(UsageError) {
+        var onlyPositionals = false
+        while let word = self.words.popFirst() {
+            if onlyPositionals || !word.hasPrefix("-") || word == "-" {
+                try self.takePositional(word)
+            } else if word == "--" {
+                onlyPositionals = true
+            } else if word.hasPrefix("--") {
+                try self.takeLong(word)
+            } else {
+                try self.takeShortCluster(word)
+            }
+        }
+        for argument in self.named + self.positionals
+        where argument.definition.isRequired && !argument.target.isGiven {
+            throw self.problem("missing argument '\(argument.definition.label)'")
+        }
+    }
+
+    private mutating func takePositional(_ word: String) throws(UsageError) {
+        guard self.nextPositional < self.positionals.count else {
+            throw self.problem("unexpected argument '\(word)'")
+        }
+        let argument = self.positionals[self.nextPositional]
+        if !argument.definition.isRepeating { self.nextPositional += 1 }
+        try self.give(word, to: argument)
+    }
+
+    private mutating func takeLong(_ word: String) throws(UsageError) {
+        let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts.first ?? "")
+        guard let argument = self.named.first(where: { $0.definition.long == name }) else {
+            throw self.unknownOption("--\(name)")
+        }
+        try self.take(argument, attached: parts.count == 2 ? String(parts[1]) : nil)
+    }
+
+    /// `-q`, `-qv`, `-n5`, `-n 5`, `-n=5`, `-qn5`.
+    private mutating func takeShortCluster(_ word: String) throws(UsageError) {
+        var letters = word.dropFirst()
+        while let letter = letters.popFirst() {
+            guard let argument = self.named.first(where: { $0.definition.short == letter }) else {
+                throw self.unknownOption("-\(letter)")
+            }
+            guard argument.definition.kind != .flag else {
+                try self.take(argument, attached: nil)
+                continue
+            }
+            let attached = letters.first == "=" ? letters.dropFirst() : letters
+            return try self.take(argument, attached: letters.isEmpty ? nil : String(attached))
+        }
+    }
+
+    private mutating func take(_ argument: BoundArgument, attached: String?) throws(UsageError) {
+        if argument.definition.kind == .flag {
+            if attached != nil {
+                throw self.problem("'\(argument.definition.label)' takes no value")
+            }
+            _ = argument.target.take(nil)
+        } else if let attached {
+            try self.give(attached, to: argument)
+        } else if let next = self.words.first, next == "-" || !next.hasPrefix("-") {
+            self.words.removeFirst()
+            try self.give(next, to: argument)
+        } else {
+            throw self.missingValue(argument)
+        }
+    }
+
+    private func give(_ text: String, to argument: BoundArgument) throws(UsageError) {
+        if let expectation = argument.target.take(text) {
+            throw self.problem(
+                "the value '\(text)' is invalid for '\(argument.definition.label)': expected \(expectation)"
+            )
+        }
+    }
+
+    private func missingValue(_ argument: BoundArgument) -> UsageError {
+        guard let next = self.words.first, let long = argument.definition.long else {
+            return self.problem("missing value for '\(argument.definition.label)'")
+        }
+        return self.problem(
+            "missing value for '\(argument.definition.label)' "
+                + "(a value that starts with '-' is written --\(long)=\(next))"
+        )
+    }
+
+    private func unknownOption(_ name: String) -> UsageError {
+        let names = self.named.compactMap(\.definition.long).map { "--\($0)" } + ["--help"]
+        let guess = name.hasPrefix("--") ? suggestion(for: name, among: names) : nil
+        return self.problem("unknown option '\(name)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+    }
+
+    private func problem(_ message: String) -> UsageError {
+        UsageError(message, commandPath: self.commandPath)
+    }
+}

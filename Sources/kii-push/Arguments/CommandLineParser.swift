@@ -1,0 +1,107 @@
+/// What a whole command line asks for.
+enum CommandRequest {
+    case run(any ParsableCommand)
+    /// Text for standard output, and nothing else to do.
+    case show(String)
+}
+
+/// Finds the command that a command line names and fills it in.
+struct CommandLineParser {
+    let root: any ParsableCommand.Type
+
+    func parse(_ words: [String]) throws -> CommandRequest {
+        let rootName = self.root.configuration.commandName
+        if words.first == "help" {
+            return .show(try self.help(for: words.dropFirst()))
+        }
+        if words.first == "--version", let version = self.root.configuration.version {
+            return .show("\(rootName) \(version)\n")
+        }
+        let (type, path, rest) = try self.command(for: words[...])
+        // Asking for help wins over whatever else is wrong with the line.
+        if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+            return .show(HelpText(type, path: path).text)
+        }
+        guard type.configuration.subcommands.isEmpty else {
+            throw Self.missingCommand(of: type, path: path, before: rest.first)
+        }
+        return .run(try Self.parse(type, rest, path: path))
+    }
+
+    /// Goes down the tree as far as the words name commands.
+    private func command(
+        for words: ArraySlice<String>
+    ) throws(UsageError) -> (type: any ParsableCommand.Type, path: String, rest: ArraySlice<String>) {
+        var type = self.root
+        var path = type.configuration.commandName
+        var rest = words
+        while let word = rest.first, !word.hasPrefix("-"), !type.configuration.subcommands.isEmpty {
+            guard let next = type.configuration.subcommands.first(where: { $0.answers(to: word) }) else {
+                throw Self.unknownCommand(word, below: type, path: path)
+            }
+            type = next
+            path += " \(next.configuration.commandName)"
+            rest = rest.dropFirst()
+        }
+        return (type, path, rest)
+    }
+
+    private func help(for words: ArraySlice<String>) throws(UsageError) -> String {
+        if let word = words.first, let topic = HelpTopic(rawValue: word) {
+            return topic.text
+        }
+        let (type, path, rest) = try self.command(for: words)
+        if let extra = rest.first {
+            throw UsageError("unexpected argument '\(extra)'", commandPath: path)
+        }
+        return HelpText(type, path: path).text
+    }
+
+    private static func parse<Command: ParsableCommand>(
+        _ type: Command.Type,
+        _ words: ArraySlice<String>,
+        path: String
+    ) throws(UsageError) -> Command {
+        let command = Command()
+        var parser = ArgumentParser(command.boundArguments(), words: words, commandPath: path)
+        try parser.parse()
+        do {
+            try command.validateAll()
+        } catch let error as ValidationError {
+            throw UsageError(error.message, commandPath: path)
+        } catch {
+            throw UsageError("\(error)", commandPath: path)
+        }
+        return command
+    }
+
+    private static func missingCommand(
+        of type: any ParsableCommand.Type,
+        path: String,
+        before word: String?
+    ) -> UsageError {
+        let names = type.configuration.subcommands.map { $0.configuration.commandName }.joined(separator: ", ")
+        guard let word else {
+            return UsageError("a command is missing: one of \(names)", commandPath: path)
+        }
+        return UsageError("'\(word)' comes before a command; options follow it", commandPath: path)
+    }
+
+    private static func unknownCommand(
+        _ word: String,
+        below type: any ParsableCommand.Type,
+        path: String
+    ) -> UsageError {
+        let names = type.configuration.subcommands.flatMap {
+            [$0.configuration.commandName] + $0.configuration.aliases
+        }
+        let guess = suggestion(for: word, among: names).map { "; did you mean '\($0)'?" } ?? ""
+        return UsageError("unknown command '\(word)'\(guess)", commandPath: path)
+    }
+}
+
+extension ParsableCommand {
+    fileprivate static func answers(to word: String) -> Bool {
+        self.configuration.commandName == word || self.configuration.aliases.contains(word)
+    }
+}

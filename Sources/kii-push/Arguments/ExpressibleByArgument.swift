@@ -1,0 +1,86 @@
+/// A type that one word of a command line can stand for.
+protocol ExpressibleByArgument {
+    /// `nil` if the word is no such value.
+    init?(argument: String)
+
+    /// What a word has to be, for the error: "a whole number".
+    static var expectation: String { get }
+
+    /// The value as it would be typed; `nil` says nothing of a default.
+    var argumentText: String? { get }
+}
+
+extension ExpressibleByArgument {
+    var argumentText: String? { nil }
+}
+
+extension String: ExpressibleByArgument {
+    init?(argument: String) {
+        self = argument
+    }
+
+    static var expectation: String { "text" }
+    var argumentText: String? { self }
+}
+
+extension Int: ExpressibleByArgument {
+    init?(argument: String) {
+        self.init(argument)
+    }
+
+    static var expectation: String { "a whole number" }
+    var argumentText: String? { String(self) }
+}
+
+extension UInt16: ExpressibleByArgument {
+    init?(argument: String) {
+        self.init(argument)
+    }
+
+    static var expectation: String { "a port from 0 to 65535" }
+    var argumentText: String? { String(self) }
+}
+
+/// A whole number above zero.
+struct PositiveCount: ExpressibleByArgument {
+    let value: Int
+
+    init?(argument: String) {
+        guard let value = Int(argument), value > 0 else { return nil }
+        self.value = value
+    }
+
+    static var expectation: String { "a whole number above 0" }
+}
+
+/// A time span such as `500ms`, `10s`, `5m`, `2h`; a bare number means seconds.
+struct TimeSpan: ExpressibleByArgument {
+    let duration: Duration
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        guard let count = Int64(digits), count > 0, count <= 1_000_000_000 else { return nil }
+        switch argument.dropFirst(digits.count) {
+        case "ms": self.duration = .milliseconds(count)
+        case "", "s": self.duration = .seconds(count)
+        case "m": self.duration = .seconds(count * 60)
+        case "h": self.duration = .seconds(count * 3600)
+        default: return nil
+        }
+    }
+
+    static var expectation: String { "a time span above 0 such as 500ms, 10s, 5m or 2h" }
+}
+
+extension ExpressibleByArgument where Self: RawRepresentable & CaseIterable, RawValue == String {
+    init?(argument: String) {
+        self.init(rawValue: argument)
+    }
+
+    static var expectation: String {
+        let names = Self.allCases.map(\.rawValue)
+        return "one of \(names.joined(separator: ", "))"
+    }
+
+    var argumentText: String? { self.rawValue }
+}

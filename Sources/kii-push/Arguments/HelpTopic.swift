@@ -1,0 +1,83 @@
+/// Pages that belong to no single command: `kii-push help TOPIC`.
+enum HelpTopic: String, CaseIterable {
+    case scopes
+    case files
+    case environment
+    case exitCodes = "exit-codes"
+    case jsonLines = "json"
+
+    var text: String {
+        switch self {
+        case .scopes: Self.scopesText
+        case .files: Self.filesText
+        case .environment:
+            "The environment variables that kii-push reads.\n\n"
+                + table(EnvironmentVariable.allCases.map { ($0.rawValue, $0.meaning) })
+                + "\n\nAn option wins over the environment, and that over a file.\n"
+        case .exitCodes:
+            "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).\n\n"
+                + table(ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }) + "\n"
+        case .jsonLines: Self.jsonText
+        }
+    }
+
+    private static let scopesText = """
+        How topics and buckets are written, in every command.
+
+          alerts                 in the scope of the app
+          user:me/alerts         of the user that the profile receives as
+          user:USER_ID/alerts    of the user with this ID
+          group:GROUP_ID/alerts  of a group
+          thing:me/alerts        of the thing that the profile receives as
+          thing:THING_ID/alerts  of the thing with this ID
+
+        Where a scope alone is asked for, the part before the slash is written:
+        app, user:me, group:GROUP_ID, thing:THING_ID.
+
+        """
+
+    private static let filesText = """
+        The files of kii-push. All are JSON with "version": 1; a file of a higher version
+        is refused. Files that hold secrets must be owned by you and closed to others
+        (mode 0600), or they are refused with exit code 78.
+
+        $XDG_CONFIG_HOME/kii-push/config.json (~/.config/kii-push/config.json)
+          Which cloud a profile uses. Written by you; no secrets. Per profile:
+          "site" (us, jp, sg, eu, cn3) or "baseURL", and "appID"; "caFile" and "proxy"
+          if needed.
+            {"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}
+
+        $XDG_CONFIG_HOME/kii-push/credentials.json
+          The secrets to it, mode 0600. Written by you. Per profile: "appKey"; "clientID"
+          and "clientSecret" of the app's admin; "password" of the user or thing. The file
+          $CREDENTIALS_DIRECTORY/kii-push-credentials.json (systemd) comes before it.
+            {"version": 1, "profiles": {"default": {"appKey": "..."}}}
+
+        $STATE_DIRECTORY/profiles/NAME, or $XDG_STATE_HOME/kii-push/profiles/NAME
+        (~/.local/state/kii-push/profiles/NAME)
+          What 'register' made: profile.json (the cloud and the principal),
+          credentials.json, and the state of the agent with its inbox. Directory 0700.
+
+        $XDG_RUNTIME_DIR/kii-push/emulator.json, or /tmp/kii-push-UID/emulator.json
+          Where the running emulator is found, mode 0600. Used when no cloud is
+          configured.
+
+        """
+
+    private static let jsonText = """
+        What --json prints: one object a line, each with "v": 1 and "type". Members may be
+        added; those that exist do not change while "v" stays 1. Times are RFC 3339 in
+        UTC, durations end in _ms.
+
+          registration, identity, subscription, topic, sent, emulator
+                     what the command of that purpose did or found
+          message    a push: kind, fields, aps, custom, payload; when received also id,
+                     attempt, and payload_b64 in the place of payload if it is no JSON
+          verdict    what the handler answered for a message: id, result
+          state      the connection: connected, disconnected and so on
+
+        Errors go to standard error as one object with "type": "error", category, message,
+        exit, and hint, code, http_status where there are any.
+
+        """
+}

@@ -1,0 +1,75 @@
+/// A named value, `--count N`. Given twice, the last one holds, unless the property is an array.
+@propertyWrapper
+struct Option<Value>: DeclaredArgument {
+    private let name: NameSpecification
+    private let valueName: String
+    private let help: String
+    private let reading: ValueReading<Value>
+    private let box: ValueBox<Value>
+
+    private init(
+        _ initial: Value?,
+        _ reading: ValueReading<Value>,
+        _ name: NameSpecification,
+        _ valueName: String,
+        _ help: String
+    ) {
+        self.name = name
+        self.valueName = valueName
+        self.help = help
+        self.reading = reading
+        self.box = ValueBox(initial)
+    }
+
+    var wrappedValue: Value {
+        // A required value that was not given is reported by the parser, before any command can read it.
+        guard let value = self.box.value else { preconditionFailure("read before it was parsed") }
+        return value
+    }
+
+    var isGiven: Bool { self.box.isGiven }
+
+    func definition(property: String) -> ArgumentDefinition {
+        let names = self.name.names(property: property)
+        return ArgumentDefinition(
+            kind: .option(valueName: self.valueName),
+            short: names.short,
+            long: names.long,
+            help: self.help,
+            isRequired: self.reading.isRequired,
+            isRepeating: self.reading.isRepeating,
+            defaultText: self.reading.defaultText
+        )
+    }
+
+    func take(_ text: String?) -> String? {
+        guard let text, self.reading.take(self.box, text) else { return self.reading.expectation }
+        self.box.isGiven = true
+        return nil
+    }
+}
+
+extension Option where Value: ExpressibleByArgument {
+    /// With a default.
+    init(wrappedValue: Value, name: NameSpecification = .long, value: String, help: String) {
+        self.init(wrappedValue, .single(default: wrappedValue), name, value, help)
+    }
+}
+
+extension Option {
+    /// `nil` when it is not given.
+    init<Wrapped: ExpressibleByArgument>(name: NameSpecification = .long, value: String, help: String)
+    where Value == Wrapped? {
+        self.init(.some(nil), .optional(), name, value, help)
+    }
+
+    /// Any number of times.
+    init<Element: ExpressibleByArgument>(
+        wrappedValue: [Element],
+        name: NameSpecification = .long,
+        value: String,
+        help: String
+    ) where Value == [Element] {
+        self.init(wrappedValue, .array(isRequired: false), name, value, help)
+    }
+}

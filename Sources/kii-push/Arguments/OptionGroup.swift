@@ -1,0 +1,35 @@
+/// Values that several commands share, shown in help under a heading of their own.
+@propertyWrapper
+struct OptionGroup<Group: ParsableArguments>: DeclaredGroup {
+    private let title: String
+    let wrappedValue: Group
+
+    init(title: String) {
+        self.title = title
+        self.wrappedValue = Group()
+    }
+
+    func boundArguments() -> [BoundArgument] {
+        self.wrappedValue.boundArguments(section: self.title)
+    }
+
+    func validateGroup() throws {
+        try self.wrappedValue.validate()
+    }
+}
+
+/// An ``OptionGroup`` of any type.
+protocol DeclaredGroup {
+    func boundArguments() -> [BoundArgument]
+    func validateGroup() throws
+}
+
+extension ParsableArguments {
+    /// Runs the checks of the groups, then this type's own.
+    func validateAll() throws {
+        for child in Mirror(reflecting: self).children {
+            try (child.value as? any DeclaredGroup)?.validateGroup()
+        }
+        try self.validate()
+    }
+}

@@ -1,0 +1,59 @@
+/// Values that are read from a command line: each property is declared with ``Option``, ``Flag``, ``Argument`` or
+/// ``OptionGroup``, and parsing and help text both come from these declarations.
+///
+/// The shape is swift-argument-parser's, so that a command can move there by changing its imports.
+protocol ParsableArguments: SendableMetatype {
+    init()
+
+    /// Checks what one declaration alone cannot: options that exclude or need each other.
+    func validate() throws
+}
+
+extension ParsableArguments {
+    func validate() throws {}
+}
+
+/// A command: values, a description and something to do.
+protocol ParsableCommand: ParsableArguments {
+    static var configuration: CommandConfiguration { get }
+
+    func run() async throws
+}
+
+extension ParsableCommand {
+    /// A command that only groups others is never run: the parser asks for one of them first.
+    func run() async throws {
+        throw UsageError("a command is missing", commandPath: Self.configuration.commandName)
+    }
+}
+
+/// What is said about a command, apart from its values.
+struct CommandConfiguration: Sendable {
+    /// A command line to copy, with what it does.
+    struct Example: Sendable {
+        let purpose: String
+        let line: String
+
+        init(_ purpose: String, _ line: String) {
+            self.purpose = purpose
+            self.line = line
+        }
+    }
+
+    var commandName: String
+    /// One line, with a full stop.
+    var abstract: String
+    /// Shown before every option.
+    var examples: [Example] = []
+    /// Paragraphs below the examples; each line is wrapped on its own.
+    var discussion: [String] = []
+    var subcommands: [any ParsableCommand.Type] = []
+    /// Other names by which the command answers; not shown in lists.
+    var aliases: [String] = []
+    /// The exit codes that this command can end with, beyond 0 and 64.
+    var exitCodes: [ExitStatus] = []
+    /// The environment variables that it reads.
+    var environment: [EnvironmentVariable] = []
+    /// Only on the tool itself: what `--version` prints.
+    var version: String?
+}

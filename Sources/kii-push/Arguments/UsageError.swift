@@ -1,0 +1,20 @@
+/// A command line that says nothing that can be done: exit 64.
+struct UsageError: Error {
+    let message: String
+    /// The command whose help to read, such as `kii-push send topic`.
+    let commandPath: String
+
+    init(_ message: String, commandPath: String) {
+        self.message = message
+        self.commandPath = commandPath
+    }
+}
+
+/// A problem between the values of one command, found by `validate()`; the parser adds the command's name.
+struct ValidationError: Error {
+    let message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
+}

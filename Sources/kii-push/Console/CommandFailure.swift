@@ -1,0 +1,23 @@
+/// A failure in the words of the command line: what failed, what to do about it, and the exit code.
+struct CommandFailure: Error {
+    var exit: ExitStatus
+    var message: String
+    /// What to do; one sentence or a command to type.
+    var hint: String?
+    /// The server's own code, such as `TOPIC_NOT_FOUND`.
+    var code: String?
+    var httpStatus: Int?
+
+    init(_ exit: ExitStatus, _ message: String, hint: String? = nil, code: String? = nil, httpStatus: Int? = nil) {
+        self.exit = exit
+        self.message = message
+        self.hint = hint
+        self.code = code
+        self.httpStatus = httpStatus
+    }
+}
+
+/// Ends the command with a status that is no failure to report, after its own output said what there was to say.
+struct SilentExit: Error {
+    let status: ExitStatus
+}

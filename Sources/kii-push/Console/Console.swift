@@ -1,0 +1,59 @@
+import KiiPushCore
+
+/// How a command talks: data on standard output, everything else on standard error.
+struct Console: Sendable {
+    let options: Options
+    /// For what goes to standard output.
+    let style: TerminalStyle
+    /// For what goes to standard error.
+    let statusStyle: TerminalStyle
+
+    /// The part of ``OutputOptions`` that a console needs, as a value that can cross to other tasks.
+    struct Options: Sendable {
+        var json = false
+        var quiet = false
+        var verbose = false
+        var color = ColorChoice.auto
+    }
+
+    init(_ options: Options, environment: ProcessEnvironment = ProcessEnvironment()) {
+        self.options = options
+        self.style = TerminalStyle(choice: options.color, stream: .output, environment: environment)
+        self.statusStyle = TerminalStyle(choice: options.color, stream: .error, environment: environment)
+    }
+
+    /// One line of data for people; says nothing with `--json`.
+    func line(_ text: String) throws {
+        guard !self.options.json else { return }
+        try StandardStream.output.write(text + "\n")
+    }
+
+    /// One object for programs; says nothing without `--json`.
+    func object(_ type: String, _ members: [(String, JSONValue)]) throws {
+        guard self.options.json else { return }
+        let head: [(String, JSONValue)] = [("v", 1), ("type", JSONValue(type))]
+        try StandardStream.output.write(JSONValue.object(head + members).terminalText + "\n")
+    }
+
+    /// What is going on, on standard error, unless `--quiet`.
+    func status(_ text: String) {
+        guard !self.options.quiet else { return }
+        self.error(text)
+    }
+
+    /// A detail for those who asked for `--verbose`.
+    func detail(_ text: String) {
+        guard self.options.verbose else { return }
+        self.error(self.statusStyle(text, .dim))
+    }
+
+    /// Something that should not be overlooked, also with `--quiet`.
+    func warning(_ text: String) {
+        self.error("\(self.statusStyle("warning:", .yellow)) \(text)")
+    }
+
+    private func error(_ text: String) {
+        // Where standard error itself cannot be written to, nobody can be told.
+        try? StandardStream.error.write(text + "\n")
+    }
+}

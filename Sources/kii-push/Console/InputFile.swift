@@ -1,0 +1,41 @@
+import Glibc
+
+/// Reads what a person or a program hands in: a file, or standard input for `-`.
+enum InputFile {
+    /// What more than this is is no payload and no data, but a mistake.
+    static let maximumBytes = 16 * 1024 * 1024
+
+    /// The whole content.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 66 when it is missing, unreadable, a directory or too large.
+    static func read(_ path: String) throws -> [UInt8] {
+        guard path != "-" else { return try self.read(descriptor: STDIN_FILENO, name: "standard input") }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw CommandFailure(.missingInput, "cannot open \(path): \(errorText(errno))")
+        }
+        defer { close(descriptor) }
+        return try self.read(descriptor: descriptor, name: path)
+    }
+
+    /// The first line of standard input, for a secret.
+    static func firstLineOfStandardInput() throws -> String {
+        let bytes = try self.read("-").prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func read(descriptor: Int32, name: String) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= self.maximumBytes {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count == 0 { return bytes }
+            if count > 0 {
+                bytes += chunk[..<count]
+            } else if errno != EINTR {
+                throw CommandFailure(.missingInput, "cannot read \(name): \(errorText(errno))")
+            }
+        }
+        throw CommandFailure(.missingInput, "\(name) is larger than 16 MiB: this is no payload")
+    }
+}

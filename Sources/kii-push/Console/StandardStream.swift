@@ -1,0 +1,41 @@
+import Glibc
+
+/// The reader of standard output went away: nobody is left to talk to, so the process ends without a word.
+struct BrokenPipe: Error {}
+
+/// Standard output or error, unbuffered: what was written is out when the call returns.
+struct StandardStream: Sendable {
+    static let output = StandardStream(descriptor: STDOUT_FILENO)
+    static let error = StandardStream(descriptor: STDERR_FILENO)
+
+    private let descriptor: Int32
+
+    var isTerminal: Bool { isatty(self.descriptor) == 1 }
+
+    /// Writes all of `text`.
+    func write(_ text: String) throws {
+        var text = text
+        try text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Glibc.write(self.descriptor, rest.baseAddress, rest.count)
+                if count > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+                } else if errno == EAGAIN {
+                    // A descriptor inherited as non-blocking: wait until it takes more.
+                    var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&entry, 1, -1)
+                } else if errno == EPIPE {
+                    throw BrokenPipe()
+                } else if errno != EINTR {
+                    throw CommandFailure(.inputOutput, "cannot write the output: \(errorText(errno))")
+                }
+            }
+        }
+    }
+}
+
+/// The system's words for an error number.
+func errorText(_ number: Int32) -> String {
+    String(cString: strerror(number))
+}
