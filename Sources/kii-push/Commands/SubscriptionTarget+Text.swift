@@ -1,0 +1,31 @@
+import KiiPushCore
+
+extension SubscriptionTarget {
+    /// What the words of a command line stand for, topics first.
+    static func targets(
+        topics: [TargetName],
+        buckets: [TargetName],
+        of principal: Principal
+    ) throws -> [SubscriptionTarget] {
+        try topics.map { .topic(Topic($0.id, in: try $0.scope.resolved(for: principal))) }
+            + buckets.map { .bucket(Bucket($0.id, in: try $0.scope.resolved(for: principal))) }
+    }
+
+    /// As it is written on a command line; a bucket says that it is one.
+    var text: String {
+        switch self {
+        case .topic(let topic): topic.scope.text(of: topic.id)
+        case .bucket(let bucket): "bucket \(bucket.scope.text(of: bucket.id))"
+        }
+    }
+
+    /// The members that describe it in a JSON line.
+    var json: [(String, JSONValue)] {
+        switch self {
+        case .topic(let topic):
+            [("kind", "topic"), ("name", JSONValue(topic.id)), ("scope", JSONValue(topic.scope.text))]
+        case .bucket(let bucket):
+            [("kind", "bucket"), ("name", JSONValue(bucket.id)), ("scope", JSONValue(bucket.scope.text))]
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import KiiPushCore
+
+/// The cloud that a command talks to, and where that was decided.
+struct CloudSettings: Sendable {
+    /// What named the cloud.
+    enum Source: String, Sendable {
+        case options = "options or environment"
+        case configuration = "configuration"
+        case registration = "registration"
+        case emulator = "emulator"
+    }
+
+    let app: KiiApp
+    /// Who may do what the cloud reserves to the app's administrator; `nil` when nobody is known.
+    let admin: AdminCredentials?
+    let caFile: String?
+    let proxy: String?
+    let isInsecure: Bool
+    let source: Source
+
+    /// An option wins over the environment, that over the configuration, that over what the profile was registered
+    /// with; a running emulator serves where nothing else is said.
+    init(options: ProfileOptions, profile: Profile) throws {
+        let (saved, location, environment) = (profile.saved, profile.location, profile.environment)
+        let configuration = try ProfileConfiguration.read(location.paths, profile: profile.name)
+        let givenURL = options.baseURL ?? options.site?.site.baseURL ?? environment.text(.baseURL)
+        let givenID = options.appID ?? environment.text(.appID)
+        self.proxy = options.proxy ?? configuration.proxy
+        self.isInsecure = options.insecure
+        let caFile = options.caFile ?? configuration.caFile
+        var baseURL = givenURL ?? configuration.baseURL
+        var appID = givenID ?? configuration.appID
+        guard baseURL != nil || appID != nil || saved?.registeredURL != nil else {
+            let emulator = try Self.emulator(at: location.paths.emulator, saved: saved, profile: location.name)
+            self.app = emulator.app
+            self.admin = emulator.admin
+            self.caFile = caFile ?? emulator.caFile
+            self.source = .emulator
+            return
+        }
+        if givenURL != nil || givenID != nil {
+            self.source = .options
+        } else {
+            self.source = baseURL != nil || appID != nil ? .configuration : .registration
+        }
+        baseURL = baseURL ?? saved?.registeredURL
+        appID = appID ?? (saved?.registeredURL == nil ? nil : saved?.appID)
+        self.app = try Self.app(baseURL: baseURL, appID: appID, appKey: profile.credentials.appKey, location)
+        self.caFile = caFile
+        self.admin = profile.credentials.clientID.flatMap { clientID in
+            profile.credentials.clientSecret.map { AdminCredentials(clientID: clientID, clientSecret: $0) }
+        }
+    }
+
+    private static func app(
+        baseURL: String?,
+        appID: String?,
+        appKey: Secret?,
+        _ location: ProfileLocation
+    ) throws -> KiiApp {
+        func missing(_ what: String, _ hint: String) -> CommandFailure {
+            CommandFailure(.configuration, "\(what) of profile '\(location.name)' is missing", hint: hint)
+        }
+        guard let baseURL else {
+            throw missing(
+                "the cloud's address",
+                "give --site or --base-url, or \"site\" in \(location.paths.configuration)"
+            )
+        }
+        guard let appID else {
+            throw missing("the app's ID", "give --app-id, or \"appID\" in \(location.paths.configuration)")
+        }
+        guard let appKey else {
+            throw missing(
+                "the app's key",
+                "give --app-key-file, set \(EnvironmentVariable.appKey.rawValue), or write \"appKey\" into "
+                    + (location.paths.credentials.last?.path ?? "credentials.json")
+            )
+        }
+        return KiiApp(appID: appID, appKey: appKey, baseURL: baseURL)
+    }
+
+    private static func emulator(
+        at path: String,
+        saved: SavedProfile?,
+        profile: String
+    ) throws -> EmulatorRuntimeFile {
+        if let emulator = try EmulatorRuntimeFile.find(at: path) { return emulator }
+        guard saved == nil else {
+            throw CommandFailure(
+                .unreachable,
+                "profile '\(profile)' belongs to the emulator, which is not running",
+                hint: "start it: kii-push emulator"
+            )
+        }
+        throw CommandFailure(
+            .configuration,
+            "no cloud is configured, and no emulator is running",
+            hint: "start one: kii-push emulator; or see: kii-push help files"
+        )
+    }
+}
+
+extension SavedProfile {
+    /// The address that the profile was registered with; `nil` for an emulator's, which changes.
+    fileprivate var registeredURL: String? {
+        switch self.cloud {
+        case .emulator: nil
+        case .kii(let baseURL, _): baseURL
+        }
+    }
+}

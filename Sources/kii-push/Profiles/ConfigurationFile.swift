@@ -1,0 +1,109 @@
+import KiiPushCore
+
+/// What the user wrote into `config.json` about one profile.
+struct ProfileConfiguration: Sendable {
+    var baseURL: String?
+    var appID: String?
+    var caFile: String?
+    var proxy: String?
+
+    /// Reads the part of `profile`; everything is `nil` when there is no file or no such part.
+    static func read(_ paths: FilePaths, profile: String) throws -> ProfileConfiguration {
+        guard let file = try VersionedFile(openAt: paths.configuration) else {
+            guard !paths.isConfigurationNamed else {
+                throw CommandFailure(.configuration, "there is no configuration file \(paths.configuration)")
+            }
+            return ProfileConfiguration()
+        }
+        var baseURL = try file.text("profiles", profile, "baseURL")
+        if let name = try file.text("profiles", profile, "site") {
+            guard let site = KiiSite(rawValue: name) else {
+                throw CommandFailure(
+                    .configuration,
+                    "\(paths.configuration): /profiles/\(profile)/site is '\(name)': expected \(SiteName.expectation)"
+                )
+            }
+            guard baseURL == nil else {
+                throw CommandFailure(
+                    .configuration,
+                    "\(paths.configuration): profile '\(profile)' has both site and baseURL",
+                    hint: "remove one of them"
+                )
+            }
+            baseURL = site.baseURL
+        }
+        return ProfileConfiguration(
+            baseURL: baseURL,
+            appID: try file.text("profiles", profile, "appID"),
+            caFile: try file.text("profiles", profile, "caFile"),
+            proxy: try file.text("profiles", profile, "proxy")
+        )
+    }
+}
+
+/// The secrets of one profile: from the service manager, from a closed file, or from the environment, in this order.
+struct ProfileCredentials: Sendable {
+    var appKey: Secret?
+    var clientID: String?
+    var clientSecret: Secret?
+    var password: Secret?
+
+    /// - Throws: ``FileError`` when a file is open to others or belongs to another user.
+    static func read(
+        _ paths: FilePaths,
+        profile: String,
+        directory: String,
+        environment: ProcessEnvironment
+    ) throws -> ProfileCredentials {
+        var found = ProfileCredentials()
+        for place in paths.credentials {
+            let file =
+                place.isGuardedBySystem
+                ? try VersionedFile(openAt: place.path) : try VersionedFile(privateAt: place.path)
+            if let file { found.fill(from: try Self.read(file) { try file.text("profiles", profile, $0) }) }
+        }
+        found.fill(
+            from: ProfileCredentials(
+                appKey: environment.text(.appKey).map { Secret($0) },
+                clientID: environment.text(.clientID),
+                clientSecret: environment.text(.clientSecret).map { Secret($0) },
+                password: environment.text(.password).map { Secret($0) }
+            )
+        )
+        // Last, what `register` was given: anything said since wins over it.
+        if let file = try VersionedFile(privateAt: Self.savedPath(directory)) {
+            found.fill(from: try Self.read(file) { try file.text($0) })
+        }
+        return found
+    }
+
+    /// Keeps what later commands need to sign in again, in the profile's own closed file.
+    func write(directory: String) throws {
+        let members: [(String, Secret?)] = [("appKey", self.appKey), ("password", self.password)]
+        try VersionedFile.write(
+            members.compactMap { name, secret in secret.map { (name, JSONValue($0.reveal())) } },
+            to: Self.savedPath(directory)
+        )
+    }
+
+    private static func savedPath(_ directory: String) -> String { directory + "/credentials.json" }
+
+    private static func read(
+        _ file: VersionedFile,
+        _ text: (String) throws -> String?
+    ) rethrows -> ProfileCredentials {
+        ProfileCredentials(
+            appKey: try text("appKey").map { Secret($0) },
+            clientID: try text("clientID"),
+            clientSecret: try text("clientSecret").map { Secret($0) },
+            password: try text("password").map { Secret($0) }
+        )
+    }
+
+    private mutating func fill(from other: ProfileCredentials) {
+        self.appKey = self.appKey ?? other.appKey
+        self.clientID = self.clientID ?? other.clientID
+        self.clientSecret = self.clientSecret ?? other.clientSecret
+        self.password = self.password ?? other.password
+    }
+}

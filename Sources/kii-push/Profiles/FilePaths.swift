@@ -1,0 +1,61 @@
+import Glibc
+
+/// Where the files are: the XDG base directories, and what systemd sets in their place.
+///
+/// - Source: XDG Base Directory Specification 0.8; systemd.exec(5) for `STATE_DIRECTORY`, `CREDENTIALS_DIRECTORY`.
+struct FilePaths: Sendable {
+    /// `config.json`.
+    let configuration: String
+    /// Whether the configuration file was named by the user, so that it has to exist.
+    let isConfigurationNamed: Bool
+    /// `credentials.json`, in the places where it may be; the first that exists is read.
+    let credentials: [Credential]
+    /// The directory of all profiles.
+    let profiles: String
+    /// The running emulator's `emulator.json`.
+    let emulator: String
+
+    /// A file of secrets.
+    struct Credential: Sendable {
+        let path: String
+        /// systemd puts it there for this service alone, owned by root and closed to others by access control lists.
+        let isGuardedBySystem: Bool
+    }
+
+    /// - Throws: ``CommandFailure`` with exit 78 when there is no home directory to look in.
+    init(environment: ProcessEnvironment, configurationFile: String?) throws {
+        let configurationHome = try environment.directory(.configurationHome) ?? Self.home(environment) + "/.config"
+        let directory = configurationHome + "/kii-push"
+        let named = configurationFile ?? environment.text(.configurationFile)
+        self.configuration = named ?? directory + "/config.json"
+        self.isConfigurationNamed = named != nil
+        let beside = Credential(path: directory + "/credentials.json", isGuardedBySystem: false)
+        let bySystem = environment.directory(.credentialsDirectory).map {
+            Credential(path: $0 + "/kii-push-credentials.json", isGuardedBySystem: true)
+        }
+        self.credentials = [bySystem, beside].compactMap { $0 }
+        // systemd separates several directories by colons; the first is the unit's main one.
+        let ofService = environment.directory(.stateDirectory)?.split(separator: ":").first.map(String.init)
+        let state = try ofService ?? (Self.stateHome(environment) + "/kii-push")
+        self.profiles = state + "/profiles"
+        self.emulator = Self.emulatorFile(environment)
+    }
+
+    /// Where the emulator says how it is reached.
+    static func emulatorFile(_ environment: ProcessEnvironment) -> String {
+        let directory = environment.directory(.runtimeDirectory).map { $0 + "/kii-push" }
+        return (directory ?? "/tmp/kii-push-\(geteuid())") + "/emulator.json"
+    }
+
+    private static func stateHome(_ environment: ProcessEnvironment) throws -> String {
+        try environment.directory(.stateHome) ?? self.home(environment) + "/.local/state"
+    }
+
+    private static func home(_ environment: ProcessEnvironment) throws -> String {
+        if let home = environment.directory(.home) { return home }
+        guard let entry = getpwuid(geteuid()), let directory = entry.pointee.pw_dir else {
+            throw CommandFailure(.configuration, "there is no home directory", hint: "set HOME")
+        }
+        return String(cString: directory)
+    }
+}

@@ -1,0 +1,108 @@
+import KiiPushCore
+
+/// A profile as a command finds it: its files, and what is known about it.
+struct Profile: Sendable {
+    let location: ProfileLocation
+    /// What `register` left; `nil` when the profile was never registered.
+    let saved: SavedProfile?
+    let credentials: ProfileCredentials
+    let environment: ProcessEnvironment
+
+    var name: String { self.location.name }
+    /// Its own directory; may not exist yet.
+    var directory: String { self.location.directory }
+
+    /// Reads everything that `options` and the environment point to. Touches no network.
+    ///
+    /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
+    init(_ options: ProfileOptions, environment: ProcessEnvironment = ProcessEnvironment()) throws {
+        self.environment = environment
+        self.location = try ProfileLocation(options, environment: environment)
+        self.saved = try SavedProfile.read(directory: self.location.directory)
+        var credentials = try ProfileCredentials.read(
+            self.location.paths,
+            profile: self.location.name,
+            directory: self.location.directory,
+            environment: environment
+        )
+        if let path = options.appKeyFile { credentials.appKey = try SecretFile.read(path) }
+        self.credentials = credentials
+    }
+
+    /// The cloud that the profile belongs to.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when none is configured, and with 69 when it is an emulator that is not
+    ///   running.
+    func cloud(_ options: ProfileOptions) throws -> CloudSettings {
+        try CloudSettings(options: options, profile: self)
+    }
+
+    /// The profile's registration with `cloud`.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when there is none.
+    func registration(with cloud: CloudSettings) throws -> SavedProfile {
+        guard let saved = self.saved else {
+            throw CommandFailure(.configuration, "profile '\(self.name)' is not registered", hint: self.registerHint)
+        }
+        guard saved.appID == cloud.app.appID else {
+            throw CommandFailure(
+                .configuration,
+                "profile '\(self.name)' is registered with app \(saved.appID), not with \(cloud.app.appID)",
+                hint: self.registerHint
+            )
+        }
+        return saved
+    }
+
+    /// The command that registers this profile.
+    var registerHint: String {
+        "run: kii-push register" + (self.name == ProfileLocation.defaultName ? "" : " --profile \(self.name)")
+    }
+}
+
+/// Where a profile's files are.
+struct ProfileLocation: Sendable {
+    static let defaultName = "default"
+
+    let name: String
+    let directory: String
+    let paths: FilePaths
+
+    init(_ options: ProfileOptions, environment: ProcessEnvironment) throws {
+        self.name = options.profile ?? environment.text(.profile) ?? Self.defaultName
+        guard Self.isValid(self.name) else {
+            throw CommandFailure(
+                .configuration,
+                "'\(self.name)' is no name for a profile",
+                hint: "use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first"
+            )
+        }
+        self.paths = try FilePaths(environment: environment, configurationFile: options.config)
+        self.directory = self.paths.profiles + "/" + self.name
+    }
+
+    /// The name becomes a directory's: no slash, no leading dot.
+    private static func isValid(_ name: String) -> Bool {
+        let isAlphanumeric = { (character: Character) in
+            character.isASCII && (character.isLetter || character.isNumber)
+        }
+        return name.count <= 64 && name.first.map(isAlphanumeric) ?? false
+            && name.allSatisfy { isAlphanumeric($0) || "._-".contains($0) }
+    }
+}
+
+/// A file that holds one secret and nothing else.
+enum SecretFile {
+    /// The content without the end of the line.
+    ///
+    /// - Throws: ``FileError`` when it is open to others; ``CommandFailure`` with exit 66 when it is missing.
+    static func read(_ path: String) throws -> Secret {
+        guard let bytes = try PrivateFile.read(path) else {
+            throw CommandFailure(.missingInput, "there is no file \(path)")
+        }
+        var text = String(decoding: bytes, as: UTF8.self)[...]
+        while text.last?.isNewline ?? false { text.removeLast() }
+        guard !text.isEmpty else { throw CommandFailure(.missingInput, "\(path) is empty") }
+        return Secret(String(text))
+    }
+}

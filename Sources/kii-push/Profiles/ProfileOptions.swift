@@ -1,0 +1,49 @@
+import KiiPushCore
+
+/// Which profile, and which cloud: the same in every command that talks to one.
+struct ProfileOptions: ParsableArguments {
+    @Option(name: .shortAndLong, value: "NAME", help: "The profile: a principal and its state. Default: default.")
+    var profile: String?
+
+    @Option(name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').")
+    var config: String?
+
+    @Option(value: "SITE", help: "One of Kii's sites: us, jp, sg, eu, cn3.")
+    var site: SiteName?
+
+    @Option(name: .customLong("base-url"), value: "URL", help: "The cloud's address up to and with /api.")
+    var baseURL: String?
+
+    @Option(name: .customLong("app-id"), value: "ID", help: "The ID of the app.")
+    var appID: String?
+
+    @Option(value: "FILE", help: "A file with the key of the app alone, mode 0600.")
+    var appKeyFile: String?
+
+    @Option(name: .customLong("cacert"), value: "FILE", help: "Trust the certificate authorities in this file.")
+    var caFile: String?
+
+    @Option(value: "URL", help: "Go through this HTTP or SOCKS proxy.")
+    var proxy: String?
+
+    @Flag(help: "Do not check certificates. Anyone on the way can then read and change everything.")
+    var insecure = false
+
+    func validate() throws {
+        if self.site != nil, self.baseURL != nil {
+            throw ValidationError("'--site' and '--base-url' exclude each other")
+        }
+    }
+}
+
+/// A site by the name that Kii gives it.
+struct SiteName: ExpressibleByArgument {
+    let site: KiiSite
+
+    init?(argument: String) {
+        guard let site = KiiSite(rawValue: argument) else { return nil }
+        self.site = site
+    }
+
+    static var expectation: String { "one of " + KiiSite.allCases.map(\.rawValue).joined(separator: ", ") }
+}
