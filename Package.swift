@@ -48,6 +48,7 @@ let package = Package(
             dependencies: ["KiiPushEmulator", "KiiPushCore"],
             swiftSettings: settings
         ),
+        .testTarget(name: "CommandTests", dependencies: ["kii-push", "KiiPushCore"], swiftSettings: settings),
         .testTarget(name: "LayeringTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,138 @@
+import KiiPushCore
+
+/// A message in words for people. Everything that came from outside is made safe for a terminal.
+struct MessageText {
+    private let message: ReceivedMessage
+    private let style: TerminalStyle
+
+    init(_ message: ReceivedMessage, style: TerminalStyle) {
+        self.message = message
+        self.style = style
+    }
+
+    /// One `label  value` a line, then `aps` and the custom keys below their headings.
+    var page: String {
+        var rows: [(String, String?)] = [("kind", self.style(self.message.kind.text, .bold))]
+        rows += [
+            ("event", self.message.value(of: .type)?.terminalSafe),
+            ("topic", self.message.sourceTopic.map { $0.scope.text(of: $0.id).terminalSafe }),
+            ("bucket", self.bucket),
+            ("object", self.message.sourceObject?.id.terminalSafe),
+            ("scope", self.scope),
+            ("sender", self.message.sender?.text.terminalSafe),
+            ("origin", self.message.value(of: .origin)?.terminalSafe),
+            ("when", self.message.when?.description),
+            ("modified", self.message.modifiedAt?.description),
+            ("app", self.message.appID?.terminalSafe),
+            ("source", self.message["sourceURI"]?.string?.terminalSafe),
+            ("size", self.size),
+        ]
+        let lines = rows.compactMap { label, value in value.map { "\(label.padded(to: 10))\($0)" } }
+        return (lines + self.content + self.custom).joined(separator: "\n")
+    }
+
+    /// Where the message comes from, in one word: `topic=alerts`, `bucket=user:u1/notes`, `direct`.
+    var source: String {
+        if let topic = self.message.sourceTopic { return "topic=\(topic.scope.text(of: topic.id).terminalSafe)" }
+        if let bucket = self.message.sourceBucket { return "bucket=\(bucket.scope.text(of: bucket.id).terminalSafe)" }
+        return self.message.sender.map { "from=\($0.text.terminalSafe)" } ?? ""
+    }
+
+    /// What it says, in one line: the alert, the event, and the custom keys.
+    var summary: String {
+        var parts: [String] = []
+        if let alert = self.message.content?.alert, let text = alert.body ?? alert.title {
+            parts.append(Self.quoted(text))
+        }
+        if case .set(let number)? = self.message.content?.badge { parts.append("badge=\(number)") }
+        if self.message.content?.isContentAvailable ?? false { parts.append("content-available") }
+        if let type = self.message.value(of: .type) { parts.append(type.terminalSafe) }
+        if let object = self.message.sourceObject { parts.append("object=\(object.id.terminalSafe)") }
+        parts += self.message.customMembers.map { "\($0.key.terminalSafe)=\($0.value.terminalText)" }
+        return parts.joined(separator: " ")
+    }
+
+    private var bucket: String? {
+        guard let bucket = self.message.sourceBucket else { return nil }
+        let type = self.message.value(of: .bucketType).map { " (\($0.terminalSafe))" } ?? ""
+        return bucket.scope.text(of: bucket.id).terminalSafe + type
+    }
+
+    /// Said where neither a topic nor a bucket does.
+    private var scope: String? {
+        guard self.message.sourceTopic == nil, self.message.sourceBucket == nil else { return nil }
+        return self.message.scope?.text.terminalSafe ?? self.message.value(of: .scopeType)?.terminalSafe
+    }
+
+    /// The length, with the limits that it is over.
+    ///
+    /// - Source: APNs before iOS 8: 256 bytes; Kii's reference: 2,048 for APNs, 4,096 for MQTT, GCM and FCM.
+    private var size: String {
+        let count = self.message.payloadBytes.count
+        let limits =
+            self.message.keyFamily == .short
+            ? [(256, "APNs before iOS 8"), (2048, "APNs at Kii"), (4096, "APNs")] : [(4096, "MQTT, GCM and FCM at Kii")]
+        let over = limits.filter { $0.0 < count }.map { "\($0.0) of \($0.1)" }
+        return "\(count) bytes" + (over.isEmpty ? "" : ", over the limit of " + over.joined(separator: ", of "))
+    }
+
+    private var content: [String] {
+        guard let content = self.message.content, let aps = self.message.rawPayload["aps"]?.members else { return [] }
+        // No badge in `aps` is an order, not silence.
+        let badge = content.badge == .remove ? [("badge", "none: the number is taken away")] : []
+        let rows = aps.flatMap { Self.rows($0.key, $0.value) } + badge
+        return ["aps"] + rows.map { "  \($0.padded(to: 19)) \($1)" }
+    }
+
+    private var custom: [String] {
+        let members = self.message.customMembers
+        guard !members.isEmpty else { return [] }
+        return ["custom"] + members.map { "  \($0.key.terminalSafe.padded(to: 19)) \($0.value.terminalText)" }
+    }
+
+    private static func rows(_ key: String, _ value: JSONValue) -> [(String, String)] {
+        guard let members = value.members else { return [(key.terminalSafe, value.terminalText)] }
+        return members.map { ("\(key.terminalSafe).\($0.key.terminalSafe)", $0.value.terminalText) }
+    }
+
+    private static func quoted(_ text: String) -> String { JSONValue(text).terminalText }
+}
+
+extension JSONValue {
+    /// The value as JSON that cannot drive a terminal.
+    ///
+    /// The writer escapes what JSON wants escaped; what is left of control and direction marks is escaped here, as JSON
+    /// would, so the text stays JSON.
+    var terminalText: String { self.text.escapingTerminalControls }
+}
+
+extension ReceivedMessage.Kind {
+    /// For people.
+    var text: String {
+        switch self {
+        case .pushToApp: "push-to-app"
+        case .pushToUser: "push-to-user"
+        case .directPush: "direct-push"
+        }
+    }
+
+    /// For programs.
+    var name: String {
+        switch self {
+        case .pushToApp: "pushToApp"
+        case .pushToUser: "pushToUser"
+        case .directPush: "directPush"
+        }
+    }
+}
+
+extension MessageSender {
+    var text: String {
+        switch self {
+        case .user(let id): "user:\(id)"
+        case .thing(let id): "thing:\(id)"
+        case .admin: "admin"
+        case .other(let address): address
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@Suite struct HelpTests {
+    private let tool: Tool
+
+    init() throws {
+        self.tool = try Tool()
+    }
+
+    static let commands: [[String]] = [["decode"], ["whoami"]]
+
+    @Test(arguments: commands)
+    func everyCommandShowsExamplesBeforeItsOptions(command: [String]) throws {
+        let result = try self.tool.start(command + ["--help"]).waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.error == "")
+        let examples = try #require(result.output.range(of: "\n\nExamples:\n  # "))
+        let usage = try #require(result.output.range(of: "\n\nUsage: kii-push \(command.joined(separator: " "))"))
+        #expect(examples.upperBound < usage.lowerBound)
+        #expect(result.output.contains("\n  kii-push \(command.joined(separator: " "))"))
+        #expect(result.output.contains("\nExit codes:\n  0 "))
+        #expect(result.output.split(separator: "\n").filter { $0.count > 80 && !$0.hasPrefix("  kii-push") } == [])
+    }
+
+    @Test(arguments: commands)
+    func helpComesUnderThreeNames(command: [String]) throws {
+        let long = try self.tool.start(command + ["--help"]).waitForExit().output
+        #expect(try self.tool.start(command + ["-h"]).waitForExit().output == long)
+        #expect(try self.tool.start(["help"] + command).waitForExit().output == long)
+    }
+
+    @Test func helpWinsOverWhateverElseIsWrong() throws {
+        let result = try self.tool("decode", "--bogus", "a", "b", "--help")
+        #expect(result.exit == 0)
+        #expect(result.output.hasPrefix("Says what a push payload means: "))
+    }
+
+    @Test func toolNamesEveryCommand() throws {
+        let result = try self.tool("--help")
+        #expect(result.exit == 0)
+        let head = "Receives, sends and looks into Kii-style push messages on Linux.\n\nExamples:\n"
+        #expect(result.output.hasPrefix(head))
+        for command in Self.commands {
+            #expect(result.output.contains("\n  \(command[0]) "))
+        }
+    }
+
+    @Test(arguments: ["scopes", "files", "environment", "exit-codes", "json"])
+    func topicsHaveAPageEach(topic: String) throws {
+        let result = try self.tool("help", topic)
+        #expect(result.exit == 0)
+        #expect(result.output.count > 200)
+        #expect(result.output.split(separator: "\n").filter { $0.count > 90 } == [])
+    }
+
+    @Test func versionIsOneLine() throws {
+        let result = try self.tool("--version")
+        #expect(result.exit == 0)
+        #expect(result.output.wholeMatch(of: /kii-push \d+\.\d+\.\d+\n/) != nil)
+        #expect(result.error == "")
+    }
+}

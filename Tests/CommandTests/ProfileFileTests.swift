@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// Files with secrets and files of configuration: what is refused, in which words, with which exit code.
+@Suite struct ProfileFileTests {
+    private let tool: Tool
+
+    init() throws {
+        self.tool = try Tool()
+    }
+
+    private static let credentials = #"{"version":1,"profiles":{"default":{"appKey":"k"}}}"#
+
+    @Test(arguments: [0o644, 0o640, 0o604, 0o620, 0o666])
+    func refusesCredentialsThatAreOpenToOthers(mode: Int) throws {
+        let path = try self.tool.write(Self.credentials, to: "config/kii-push/credentials.json", mode: mode)
+        let result = try self.tool("whoami")
+        #expect(result.exit == 78)
+        #expect(result.output == "")
+        let octal = String(mode, radix: 8)
+        #expect(
+            result.error
+                == "kii-push: \(path) holds credentials and is open to others (mode \(octal)); run: chmod 600 \(path)\n"
+        )
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+    func refusesCredentialsOfAnotherUser() throws {
+        let path = try self.tool.write(Self.credentials, to: "config/kii-push/credentials.json")
+        try #require(chown(path, 65_534, 65_534) == 0)
+        let result = try self.tool("whoami")
+        #expect(result.exit == 78)
+        #expect(result.error.hasPrefix("kii-push: \(path) belongs to user 65534; "))
+    }
+
+    @Test(arguments: [0o600, 0o400])
+    func acceptsCredentialsThatAreClosed(mode: Int) throws {
+        try self.tool.write(Self.credentials, to: "config/kii-push/credentials.json", mode: mode)
+        let result = try self.tool("whoami")
+        #expect(result.error == "kii-push: profile 'default' is not registered\n          run: kii-push register\n")
+        #expect(result.exit == 78)
+    }
+
+    @Test(arguments: [
+        ("{", "is not valid JSON: not JSON at byte 1, value \"\": it ends too early; check that it was sent whole\n"),
+        ("{}", "has no version\n          add \"version\": 1\n"),
+        (
+            #"{"version":2}"#,
+            "has version 2; this program reads version 1\n          use a newer kii-push, or move the file away\n"
+        ),
+    ])
+    func refusesAFileThatIsNotItsOwn(content: String, message: String) throws {
+        let path = try self.tool.write(content, to: "config/kii-push/credentials.json")
+        let result = try self.tool("whoami")
+        #expect(result.exit == 78)
+        #expect(result.error == "kii-push: \(path) \(message)")
+    }
+
+    @Test func refusesAProfileNameThatLeavesTheDirectory() throws {
+        let result = try self.tool("whoami", "--profile", "../x")
+        #expect(result.exit == 78)
+        #expect(result.error.hasPrefix("kii-push: '../x' is no name for a profile\n"))
+    }
+
+    @Test func showsNoSecretInAnyMessage() throws {
+        let canary = "canary-4711"
+        let text = #"{"version":1,"profiles":{"default":{"appKey":["\#(canary)"]}}}"#
+        let path = try self.tool.write(text, to: "config/kii-push/credentials.json")
+        let result = try self.tool("whoami", environment: ["KII_PUSH_PASSWORD": canary])
+        #expect(result.exit == 78)
+        #expect(result.error == "kii-push: \(path): /profiles/default/appKey must be a text\n")
+    }
+}

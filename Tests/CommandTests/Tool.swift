@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+/// Runs the built `kii-push` with a home directory of its own, so that nothing of the machine's user shows through.
+final class Tool {
+    /// How a run ended.
+    struct Result {
+        var exit: Int32
+        var output: String
+        var error: String
+    }
+
+    /// The home directory; removed with this object.
+    let home: URL
+
+    init() throws {
+        self.home = FileManager.default.temporaryDirectory.appending(path: "kii-push-tests-\(UUID().uuidString)")
+        for name in ["config/kii-push", "state", "run/kii-push"] {
+            try FileManager.default.createDirectory(
+                at: self.home.appending(path: name),
+                withIntermediateDirectories: true
+            )
+        }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: self.home)
+    }
+
+    /// The environment of every run; `PATH` alone comes from outside.
+    var environment: [String: String] {
+        [
+            "HOME": self.home.path, "XDG_CONFIG_HOME": self.home.path + "/config",
+            "XDG_STATE_HOME": self.home.path + "/state", "XDG_RUNTIME_DIR": self.home.path + "/run",
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "TZ": "UTC",
+        ]
+    }
+
+    /// Starts the tool; the caller ends it.
+    func start(
+        _ arguments: [String],
+        input: String? = nil,
+        environment extra: [String: String] = [:]
+    ) throws -> RunningTool {
+        try RunningTool(
+            executable: Self.executable,
+            arguments: arguments,
+            input: input,
+            environment: self.environment.merging(extra) { $1 }
+        )
+    }
+
+    /// Runs the tool to its end.
+    func callAsFunction(
+        _ arguments: String...,
+        input: String? = nil,
+        environment: [String: String] = [:]
+    ) throws -> Result {
+        try self.start(arguments, input: input, environment: environment).waitForExit()
+    }
+
+    /// Writes a file below the home directory and returns its path.
+    @discardableResult
+    func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
+        let file = self.home.appending(path: name)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try Data(text.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        return file.path
+    }
+
+    /// `kii-push` lies beside the test bundle, which is what runs now.
+    private static var executable: URL {
+        get throws {
+            let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            let tool = URL(filePath: bundle).deletingLastPathComponent().appending(path: "kii-push")
+            try #require(FileManager.default.isExecutableFile(atPath: tool.path), "not built: \(tool.path)")
+            return tool
+        }
+    }
+}
+
+/// A run that goes on.
+final class RunningTool {
+    private let process = Process()
+    private let output: URL
+    private let error: URL
+
+    init(executable: URL, arguments: [String], input: String?, environment: [String: String]) throws {
+        // Files, not pipes: a tool that writes much never waits for a test that reads late.
+        let name = FileManager.default.temporaryDirectory.appending(path: "kii-push-run-\(UUID().uuidString)")
+        self.output = name.appendingPathExtension("out")
+        self.error = name.appendingPathExtension("err")
+        try Data().write(to: self.output)
+        try Data().write(to: self.error)
+        self.process.executableURL = executable
+        self.process.arguments = arguments
+        self.process.environment = environment
+        self.process.standardOutput = try FileHandle(forWritingTo: self.output)
+        self.process.standardError = try FileHandle(forWritingTo: self.error)
+        if let input {
+            let pipe = Pipe()
+            self.process.standardInput = pipe
+            try self.process.run()
+            try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+            try pipe.fileHandleForWriting.close()
+        } else {
+            self.process.standardInput = FileHandle.nullDevice
+            try self.process.run()
+        }
+    }
+
+    deinit {
+        if self.process.isRunning { self.process.terminate() }
+        try? FileManager.default.removeItem(at: self.output)
+        try? FileManager.default.removeItem(at: self.error)
+    }
+
+    var processID: Int32 { self.process.processIdentifier }
+
+    func signal(_ number: Int32) {
+        kill(self.process.processIdentifier, number)
+    }
+
+    func waitForExit() throws -> Tool.Result {
+        self.process.waitUntilExit()
+        let isSignalled = self.process.terminationReason == .uncaughtSignal
+        return Tool.Result(
+            exit: isSignalled ? -self.process.terminationStatus : self.process.terminationStatus,
+            output: try String(decoding: Data(contentsOf: self.output), as: UTF8.self),
+            error: try String(decoding: Data(contentsOf: self.error), as: UTF8.self)
+        )
+    }
+}

@@ -1,0 +1,86 @@
+import Testing
+
+/// A command line that is wrong: the exact words, exit 64, and nothing on standard output.
+@Suite struct UsageTests {
+    struct Case: CustomTestStringConvertible {
+        var arguments: [String]
+        var message: String
+        var help = "kii-push"
+
+        var testDescription: String { "kii-push " + self.arguments.joined(separator: " ") }
+    }
+
+    private static let cases: [Case] = [
+        Case(arguments: ["decde"], message: "unknown command 'decde'; did you mean 'decode'?"),
+        Case(arguments: ["frobnicate"], message: "unknown command 'frobnicate'"),
+        Case(arguments: ["help", "decde"], message: "unknown command 'decde'; did you mean 'decode'?"),
+        Case(arguments: ["--json", "decode"], message: "'--json' comes before a command; options follow it"),
+        Case(
+            arguments: ["decode", "--jsno"],
+            message: "unknown option '--jsno'; did you mean '--json'?",
+            help: "kii-push decode"
+        ),
+        Case(arguments: ["decode", "--frobnicate"], message: "unknown option '--frobnicate'", help: "kii-push decode"),
+        Case(arguments: ["decode", "-x"], message: "unknown option '-x'", help: "kii-push decode"),
+        Case(arguments: ["decode", "-qx"], message: "unknown option '-x'", help: "kii-push decode"),
+        Case(arguments: ["decode", "a", "b"], message: "unexpected argument 'b'", help: "kii-push decode"),
+        Case(arguments: ["decode", "--color"], message: "missing value for '--color WHEN'", help: "kii-push decode"),
+        Case(
+            arguments: ["decode", "--color", "--json"],
+            message: "missing value for '--color WHEN' (a value that starts with '-' is written --color=--json)",
+            help: "kii-push decode"
+        ),
+        Case(
+            arguments: ["decode", "--color", "blue"],
+            message: "the value 'blue' is invalid for '--color WHEN': expected one of auto, always, never",
+            help: "kii-push decode"
+        ),
+        Case(
+            arguments: ["decode", "--color="],
+            message: "the value '' is invalid for '--color WHEN': expected one of auto, always, never",
+            help: "kii-push decode"
+        ),
+        Case(
+            arguments: ["decode", "--quiet=yes"],
+            message: "'-q, --quiet' takes no value",
+            help: "kii-push decode"
+        ),
+    ]
+
+    @Test(arguments: cases)
+    func saysWhatIsWrongAndWhereToRead(example: Case) throws {
+        let result = try Tool().start(example.arguments).waitForExit()
+        #expect(result.exit == 64)
+        #expect(result.output == "")
+        if !example.arguments.contains("--json") {
+            #expect(result.error == "kii-push: \(example.message)\n          see '\(example.help) --help'\n")
+        }
+    }
+
+    @Test func noCommandListsTheCommands() throws {
+        let result = try Tool()()
+        #expect(result.exit == 64)
+        #expect(result.error.hasPrefix("kii-push: a command is missing: one of "))
+        #expect(result.error.hasSuffix("\n          see 'kii-push --help'\n"))
+    }
+
+    @Test func isOneObjectOnStandardErrorWithJSON() throws {
+        let result = try Tool()("decode", "--json", "--color", "blue")
+        #expect(result.exit == 64)
+        #expect(result.output == "")
+        let message = "the value 'blue' is invalid for '--color WHEN': expected one of auto, always, never"
+        #expect(
+            result.error == """
+                {"v":1,"type":"error","category":"usage","message":"\(message)",\
+                "hint":"see 'kii-push decode --help'","exit":64}
+
+                """
+        )
+    }
+
+    @Test func escapesWhatCouldDriveTheTerminal() throws {
+        let result = try Tool()("\u{1b}[2Jdecode")
+        #expect(result.exit == 64)
+        #expect(result.error.hasPrefix(#"kii-push: unknown command '\u001b[2Jdecode'"#))
+    }
+}
