@@ -55,7 +55,7 @@ extension EmulatedCloud {
     mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let former = try self.existingObject(call)
         let members = (former.data.members ?? []) + (try self.data(call).members ?? [])
-        return try self.update(former, data: JSONValue(members), call)
+        return try self.update(former, data: JSONValue(members: members), call)
     }
 
     mutating func showObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {

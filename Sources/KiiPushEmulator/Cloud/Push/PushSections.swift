@@ -72,7 +72,7 @@ struct PushSections {
         case .fcm: try PushSections.checkKeys(data, prefixes: ["google.", "gcm."], reserved: PushSections.fcmReserved)
         case .apns, .jpush, .mqtt: break
         }
-        let size = JSONValue(data).serialized().count
+        let size = JSONValue(members: data).serialized().count
         if isGoogle, size > PushSections.googleLimit {
             throw .invalidInput("The \(network.rawValue) message is larger than \(PushSections.googleLimit) bytes.")
         }
