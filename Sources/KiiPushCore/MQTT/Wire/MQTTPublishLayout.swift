@@ -32,8 +32,12 @@ package struct MQTTPublishLayout: Sendable, Hashable {
 
     /// The topic as text, checked.
     package func topic(in body: RawSpan) throws(MQTTError) -> String {
-        let topic = try body.extracting(self.topic).text()
-        guard topic.isMQTTTopicName else { throw MQTTError(.topicName) }
-        return topic
+        do throws(MQTTError) {
+            let topic = try body.extracting(self.topic).text()
+            guard topic.isMQTTTopicName else { throw MQTTError(.topicName) }
+            return topic
+        } catch {
+            throw error.found(in: .publish)
+        }
     }
 }
