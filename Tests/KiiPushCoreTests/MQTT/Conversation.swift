@@ -1,0 +1,143 @@
+import KiiPushCore
+
+/// A session and the broker's side of it, told as a transcript: each step returns what the session said to it.
+struct Conversation {
+    /// One thing that an output holds; events come first, then messages, packets and the close, as a caller takes them.
+    enum Said: Equatable {
+        case event(MQTTSession.Event)
+        case message(MQTTSession.InboundMessage)
+        case sent(MQTTPacket)
+        case close(MQTTSession.Close)
+
+        static func message(
+            _ payload: String,
+            _ packetID: UInt16? = nil,
+            ticket: UInt64? = nil,
+            duplicate: Bool = false
+        ) -> Said {
+            .message(
+                MQTTSession.InboundMessage(
+                    topic: "t",
+                    payload: Array(payload.utf8),
+                    qos: packetID == nil ? .atMostOnce : .atLeastOnce,
+                    duplicate: duplicate,
+                    packetID: packetID,
+                    ticket: ticket
+                )
+            )
+        }
+    }
+
+    var session: MQTTSession
+
+    init(_ change: (inout MQTTSession.Configuration) -> Void = { _ in }) {
+        var configuration = MQTTSession.Configuration(clientID: "t", topicFilter: "t")
+        change(&configuration)
+        self.session = MQTTSession(configuration: configuration)
+    }
+
+    /// A conversation whose subscription stands since the time 0.
+    static func connected(_ change: (inout MQTTSession.Configuration) -> Void = { _ in }) -> Conversation {
+        var conversation = Conversation(change)
+        conversation.reconnect()
+        return conversation
+    }
+
+    /// A connection of the same session, up to SUBACK.
+    @discardableResult
+    mutating func reconnect(sessionPresent: Bool = false, at milliseconds: Int = 0) -> [Said] {
+        self.session.transportClosed()
+        return self.open(at: milliseconds)
+            + self.broker(.accepted(sessionPresent: sessionPresent), at: milliseconds)
+            + self.broker(.granted(.atLeastOnce), at: milliseconds)
+    }
+
+    mutating func open(at milliseconds: Int = 0) -> [Said] {
+        self.step { $0.transportConnected(now: .at(milliseconds), into: &$1) }
+    }
+
+    mutating func broker(_ packets: MQTTPacket..., at milliseconds: Int = 0) -> [Said] {
+        self.bytes(packets.flatMap(\.bytes), at: milliseconds)
+    }
+
+    mutating func bytes(_ bytes: [UInt8], at milliseconds: Int = 0) -> [Said] {
+        self.step { session, output in
+            bytes.withUnsafeBytes { session.received($0, now: .at(milliseconds), into: &output) }
+        }
+    }
+
+    mutating func acknowledge(_ ticket: UInt64) -> [Said] {
+        self.step { $0.acknowledge(ticket: ticket, into: &$1) }
+    }
+
+    mutating func acknowledge(through ticket: UInt64) -> [Said] {
+        self.step { $0.acknowledge(through: ticket, into: &$1) }
+    }
+
+    mutating func timer(at milliseconds: Int) -> [Said] {
+        self.step { $0.timerFired(now: .at(milliseconds), into: &$1) }
+    }
+
+    mutating func disconnect() -> [Said] {
+        self.step { $0.disconnect(into: &$1) }
+    }
+
+    /// When the timer is to fire next.
+    var deadline: Int? {
+        self.session.nextDeadline.map { Int($0.nanoseconds / 1_000_000) }
+    }
+
+    private mutating func step(_ body: (inout MQTTSession, inout MQTTSession.Output) -> Void) -> [Said] {
+        var output = MQTTSession.Output()
+        body(&self.session, &output)
+        var decoder = FrameDecoder()
+        let packets = (try? decoder.packets(from: output.bytes)) ?? []
+        return output.events.map(Said.event) + output.messages.map(Said.message) + packets.map(Said.sent)
+            + (output.close.map { [.close($0)] } ?? [])
+    }
+}
+
+extension MonotonicInstant {
+    static func at(_ milliseconds: Int) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: Int64(milliseconds) * 1_000_000)
+    }
+}
+
+extension MQTTPacket {
+    /// The packet's bytes; of one that cannot be encoded, none.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        try? self.encode(into: &bytes)
+        return bytes
+    }
+
+    static func accepted(sessionPresent: Bool = false) -> MQTTPacket {
+        .connack(MQTTConnack(sessionPresent: sessionPresent, code: .accepted))
+    }
+
+    static func granted(_ qos: QoS?) -> MQTTPacket {
+        .suback(MQTTSuback(packetID: 1, grants: [qos]))
+    }
+
+    static func publish(_ payload: String, _ packetID: UInt16? = nil, duplicate: Bool = false) -> MQTTPacket {
+        .publish(
+            MQTTPublish(
+                topic: "t",
+                payload: Array(payload.utf8),
+                qos: packetID == nil ? .atMostOnce : .atLeastOnce,
+                duplicate: duplicate,
+                packetID: packetID
+            )
+        )
+    }
+
+    /// What the sessions of the tests say after CONNACK.
+    static func subscribe(_ qos: QoS = .atLeastOnce) -> MQTTPacket {
+        .subscribe(MQTTSubscribe(packetID: 1, entries: [MQTTSubscribe.Entry(filter: "t", qos: qos)]))
+    }
+
+    /// What the sessions of the tests say first.
+    static func connect(_ version: MQTTVersion = .v3_1_1, cleanSession: Bool = false) -> MQTTPacket {
+        .connect(MQTTConnect(version: version, clientID: "t", cleanSession: cleanSession, keepAlive: 60))
+    }
+}

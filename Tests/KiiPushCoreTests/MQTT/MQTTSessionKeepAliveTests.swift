@@ -1,0 +1,140 @@
+import KiiPushCore
+import Testing
+
+@Suite struct MQTTSessionKeepAliveTests {
+    static let missed: [Conversation.Said] = [.event(.keepAliveMissed), .close(.atOnce)]
+
+    @Test func pingsWhenTheIntervalIsOver() {
+        var client = Conversation.connected()
+        #expect(client.deadline == 60_000)
+        #expect(client.timer(at: 59_999).isEmpty)
+        #expect(client.timer(at: 60_000) == [.sent(.pingreq)])
+        #expect(client.timer(at: 60_000).isEmpty)
+        #expect(client.deadline == 80_000)
+        #expect(client.broker(.pingresp, at: 60_050).isEmpty)
+        #expect(client.deadline == 120_000)
+        #expect(client.timer(at: 120_000) == [.sent(.pingreq)])
+    }
+
+    @Test func aSilentBrokerIsGone() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        #expect(client.timer(at: 79_999).isEmpty)
+        #expect(client.timer(at: 80_000) == Self.missed)
+        #expect(client.deadline == nil)
+        #expect(client.timer(at: 90_000).isEmpty)
+    }
+
+    @Test func anyByteIsLife() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        #expect(client.bytes([0x30], at: 79_000).isEmpty)
+        #expect(client.deadline == 99_000)
+        #expect(client.timer(at: 98_999).isEmpty)
+        #expect(client.timer(at: 99_000) == Self.missed)
+    }
+
+    @Test func aBusyBrokerIsStillPinged() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        for time in stride(from: 61_000, to: 120_000, by: 1000) { _ = client.broker(.publish("a"), at: time) }
+        #expect(client.timer(at: 120_000) == [.sent(.pingreq)])
+        // The first answer leaves the second to be waited for.
+        #expect(client.broker(.pingresp, at: 121_000).isEmpty)
+        #expect(client.deadline == 141_000)
+        #expect(client.broker(.pingresp, at: 122_000).isEmpty)
+        #expect(client.deadline == 180_000)
+    }
+
+    @Test func messagesDoNotPutThePingOff() {
+        var client = Conversation.connected()
+        _ = client.broker(.publish("a", 1), at: 59_000)
+        _ = client.acknowledge(1)
+        #expect(client.deadline == 60_000)
+        #expect(client.timer(at: 60_000) == [.sent(.pingreq)])
+    }
+
+    @Test func aPausedReaderPingsAndDoesNotWait() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        client.session.readingPaused(true, now: .at(70_000))
+        #expect(client.deadline == 120_000)
+        #expect(client.timer(at: 120_000) == [.sent(.pingreq)])
+        #expect(client.timer(at: 180_000) == [.sent(.pingreq)])
+        client.session.readingPaused(true, now: .at(190_000))
+        client.session.readingPaused(false, now: .at(200_000))
+        #expect(client.deadline == 220_000)
+        #expect(client.broker(.pingresp, .pingresp, .pingresp, at: 201_000).isEmpty)
+        #expect(client.deadline == 240_000)
+    }
+
+    @Test func aPauseEndsWithAFullWait() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        client.session.readingPaused(true, now: .at(79_000))
+        client.session.readingPaused(false, now: .at(100_000))
+        #expect(client.timer(at: 119_999).isEmpty)
+        #expect(client.timer(at: 120_000) == Self.missed)
+    }
+
+    @Test func aPauseOutlivesTheConnection() {
+        var client = Conversation()
+        client.session.readingPaused(true, now: .at(0))
+        client.reconnect()
+        _ = client.timer(at: 60_000)
+        #expect(client.deadline == 120_000)
+    }
+
+    @Test func zeroSwitchesItOff() {
+        var client = Conversation.connected { $0.keepAlive = .zero }
+        #expect(client.deadline == 300_000)  // the redelivery window's
+        #expect(client.timer(at: 299_999).isEmpty)
+        #expect(client.timer(at: 300_000) == [.event(.redeliveryWindowPassed)])
+        #expect(client.deadline == nil)
+    }
+
+    @Test func aShortIntervalBoundsTheWait() {
+        var client = Conversation.connected { $0.keepAlive = .seconds(5) }
+        #expect(client.timer(at: 5000) == [.sent(.pingreq)])
+        #expect(client.timer(at: 10_000) == Self.missed)
+    }
+
+    @Test func pingsWhileSubackIsOnItsWay() {
+        var client = Conversation {
+            $0.connectTimeout = .seconds(50)
+            $0.keepAlive = .seconds(30)
+        }
+        _ = client.open()
+        #expect(client.timer(at: 30_000).isEmpty)
+        _ = client.broker(.accepted(sessionPresent: true), at: 40_000)
+        #expect(client.deadline == 70_000)
+        #expect(client.timer(at: 70_000) == [.sent(.pingreq)])
+        _ = client.broker(.granted(.atLeastOnce), at: 75_000)
+        #expect(client.deadline == 95_000)
+        #expect(client.timer(at: 95_000) == Self.missed)
+    }
+
+    @Test func aLateTimerDoesOneThing() {
+        var client = Conversation.connected()
+        #expect(client.timer(at: 200_000) == [.sent(.pingreq)])
+        #expect(client.deadline == 220_000)
+    }
+
+    @Test func anAnswerToNothingIsIgnored() {
+        var client = Conversation.connected()
+        #expect(client.broker(.pingresp, .pingresp).isEmpty)
+        #expect(client.timer(at: 60_000) == [.sent(.pingreq)])
+        #expect(client.timer(at: 80_000) == Self.missed)
+    }
+
+    @Test func theRedeliveryWindowPassesOnceAConnection() {
+        var client = Conversation.connected { $0.redeliveryWindow = .seconds(90) }
+        _ = client.timer(at: 60_000)
+        _ = client.broker(.pingresp, at: 60_000)
+        #expect(client.deadline == 90_000)
+        #expect(client.timer(at: 90_000) == [.event(.redeliveryWindowPassed)])
+        #expect(client.deadline == 120_000)
+        client.reconnect(sessionPresent: true, at: 100_000)
+        #expect(client.timer(at: 190_000) == [.event(.redeliveryWindowPassed), .sent(.pingreq)])
+    }
+}

@@ -1,0 +1,227 @@
+import KiiPushCore
+import Testing
+
+/// What must hold of a session whatever happens to it, followed step by step.
+private struct Model {
+    struct Owed {
+        let ticket: UInt64
+        let packetID: UInt16
+        var isOpen = false
+    }
+
+    var owed: [Owed] = []
+    var lastTicket: UInt64 = 0
+    var firstTicketOfConnection: UInt64 = 1
+    var lastSent: UInt64 = 0
+    var lastProven: UInt64 = 0
+    var isOpen = false
+    var hasConnected = false
+    /// What happened, so that the test can tell whether it tested anything.
+    var acknowledged = 0
+    var proven = 0
+    var subscribed = 0
+    var ends = 0
+
+    mutating func connectionOpened() {
+        self.isOpen = true
+        self.hasConnected = false
+        self.connectionGone()
+    }
+
+    mutating func connectionGone() {
+        self.owed = []
+        self.firstTicketOfConnection = self.lastTicket + 1
+        self.lastSent = self.lastTicket
+    }
+
+    mutating func opened(_ tickets: ClosedRange<UInt64>) {
+        for index in self.owed.indices where tickets.contains(self.owed[index].ticket) {
+            self.owed[index].isOpen = true
+        }
+    }
+
+    /// Checks an output; returns what is wrong with it.
+    mutating func violations(_ output: MQTTSession.Output) -> [String] {
+        var violations: [String] = []
+        func require(_ condition: Bool, _ claim: String) {
+            if !condition { violations.append(claim) }
+        }
+        if !self.isOpen { require(output == MQTTSession.Output(), "nothing is said without a connection") }
+        for event in output.events {
+            switch event {
+            case .acknowledgementsProven(let ticket):
+                require(ticket > self.lastProven, "proof grows")
+                require(ticket >= self.firstTicketOfConnection, "proof is of this connection")
+                require(ticket <= self.lastSent, "only what was sent is proven")
+                self.lastProven = ticket
+                self.proven += 1
+            case .connected: self.subscribed += 1
+            case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError:
+                require(output.close != nil, "the connection is over")
+                self.ends += 1
+            case .protocolVersionLowered, .sessionLost, .redeliveryWindowPassed: break
+            }
+        }
+        for message in output.messages {
+            require((message.qos == .atMostOnce) == (message.ticket == nil), "a ticket for each acknowledgement")
+            guard let ticket = message.ticket, let packetID = message.packetID else { continue }
+            require(ticket == self.lastTicket + 1, "tickets are given out in order, each once")
+            self.lastTicket = ticket
+            self.owed.append(Owed(ticket: ticket, packetID: packetID))
+        }
+        var decoder = FrameDecoder()
+        guard let packets = try? decoder.packets(from: output.bytes), decoder.keptBytes == 0 else {
+            return violations + ["only whole packets are sent"]
+        }
+        for packet in packets {
+            switch packet {
+            case .connect:
+                require(!self.hasConnected, "CONNECT is sent once")
+                self.hasConnected = true
+            case .puback(let packetID), .pubrec(let packetID):
+                guard let first = self.owed.first else { return violations + ["only what is owed is sent"] }
+                require(first.packetID == packetID, "in order of reception")
+                require(first.isOpen, "no gate, no acknowledgement")
+                self.lastSent = first.ticket
+                self.owed.removeFirst()
+                self.acknowledged += 1
+            case .subscribe, .pingreq, .pubcomp, .disconnect: break
+            case .connack, .publish, .pubrel, .suback, .unsubscribe, .unsuback, .pingresp:
+                require(false, "a client sends no \(packet.type)")
+            }
+            require(self.hasConnected, "CONNECT comes first")
+        }
+        if output.close != nil {
+            self.isOpen = false
+        } else if self.isOpen {
+            require(self.owed.first?.isOpen != true, "what may leave has left")
+        }
+        return violations
+    }
+}
+
+@Suite struct MQTTSessionRandomTests {
+    /// Something that a broker may send, often what is expected, sometimes not.
+    static func packets(_ random: inout SeededRandom) -> [MQTTPacket] {
+        let packetID = UInt16.random(in: 1...20, using: &random)
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<60:
+            return (0..<Int.random(in: 1...5, using: &random)).map { _ in
+                .publish(
+                    String(repeating: "x", count: Int.random(in: 0...30, using: &random)),
+                    Bool.random(using: &random) ? UInt16.random(in: 1...20, using: &random) : nil,
+                    duplicate: Bool.random(using: &random))
+            }
+        case 60..<88: return [.pingresp]
+        case 88..<92: return [.pubrel(packetID: packetID)]
+        case 92..<97: return [.publish(MQTTPublish(topic: "t", payload: [], qos: .exactlyOnce, packetID: packetID))]
+        case 97: return [.granted(nil)]
+        case 98: return [.connack(MQTTConnack(code: ConnackCode(rawValue: UInt8(packetID % 7))))]
+        default: return GoldenPacket.all.randomElement(using: &random).map { [$0.packet] } ?? []
+        }
+    }
+
+    static func configuration(_ random: inout SeededRandom) -> MQTTSession.Configuration {
+        MQTTSession.Configuration(
+            clientID: "t",
+            topicFilter: "t",
+            keepAlive: .seconds(Int.random(in: 0...2, using: &random) * 5),
+            redeliveryWindow: .seconds(Int.random(in: 0...100, using: &random)),
+            cleanSession: Bool.random(using: &random),
+            protocolVersion: Bool.random(using: &random) ? .v3_1_1 : .v3_1,
+            maximumPacketBytes: Int.random(in: 20...60, using: &random),
+            maximumUnprovenAcknowledgements: Int.random(in: 1...10, using: &random),
+            subscribesOnResume: Bool.random(using: &random),
+            expectsSession: Bool.random(using: &random)
+        )
+    }
+
+    /// Mostly one that is owed, now and then one that is sent, void, or not given out.
+    private static func ticket(_ session: MQTTSession, _ random: inout SeededRandom) -> UInt64 {
+        let first = session.firstUnacknowledgedTicket
+        return UInt64.random(in: max(first, 3) - 3...session.nextTicket + 1, using: &random)
+    }
+
+    /// One run, and what it came to.
+    private static func run(seed: UInt64, steps: Int) -> Model {
+        var random = SeededRandom(seed: seed)
+        var session = MQTTSession(configuration: Self.configuration(&random))
+        var model = Model()
+        var now = MonotonicInstant(nanoseconds: 0)
+        var pending: [UInt8] = []
+        for step in 0..<steps {
+            now = now + .milliseconds(Int.random(in: 0...200, using: &random))
+            var output = MQTTSession.Output()
+            let reopens = !model.isOpen && Bool.random(using: &random)
+            switch reopens ? 0 : Int.random(in: 0..<100, using: &random) {
+            case 0:
+                model.connectionOpened()
+                pending = []
+                session.transportConnected(now: now, into: &output)
+                if Int.random(in: 0..<10, using: &random) > 0 {
+                    pending = [
+                        MQTTPacket.accepted(sessionPresent: Bool.random(using: &random)), .granted(.atLeastOnce),
+                    ]
+                    .flatMap(\.bytes)
+                }
+            case 1:
+                model.connectionGone()
+                model.isOpen = false
+                session.transportClosed()
+            case 2..<60:
+                if pending.isEmpty { pending = Self.packets(&random).flatMap(\.bytes) }
+                if Int.random(in: 0..<200, using: &random) == 0 { pending.insert(0xFF, at: 0) }
+                let count = min(pending.count, Int.random(in: 1...80, using: &random))
+                let bytes = Array(pending.prefix(count))
+                pending.removeFirst(count)
+                bytes.withUnsafeBytes { session.received($0, now: now, into: &output) }
+            case 60..<75:
+                let ticket = Self.ticket(session, &random)
+                model.opened(ticket...ticket)
+                session.acknowledge(ticket: ticket, into: &output)
+            case 75..<85:
+                let ticket = Self.ticket(session, &random)
+                if model.owed.contains(where: { $0.ticket == ticket }) { model.opened(0...ticket) }
+                session.acknowledge(through: ticket, into: &output)
+            case 85..<97:
+                if Bool.random(using: &random), let deadline = session.nextDeadline { now = max(now, deadline) }
+                session.timerFired(now: now, into: &output)
+                if let deadline = session.nextDeadline, deadline <= now {
+                    Issue.record("seed \(seed), step \(step): the timer spins")
+                    return model
+                }
+            case 97..<99:
+                session.readingPaused(Bool.random(using: &random), now: now)
+            default:
+                session.disconnect(into: &output)
+            }
+            var violations = model.violations(output)
+            if model.isOpen, session.unacknowledgedCount != model.owed.count { violations.append("the queue is known") }
+            if !violations.isEmpty {
+                Issue.record("seed \(seed), step \(step): \(violations)")
+                return model
+            }
+        }
+        return model
+    }
+
+    @Test(arguments: 0..<8)
+    func invariantsHoldWhateverHappens(part: Int) {
+        var acknowledged = 0
+        var proven = 0
+        var subscribed = 0
+        var ends = 0
+        for seed in 0..<50 {
+            let model = Self.run(seed: UInt64(part * 50 + seed), steps: 400)
+            acknowledged += model.acknowledged
+            proven += model.proven
+            subscribed += model.subscribed
+            ends += model.ends
+        }
+        // A run in which nothing happened would show nothing.
+        #expect(acknowledged > 500)
+        #expect(proven > 50)
+        #expect(subscribed > 200)
+        #expect(ends > 200)
+    }
+}
