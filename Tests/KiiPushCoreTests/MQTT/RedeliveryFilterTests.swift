@@ -265,8 +265,8 @@ struct Receiver {
     @Test func knowsTheRowsOfAnEarlierProcess() {
         let filter = RedeliveryFilter(
             restoring: [
-                RedeliveryFilter.StoredRow(sequence: 11, packetID: 1, duplicate: false, connection: 1),
-                RedeliveryFilter.StoredRow(sequence: 12, packetID: 2, duplicate: false, connection: 2),
+                RedeliveryFilter.RestoredRow(sequence: 11, packetID: 1, duplicate: false, connection: 1),
+                RedeliveryFilter.RestoredRow(sequence: 12, packetID: 2, duplicate: false, connection: 2),
             ], provenSequence: 10)
         #expect(filter.candidate(for: Self.duplicate(1), unacknowledgedFrom: 1) == 11)
         #expect(filter.candidate(for: Self.duplicate(2), unacknowledgedFrom: 1) == 12)
@@ -280,9 +280,9 @@ struct Receiver {
 
     @Test func seesProofAmongTheRowsOfAnEarlierProcess() {
         func row(_ sequence: Int64, _ packetID: UInt16, _ connection: Int64, duplicate: Bool = false)
-            -> RedeliveryFilter.StoredRow
+            -> RedeliveryFilter.RestoredRow
         {
-            RedeliveryFilter.StoredRow(
+            RedeliveryFilter.RestoredRow(
                 sequence: sequence, packetID: packetID, duplicate: duplicate, connection: connection)
         }
         let filter = RedeliveryFilter(restoring: [
@@ -299,7 +299,7 @@ struct Receiver {
         var receiver = Receiver()
         receiver.rows = [(1, Array("a".utf8))]
         receiver.filter = RedeliveryFilter(
-            restoring: [RedeliveryFilter.StoredRow(sequence: 1, packetID: 1, duplicate: false, connection: 1)])
+            restoring: [RedeliveryFilter.RestoredRow(sequence: 1, packetID: 1, duplicate: false, connection: 1)])
         receiver.reconnect()
         #expect(receiver.turn(.publish("a", 1, duplicate: true)) == [.repeats(1)])
         #expect(receiver.turn(.publish("a", 1, duplicate: true)) == [.stored(2)])

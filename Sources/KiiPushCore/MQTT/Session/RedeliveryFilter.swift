@@ -11,7 +11,7 @@
 /// anew on each connection, dropping the old row can repeat a message, and cannot lose one.
 package struct RedeliveryFilter: Sendable, Hashable {
     /// A row that an earlier process left behind.
-    package struct StoredRow: Sendable, Hashable {
+    package struct RestoredRow: Sendable, Hashable {
         package var sequence: Int64
         package var packetID: UInt16
         /// DUP of the PUBLISH that brought it.
@@ -47,9 +47,9 @@ package struct RedeliveryFilter: Sendable, Hashable {
     /// - Parameters:
     ///   - stored: The rows above `provenSequence`, in ascending order of sequence.
     ///   - provenSequence: What the earlier process last kept of ``provenSequence``.
-    package init(restoring stored: some Sequence<StoredRow>, provenSequence: Int64 = 0) {
+    package init(restoring stored: some Sequence<RestoredRow>, provenSequence: Int64 = 0) {
         self.lastSequence = provenSequence
-        var last: [UInt16: StoredRow] = [:]
+        var last: [UInt16: RestoredRow] = [:]
         var provenOnConnection: [Int64: Int64] = [:]
         for row in stored {
             if let former = last[row.packetID], former.connection == row.connection, !row.duplicate {
