@@ -42,6 +42,12 @@ let package = Package(
             path: "Examples/MinimalAgent",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "kii-push-bench",
+            dependencies: ["KiiPushCore"],
+            path: "Benchmarks/kii-push-bench",
+            swiftSettings: settings
+        ),
         .testTarget(name: "KiiPushCoreTests", dependencies: ["KiiPushCore"], swiftSettings: settings),
         .testTarget(
             name: "KiiPushEmulatorTests",

@@ -6,9 +6,11 @@ struct LayeringChecker {
         var text: String
     }
 
-    private struct TopLevelType {
+    private struct DeclaredType {
         var room: String
         var isPublic: Bool
+        /// A type inside another is its room's own: elsewhere it is named through the outer one.
+        var isNested: Bool
     }
 
     private struct ReadFile {
@@ -27,7 +29,7 @@ struct LayeringChecker {
 
     /// One line for each violation, `path:line: what`.
     func violations() -> [String] {
-        let types = self.topLevelTypes()
+        let types = self.declaredTypes()
         return self.files.flatMap { file -> [String] in
             guard let room = file.room else { return ["\(file.path): is in no room of the architecture"] }
             return self.imports(of: file, in: room) + self.foreignTypes(in: file, of: room, types: types)
@@ -52,16 +54,18 @@ struct LayeringChecker {
         }
     }
 
-    private func foreignTypes(in file: ReadFile, of room: Room, types: [String: [TopLevelType]]) -> [String] {
+    private func foreignTypes(in file: ReadFile, of room: Room, types: [String: [DeclaredType]]) -> [String] {
         var reported: Set<String> = []
         return file.code.words.compactMap { word in
-            guard !word.isMember, let candidates = types[word.text] else { return nil }
-            let allowed = candidates.contains { type in
-                type.room == room.name
-                    || (room.knows.contains(type.room) && (type.isPublic || !room.seesPublicTypesOnly))
+            guard !word.isMember, let declared = types[word.text] else { return nil }
+            let foreign = declared.filter { !$0.isNested }
+            let isAllowed = declared.contains { type in
+                if type.room == room.name { return true }
+                guard !type.isNested, room.knows.contains(type.room) else { return false }
+                return type.isPublic || !room.seesPublicTypesOnly
             }
-            guard !allowed, reported.insert(word.text).inserted else { return nil }
-            let homes = candidates.map(\.room).joined(separator: ", ")
+            guard !isAllowed, !foreign.isEmpty, reported.insert(word.text).inserted else { return nil }
+            let homes = foreign.map(\.room).joined(separator: ", ")
             return "\(file.path):\(word.line): \(room.name) may not name \(word.text) of \(homes)"
         }
     }
@@ -83,18 +87,23 @@ struct LayeringChecker {
         return words.map { "\(file.path):\($0.line): \(room.name) is pure and may not say \($0.text)" }
     }
 
-    /// The types that each room declares at the top level and does not keep to one file.
-    private func topLevelTypes() -> [String: [TopLevelType]] {
+    /// The types that the rooms declare, except those that a file keeps to itself.
+    private func declaredTypes() -> [String: [DeclaredType]] {
         let kinds: Set<String> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
-        var types: [String: [TopLevelType]] = [:]
+        var types: [String: [DeclaredType]] = [:]
         for file in self.files {
             guard let room = file.room else { continue }
             let words = file.code.words
-            for index in words.indices.dropLast() where words[index].depth == 0 && kinds.contains(words[index].text) {
+            for index in words.indices.dropLast() where kinds.contains(words[index].text) && !words[index].isMember {
                 let modifiers = Set(words[..<index].reversed().prefix { $0.line == words[index].line }.map(\.text))
-                guard modifiers.isDisjoint(with: ["private", "fileprivate", "import"]) else { continue }
+                let isNested = words[index].depth > 0
+                guard isNested || modifiers.isDisjoint(with: ["private", "fileprivate", "import"]) else { continue }
                 types[words[index + 1].text, default: []].append(
-                    TopLevelType(room: room.name, isPublic: modifiers.contains("public"))
+                    DeclaredType(
+                        room: room.name,
+                        isPublic: modifiers.contains("public"),
+                        isNested: isNested
+                    )
                 )
             }
         }

@@ -99,6 +99,7 @@ import Testing
         ("Sources/KiiPushCore/Cloud/A.swift", "let a = #\"MQTTSession\"MQTTSession\"#\n"),
         ("Sources/KiiPushCore/Cloud/A.swift", "let a = \"\"\"\n    \"MQTTSession\" \\(1) MQTTSession\n    \"\"\"\n"),
         ("Sources/KiiPushCore/Cloud/A.swift", "let mine: MQTTSessions, detail: Detail, event: Event\n"),
+        ("Sources/KiiPushCore/Cloud/A.swift", "struct A {\n    enum MQTTSession {}\n    var mine: MQTTSession\n}\n"),
         ("Sources/KiiPushCore/JSON/A.swift", "func fired(now: MonotonicInstant) {}\n"),
     ])
     func acceptsWhatARoomMay(path: String, text: String) {

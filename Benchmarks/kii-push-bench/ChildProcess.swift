@@ -1,0 +1,113 @@
+import Glibc
+
+/// A program that the benchmark runs beside itself: its output by line, and what it used when it ended.
+final class ChildProcess {
+    /// What a program used until it ended, with the children it waited for.
+    struct Usage {
+        var succeeded: Bool
+        var userSeconds: Double
+        var systemSeconds: Double
+        var cpuSeconds: Double { self.userSeconds + self.systemSeconds }
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    let pid: pid_t
+    private let output: Int32
+    private var unread: [UInt8] = []
+    private var usage: Usage?
+
+    /// Starts `arguments[0]`, found in `PATH`, without its standard output, or with a pipe to read it.
+    init(_ arguments: [String], environment: [String: String] = [:], readsErrors: Bool = false) throws {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw Failure(description: "pipe failed with \(errno)") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], readsErrors ? STDERR_FILENO : STDOUT_FILENO)
+        if readsErrors {
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        }
+        var inherited: [String] = []
+        var entry = environ
+        while let text = entry.pointee {
+            inherited.append(String(cString: text))
+            entry += 1
+        }
+        let variables = environment.map { "\($0.key)=\($0.value)" }
+        let kept = inherited.filter { text in !environment.keys.contains { text.hasPrefix("\($0)=") } }
+        var pid: pid_t = 0
+        let code = withCStrings(arguments) { argv in
+            withCStrings(kept + variables) { envp in
+                posix_spawnp(&pid, arguments[0], &actions, nil, argv, envp)
+            }
+        }
+        close(ends[1])
+        self.pid = pid
+        self.output = ends[0]
+        guard code == 0 else {
+            throw Failure(description: "\(arguments[0]) does not start: \(String(cString: strerror(code)))")
+        }
+    }
+
+    deinit {
+        if self.usage == nil { self.end() }
+        close(self.output)
+    }
+
+    /// The next line of its output, or `nil` at the end.
+    func nextLine() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            if let end = self.unread.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { self.unread.removeFirst(end + 1) }
+                return String(decoding: self.unread[..<end], as: UTF8.self)
+            }
+            let count = read(self.output, &buffer, buffer.count)
+            guard count > 0 else { return nil }
+            self.unread += buffer[..<count]
+        }
+    }
+
+    /// Reads its output to the end and waits for it.
+    func wait() -> Usage {
+        while self.nextLine() != nil {}
+        return self.reap()
+    }
+
+    /// Asks it to stop, and waits until it has.
+    @discardableResult
+    func end(_ signal: Int32 = SIGTERM) -> Usage {
+        kill(self.pid, signal)
+        return self.reap()
+    }
+
+    private func reap() -> Usage {
+        if let usage = self.usage { return usage }
+        var (status, used): (Int32, rusage) = (0, rusage())
+        while wait4(self.pid, &status, 0, &used) == -1, errno == EINTR {}
+        let usage = Usage(
+            succeeded: status == 0,
+            userSeconds: used.ru_utime.seconds,
+            systemSeconds: used.ru_stime.seconds
+        )
+        self.usage = usage
+        return usage
+    }
+}
+
+extension timeval {
+    var seconds: Double { Double(self.tv_sec) + Double(self.tv_usec) / 1e6 }
+}
+
+private func withCStrings<Result>(
+    _ texts: [String],
+    _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+    var pointers = texts.map { strdup($0) } + [nil]
+    defer { pointers.forEach { free($0) } }
+    return body(&pointers)
+}

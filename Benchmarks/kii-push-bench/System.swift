@@ -1,0 +1,85 @@
+import Glibc
+
+/// The monotonic clock, in seconds.
+func monotonicSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// User and system time of this process, in seconds.
+func processCPUSeconds() -> Double {
+    var used = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &used)
+    return used.ru_utime.seconds + used.ru_stime.seconds
+}
+
+/// Resident memory of a process in bytes (`VmRSS`), this one's by default.
+func residentBytes(of process: String = "self") -> Double {
+    let text = (try? readFile("/proc/\(process)/status")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    let kilobytes = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) }
+    return (kilobytes ?? .nan) * 1024
+}
+
+func readFile(_ path: String) throws -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw ChildProcess.Failure(description: "cannot read \(path)") }
+    defer { close(descriptor) }
+    var (bytes, buffer): ([UInt8], [UInt8]) = ([], Array(repeating: 0, count: 65536))
+    while true {
+        let count = read(descriptor, &buffer, buffer.count)
+        guard count > 0 else { return bytes }
+        bytes += buffer[..<count]
+    }
+}
+
+func write(_ text: String, to path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw ChildProcess.Failure(description: "cannot write \(path)") }
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    guard write(descriptor, bytes, bytes.count) == bytes.count else {
+        throw ChildProcess.Failure(description: "cannot write \(path)")
+    }
+}
+
+/// A TCP port of the loopback that nobody has; the next moment somebody may.
+func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = loopback(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+            bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
+        }
+    }
+    guard code == 0 else { throw ChildProcess.Failure(description: "no free port") }
+    return Int(address.sin_port.bigEndian)
+}
+
+/// Waits until something accepts connections at `port`, 10 s at most.
+func waitUntilListening(_ port: Int) throws {
+    for _ in 0..<1_000 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = loopback(port: port)
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        if code == 0 { return }
+        usleep(10_000)
+    }
+    throw ChildProcess.Failure(description: "nothing listens at port \(port)")
+}
+
+private func loopback(port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+    return address
+}
