@@ -18,6 +18,11 @@ extension JSONValue {
     public var text: String { String(decoding: self.serialized(), as: UTF8.self) }
 }
 
+extension JSONValue: CustomStringConvertible {
+    /// The same as ``text``.
+    public var description: String { self.text }
+}
+
 /// Appends values to a growing array of bytes.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
