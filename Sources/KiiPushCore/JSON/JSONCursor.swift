@@ -106,7 +106,7 @@ extension JSONStringRange {
     /// Whether the string is exactly `wanted`, byte by byte, as RFC 8259 section 8.3 compares.
     func spells(_ wanted: UnsafeBufferPointer<UInt8>, at base: UnsafePointer<UInt8>, in bytes: [UInt8]) -> Bool {
         if self.isEscaped {
-            return JSONText.string(in: bytes, self.start..<self.end, isEscaped: true).utf8.elementsEqual(wanted)
+            return JSONText.string(in: bytes.span, self.start..<self.end, isEscaped: true).utf8.elementsEqual(wanted)
         }
         guard self.end - self.start == wanted.count else { return false }
         guard let address = wanted.baseAddress else { return true }

@@ -20,7 +20,7 @@ enum JSONCodingKey: CodingKey {
 
 /// An object's members, found by key.
 struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let members: [JSONMember]
+    private let members: [JSONMember]  // also those that a later one replaces
     private let values: [ExactString: JSONValue]
     let codingPath: [any CodingKey]
 
@@ -30,7 +30,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         self.codingPath = codingPath
     }
 
-    var allKeys: [Key] { self.members.compactMap { Key(stringValue: $0.key) } }
+    var allKeys: [Key] { self.members.uniqued().compactMap { Key(stringValue: $0.key) } }
 
     func contains(_ key: Key) -> Bool { self.values[ExactString(key.stringValue)] != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try self.decoder(key).decodeNil() }
@@ -72,14 +72,14 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// A superclass whose member is missing sees null, so that its optional properties are nil.
     private func superDecoder(_ key: any CodingKey) -> any Decoder {
         let value = self.values[ExactString(key.stringValue)] ?? .null
-        return JSONValueDecoder(value: value, codingPath: self.codingPath + [key])
+        return JSONValueDecoder(value: value, containerPath: self.codingPath, key: key)
     }
 
     private func decoder(_ key: Key) throws -> JSONValueDecoder {
         guard let value = self.values[ExactString(key.stringValue)] else {
             throw DecodingError.keyNotFound(key, .init(codingPath: self.codingPath, at: "a member is missing"))
         }
-        return JSONValueDecoder(value: value, codingPath: self.codingPath + [key])
+        return JSONValueDecoder(value: value, containerPath: self.codingPath, key: key)
     }
 }
 
@@ -142,10 +142,11 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     }
 
     private func decoder() throws -> JSONValueDecoder {
-        let path = self.codingPath + [JSONCodingKey.element(self.currentIndex)]
+        let key = JSONCodingKey.element(self.currentIndex)
         guard !self.isAtEnd else {
-            throw DecodingError.valueNotFound(JSONValue.self, .init(codingPath: path, at: "the array ends before"))
+            let context = DecodingError.Context(codingPath: self.codingPath + [key], at: "the array ends before")
+            throw DecodingError.valueNotFound(JSONValue.self, context)
         }
-        return JSONValueDecoder(value: self.elements[self.currentIndex], codingPath: path)
+        return JSONValueDecoder(value: self.elements[self.currentIndex], containerPath: self.codingPath, key: key)
     }
 }

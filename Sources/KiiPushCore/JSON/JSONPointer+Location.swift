@@ -26,7 +26,7 @@ extension JSONPointer {
                     guard let content = JSONPointer.content(base, quote: position, before: offset) else { return }
                     if case .object(key: nil) = levels.last {
                         let range = content.start..<content.end
-                        let key = JSONText.string(in: bytes, range, isEscaped: content.isEscaped)
+                        let key = JSONText.string(in: bytes.span, range, isEscaped: content.isEscaped)
                         levels[levels.count - 1] = .object(key: key)
                     }
                     position = content.end

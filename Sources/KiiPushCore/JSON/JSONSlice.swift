@@ -46,11 +46,11 @@ struct JSONSlice: Sendable {
     var string: String {
         let content = Int(self.start) + 1..<Int(self.end) - 1
         let isEscaped = self.bytes[content].contains(UInt8(ascii: "\\"))
-        return JSONText.string(in: self.bytes, content, isEscaped: isEscaped)
+        return JSONText.string(in: self.bytes.span, content, isEscaped: isEscaped)
     }
 
     /// The digits as they stand; asked of a `number` only.
-    var numberText: String { JSONText.string(in: self.bytes, self.range, isEscaped: false) }
+    var numberText: String { JSONText.string(in: self.bytes.span, self.range, isEscaped: false) }
 
     /// The number, if it is written as a plain integer short enough never to overflow; asked of a `number` only.
     var shortInteger: Int64? {
@@ -76,7 +76,7 @@ struct JSONSlice: Sendable {
             guard let base = buffer.baseAddress else { return }
             var cursor = JSONCursor(base: base, container: Int(self.start))
             while let (key, value) = cursor.nextMember() {
-                let text = JSONText.string(in: self.bytes, key.start..<key.end, isEscaped: key.isEscaped)
+                let text = JSONText.string(in: self.bytes.span, key.start..<key.end, isEscaped: key.isEscaped)
                 members.append(JSONMember(key: text, value: JSONValue(slice: self.slice(value))))
             }
         }

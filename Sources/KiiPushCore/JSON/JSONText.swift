@@ -1,7 +1,7 @@
 /// Turns the bytes between a string's quotes, once they were scanned, into text.
 enum JSONText {
-    static func string(in bytes: [UInt8], _ range: Range<Int>, isEscaped: Bool) -> String {
-        let span = bytes.span.extracting(range)
+    static func string(in document: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> String {
+        let span = document.extracting(range)
         guard isEscaped else {
             // Unchecked: the scanner validated every string of the document as UTF-8.
             return String(copying: unsafe UTF8Span(unchecked: span))

@@ -15,11 +15,17 @@ extension JSONValue {
 /// Shows a ``JSONValue`` to `Decodable` types, and is at once the container of a single value.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue
-    var codingPath: [any CodingKey] = []
+    /// The path to the container, and the step from there: joined only when somebody asks, which is nearly never.
+    var containerPath: [any CodingKey] = []
+    var key: (any CodingKey)?
+
+    var codingPath: [any CodingKey] { self.key.map { self.containerPath + [$0] } ?? self.containerPath }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard let members = self.value.members else { throw self.mismatch([String: JSONValue].self, "an object") }
+        guard let members = self.value.writtenMembers else {
+            throw self.mismatch([String: JSONValue].self, "an object")
+        }
         return KeyedDecodingContainer(JSONKeyedContainer<Key>(members: members, codingPath: self.codingPath))
     }
 

@@ -13,11 +13,30 @@ enum PayloadKey {
     static let commandID = 33
     static let actions = 34
 
+    /// The slots of a family's fields, with the addresses if it has them.
+    @inline(__always)
+    static func fields(_ family: KeyFamily) -> Range<Int> {
+        switch family {
+        case .long: PayloadKey.longFields..<PayloadKey.shortFields
+        case .short: PayloadKey.shortFields..<PayloadKey.aps
+        }
+    }
+
+    /// The key in one of the slots of ``fields(_:)``.
+    static func name(slot: Int) -> String {
+        switch slot {
+        case PayloadKey.senderURI: "senderURI"
+        case PayloadKey.sourceURI: "sourceURI"
+        case PayloadKey.shortFields...: MessageField(rawValue: slot - PayloadKey.shortFields)?.key(in: .short) ?? ""
+        default: MessageField(rawValue: slot)?.key(in: .long) ?? ""
+        }
+    }
+
     /// The slot of the key that stands at `range`, or nil if it is none of the known ones.
     @inline(__always)
     static func slot(of range: JSONStringRange, at base: UnsafePointer<UInt8>, in bytes: [UInt8]) -> Int? {
         if range.isEscaped {
-            var key = JSONText.string(in: bytes, range.start..<range.end, isEscaped: true)
+            var key = JSONText.string(in: bytes.span, range.start..<range.end, isEscaped: true)
             return key.withUTF8 { utf8 in utf8.baseAddress.flatMap { PayloadKey.slot($0, count: utf8.count) } }
         }
         return PayloadKey.slot(base + range.start, count: range.end - range.start)

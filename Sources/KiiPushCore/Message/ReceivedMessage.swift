@@ -78,19 +78,21 @@ public struct ReceivedMessage: Sendable {
         if aps?.kind != .object, let command = ThingCommand(scan, of: bytes) {
             throw .thingCommand(command)
         }
-        let fields = PayloadFields(scan, of: bytes, family: family)
-        if let (slot, kind) = fields.firstContainer() {
-            let pointer = JSONPointer(tokens: [fields.key(slot: slot)])
-            throw .wrongType(at: pointer, expected: "a string, number or truth value", found: kind)
+        if let slot = scan.firstContainer(in: PayloadKey.fields(family)) {
+            let value = scan.value(slot: slot, of: bytes) ?? .null
+            throw .wrongType(at: JSONPointer(tokens: [PayloadKey.name(slot: slot)]), "a single value", value)
         }
+        let offsets = FieldOffsets(scan, family: family)
         if family == .short, let aps {
             self.boxedContent = Box(try NotificationContent(aps: aps))
         } else {
             self.boxedContent = nil
         }
-        self.fields = fields
-        self.kind = Kind(fields)
-        self.sourceKey = SourceKey(fields, kind: self.kind)
+        (self.kind, self.sourceKey) = bytes.withUnsafeBufferPointer { buffer in
+            let kind = Kind(offsets, at: buffer)
+            return (kind, SourceKey(offsets, kind: kind, at: buffer))
+        }
+        self.fields = PayloadFields(offsets, payload: JSONSlice(bytes: bytes, range: scan.range))
     }
 
     /// What the provider asks to be shown: the payload's `aps`; `nil` if it has none (then the badge stays as it is).
@@ -118,7 +120,7 @@ public struct ReceivedMessage: Sendable {
 extension ReceivedMessage.Kind {
     /// The rule of Kii's Unity SDK, the only one that is published. Keys count, not values.
     @inline(__always)
-    fileprivate init(_ fields: PayloadFields) {
+    fileprivate init(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
         let isPushToApp =
             switch fields.family {
             case .short:
@@ -126,7 +128,9 @@ extension ReceivedMessage.Kind {
                     || fields.has(.objectModifiedAt)
             case .long:
                 fields.has(.bucketID) || fields.has(.bucketType)
-                    || fields.has(.origin) && fields.text(.origin) == "EVENT"
+                    || fields.withText(slot: MessageField.origin.rawValue, at: payload) {
+                        $0.elementsEqual("EVENT".utf8)
+                    }
             }
         self = isPushToApp ? .pushToApp : fields.has(.topic) ? .pushToUser : .directPush
     }

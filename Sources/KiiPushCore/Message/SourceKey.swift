@@ -5,22 +5,24 @@
 package struct SourceKey: Sendable, Hashable {
     private var value: UInt64
 
+    /// Safety: `payload` is the payload's bytes.
     @inline(__always)
-    init(_ fields: PayloadFields, kind: ReceivedMessage.Kind) {
+    init(_ fields: FieldOffsets, kind: ReceivedMessage.Kind, at payload: UnsafeBufferPointer<UInt8>) {
         switch kind {
         case .pushToApp:
             self.value = 1
-            self.combineScope(fields)
-            fields.withText(slot: MessageField.bucketID.rawValue) { self.combine($0) }
+            self.combineScope(fields, at: payload)
+            fields.withText(slot: MessageField.bucketID.rawValue, at: payload) { self.combine($0) }
         case .pushToUser:
             self.value = 2
-            self.combineScope(fields)
-            fields.withText(slot: MessageField.topic.rawValue) { self.combine($0) }
+            self.combineScope(fields, at: payload)
+            fields.withText(slot: MessageField.topic.rawValue, at: payload) { self.combine($0) }
         case .directPush:
             self.value = 3
             // An address ends with the ID that the field `sender` holds, so both forms name one source.
-            let hasAddress = fields.withText(slot: PayloadKey.senderURI) { !$0.isEmpty }
-            fields.withText(slot: hasAddress ? PayloadKey.senderURI : MessageField.sender.rawValue) { text in
+            let hasAddress = fields.withText(slot: PayloadKey.senderURI, at: payload) { !$0.isEmpty }
+            let slot = hasAddress ? PayloadKey.senderURI : MessageField.sender.rawValue
+            fields.withText(slot: slot, at: payload) { text in
                 let id = text.lastIndex(of: UInt8(ascii: "/")).map { text[($0 + 1)...] } ?? text[...]
                 self.combine(UnsafeRawBufferPointer(rebasing: id))
             }
@@ -28,11 +30,11 @@ package struct SourceKey: Sendable, Hashable {
     }
 
     @inline(__always)
-    private mutating func combineScope(_ fields: PayloadFields) {
+    private mutating func combineScope(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
         // A source has one scope; its ID is in one of these three, or in none for the app's own.
-        fields.withText(slot: MessageField.scopeUserID.rawValue) { self.combine($0) }
-        fields.withText(slot: MessageField.scopeGroupID.rawValue) { self.combine($0) }
-        fields.withText(slot: MessageField.scopeThingID.rawValue) { self.combine($0) }
+        fields.withText(slot: MessageField.scopeUserID.rawValue, at: payload) { self.combine($0) }
+        fields.withText(slot: MessageField.scopeGroupID.rawValue, at: payload) { self.combine($0) }
+        fields.withText(slot: MessageField.scopeThingID.rawValue, at: payload) { self.combine($0) }
     }
 
     /// Mixes in some text and its length, eight bytes a step.

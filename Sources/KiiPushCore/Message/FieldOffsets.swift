@@ -1,0 +1,49 @@
+/// Where the values of one family's fields start in a payload; zero for a field that is absent.
+///
+/// Plain numbers without a reference, so that what is worked out while a message is made costs no reference counting.
+struct FieldOffsets: Sendable {
+    let family: KeyFamily
+    private var starts = InlineArray<17, UInt32>(repeating: 0)
+
+    @inline(__always)
+    init(_ scan: PayloadScan, family: KeyFamily) {
+        self.family = family
+        let slots = PayloadKey.fields(family)
+        for slot in slots { self.starts[slot - slots.lowerBound] = scan[slot] }
+    }
+
+    /// Where the value starts; the slot is a ``MessageField``'s raw value, or that of one of the two addresses.
+    @inline(__always)
+    subscript(slot: Int) -> Int { Int(self.starts[slot]) }
+
+    /// Whether the payload has the field's key, whatever its value: this is what decides about a message's kind.
+    @inline(__always)
+    func has(_ field: MessageField) -> Bool { self[field.rawValue] != 0 }
+
+    /// Lends the bytes of a field's text, unescaped; none if it is absent. Makes a string only of text with escapes.
+    ///
+    /// Safety: `payload` is the payload's bytes, which were scanned, and which the caller keeps alive.
+    @inline(__always)
+    func withText<Result>(
+        slot: Int,
+        at payload: UnsafeBufferPointer<UInt8>,
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        let start = self[slot]
+        guard start != 0, let base = payload.baseAddress else {
+            return body(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+        guard base[start] == UInt8(ascii: "\"") else {
+            let end = JSONCursor.endOfValue(base, start: start)
+            return body(UnsafeRawBufferPointer(start: base + start, count: end - start))
+        }
+        let content = JSONCursor.stringRange(base, quote: start)
+        let count = content.end - content.start
+        guard content.isEscaped else {
+            return body(UnsafeRawBufferPointer(start: base + content.start, count: count))
+        }
+        let span = unsafe Span(_unsafeStart: base + content.start, count: count)
+        var text = JSONText.string(in: span, 0..<count, isEscaped: true)
+        return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+}
