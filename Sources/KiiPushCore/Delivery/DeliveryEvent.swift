@@ -16,7 +16,7 @@ package struct DeliveryEvent: Sendable, Hashable {
         /// It was given up on.
         case dead(DeadLetterReason)
         /// An answer came after the deadline. If it `counted` the message is done.
-        case late(FetchResult, attempt: Int, counted: Bool)
+        case late(HandlerVerdict, attempt: Int, counted: Bool)
         /// The call has not returned long after its deadline; a fresh thread takes its place.
         case stuck(attempt: Int)
     }

@@ -1,0 +1,59 @@
+/// What the machine needs to know of a message. What is in it is not the machine's business.
+package protocol Deliverable: Sendable {
+    /// What messages have in common that start in order.
+    associatedtype Source: Hashable, Sendable
+
+    var sequence: Int64 { get }
+    var installation: Int64 { get }
+    var source: Source { get }
+    /// Attempts before this process knew it.
+    var attempts: Int { get }
+    var crashes: Int { get }
+    var wasInHand: Bool { get }
+    var isUserOpened: Bool { get }
+}
+
+extension Deliverable {
+    var key: DeliveryKey { DeliveryKey(sequence: self.sequence, isUserOpened: self.isUserOpened) }
+}
+
+/// Tells deliveries apart. A message that the user opens is delivered again, maybe while its first delivery goes on.
+package struct DeliveryKey: Sendable, Hashable {
+    package var sequence: Int64
+    package var isUserOpened: Bool
+
+    package init(sequence: Int64, isUserOpened: Bool = false) {
+        self.sequence = sequence
+        self.isUserOpened = isUserOpened
+    }
+}
+
+/// A message in memory, and how it has fared.
+struct DeliveryEntry<Message: Deliverable>: Sendable {
+    let message: Message
+    /// Attempts that are over.
+    var attempts: Int
+    var crashes: Int
+    /// When its first attempt in this process started.
+    var firstStart: MonotonicInstant?
+
+    init(_ message: Message) {
+        self.message = message
+        self.attempts = message.attempts
+        self.crashes = message.crashes
+    }
+}
+
+/// How one call of a handler came out.
+package enum HandlerVerdict: Sendable, Hashable {
+    case result(FetchResult)
+    case rejected(String)
+    case threw(String)
+    /// The completion was let go of without an answer.
+    case unanswered
+    /// Nobody was called: the message is shown to the user instead.
+    case presented
+
+    /// Whether the message is done with it.
+    var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) }
+}

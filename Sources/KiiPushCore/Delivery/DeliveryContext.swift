@@ -1,0 +1,38 @@
+/// What a handler is told beside the message. Holds no reference to the agent.
+public struct DeliveryContext: Sendable, Hashable {
+    /// The ID of the installation that received the message.
+    public let installationID: String
+    /// The message's number in the inbox: the same in every attempt, and never used for another message.
+    ///
+    /// Kii's payloads carry no message ID, so this is what tells two equal messages apart on this machine.
+    public let messageID: Int64
+    /// When the message was received.
+    public let receivedAt: Timestamp
+    /// 1 for the first attempt, 2 for the first retry, and so on.
+    public let attempt: Int
+    /// Whether the handler is called because the user opened the alert that showed the message.
+    ///
+    /// It may have been called for the same message before, when it arrived.
+    public let isUserOpened: Bool
+    /// When the attempt is over without an answer, on the monotonic clock.
+    package let deadlineInstant: MonotonicInstant
+
+    package init(
+        installationID: String,
+        messageID: Int64,
+        receivedAt: Timestamp,
+        attempt: Int,
+        isUserOpened: Bool,
+        deadlineInstant: MonotonicInstant
+    ) {
+        self.installationID = installationID
+        self.messageID = messageID
+        self.receivedAt = receivedAt
+        self.attempt = attempt
+        self.isUserOpened = isUserOpened
+        self.deadlineInstant = deadlineInstant
+    }
+
+    /// How much time is left for the answer; zero when it is over. Stands still while the machine is suspended.
+    public var timeRemaining: Duration { max(.zero, self.deadlineInstant - MonotonicInstant.now()) }
+}

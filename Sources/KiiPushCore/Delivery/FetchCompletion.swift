@@ -1,0 +1,73 @@
+/// Takes a handler's answer to one message.
+///
+/// - It is called once, within 30 seconds. The first call that counts wins and returns `true`; any other returns
+///   `false` and changes nothing.
+/// - Letting go of it without an answer is ``FetchResult/failed``.
+/// - The deadline does not use it up. The attempt failed then, and is tried again; but a *success* that comes before
+///   the next attempt starts still counts, and returns `true`. Any other answer after the deadline is recorded as late
+///   and returns `false`.
+/// - When the library has been shut down every answer returns `false`; the message is delivered again by the next
+///   process.
+///
+/// It may be called from any thread or task, and never calls back.
+///
+/// - Source: the `completionHandler` of Kii's "Reception Handler" page and of UIKit.
+public final class FetchCompletion: Sendable {
+    private let channel: any AnswerChannel
+    private let ticket: AnswerTicket
+
+    package init(_ channel: any AnswerChannel, _ ticket: AnswerTicket) {
+        self.channel = channel
+        self.ticket = ticket
+    }
+
+    deinit { _ = self.channel.answer(self.ticket, .unanswered) }
+
+    /// Answers with `result`.
+    ///
+    /// - Returns: whether the answer counts.
+    @discardableResult
+    public func callAsFunction(_ result: FetchResult) -> Bool {
+        self.channel.answer(self.ticket, .result(result))
+    }
+
+    /// Refuses the message for good: it becomes a dead letter at once and is not tried again.
+    ///
+    /// - Parameter reason: why, for the person who looks at the dead letter. Kept with the message, cut to 500
+    ///   characters.
+    /// - Returns: whether the answer counts.
+    @discardableResult
+    public func reject(_ reason: String) -> Bool {
+        self.channel.answer(self.ticket, .rejected(String(reason.prefix(500))))
+    }
+
+    /// Answers for a handler that threw.
+    func fail(_ error: any Error) {
+        _ = self.channel.answer(self.ticket, .threw(String(String(describing: error).prefix(500))))
+    }
+
+    /// Answers for a route that showed the message instead of calling a handler.
+    func present() {
+        _ = self.channel.answer(self.ticket, .presented)
+    }
+}
+
+/// Where answers go.
+package protocol AnswerChannel: AnyObject, Sendable {
+    /// - Returns: whether the answer counts.
+    func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool
+}
+
+/// What an answer is about.
+package struct AnswerTicket: Sendable, Hashable {
+    package var key: DeliveryKey
+    package var attempt: Int
+    /// The channel's own number of the call.
+    package var serial: Int
+
+    package init(key: DeliveryKey, attempt: Int, serial: Int = 0) {
+        self.key = key
+        self.attempt = attempt
+        self.serial = serial
+    }
+}

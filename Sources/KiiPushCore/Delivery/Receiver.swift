@@ -1,0 +1,25 @@
+/// Whom the messages of an installation are for, and what is to be done with each.
+package protocol Receiver: Sendable {
+    /// What the messages are handed to.
+    var handler: any NotificationHandler { get }
+
+    /// Decides about one attempt to deliver a message. Called on delivery's threads, never under a lock; it may block.
+    func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute
+}
+
+extension Receiver {
+    /// Every message reaches the handler.
+    package func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute { .handler }
+}
+
+/// What is to be done with a message.
+package enum DeliveryRoute: Sendable {
+    /// The handler is called.
+    case handler
+    /// Nobody is called, and this is the outcome.
+    case finish(FetchResult)
+    /// The receiver has shown it to the user; it rests in the store until the user reacts.
+    case presented
+    /// This is called in place of the handler, by the same rules.
+    case invoke(@Sendable (FetchCompletion) -> Void)
+}
