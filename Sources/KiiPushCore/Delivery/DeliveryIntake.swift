@@ -1,0 +1,57 @@
+/// What of one installation is in the store and not in memory.
+struct DeliveryIntake: Sendable {
+    enum Phase: Sendable {
+        /// Rows in hand of an earlier process are being read. Exits: `open`, when there are no more.
+        case recovering(after: Int64)
+        /// Everything that was in hand is in memory.
+        case open
+    }
+
+    var phase = Phase.recovering(after: 0)
+    /// Rows wait in the store. Whatever is received goes behind them, so it waits there too.
+    var hasBacklog = false
+    /// A message was withheld since the load was asked for, so that load may not have seen it.
+    var hasWithheldSince = false
+    /// Retries in the store are due, or may be.
+    var hasDueRetries = false
+    var isLoading = false
+    /// It stands in the queue of those that want a page.
+    var isQueued = false
+    /// When the store is to be looked into for retries, if that is planned.
+    var nextLook: MonotonicInstant?
+    /// Finished while a load was under way, which may bring them back.
+    var finishedWhileLoading: Set<Int64> = []
+
+    /// Whether what is received may go straight to memory.
+    var isStraight: Bool {
+        guard case .open = self.phase else { return false }
+        return !self.hasBacklog
+    }
+
+    /// What is to be read next.
+    var wanted: DeliveryLoad.Kind? {
+        guard !self.isLoading else { return nil }
+        switch self.phase {
+        case .recovering(let sequence): return .suspects(after: sequence)
+        case .open: return self.hasDueRetries ? .retries : self.hasBacklog ? .waiting : nil
+        }
+    }
+
+    mutating func loaded(_ kind: DeliveryLoad.Kind, _ page: DeliveryPage) {
+        self.isLoading = false
+        let hadWithheld = self.hasWithheldSince
+        self.hasWithheldSince = false
+        self.finishedWhileLoading = []
+        guard !page.isFailure else { return }
+        switch kind {
+        case .suspects(let after):
+            self.phase = .recovering(after: page.messages.last?.sequence ?? after)
+            guard page.isComplete else { return }
+            self.phase = .open
+            self.hasBacklog = true
+            self.hasDueRetries = true
+        case .waiting: self.hasBacklog = hadWithheld || !page.isComplete
+        case .retries: self.hasDueRetries = !page.isComplete
+        }
+    }
+}

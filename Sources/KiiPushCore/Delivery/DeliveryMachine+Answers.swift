@@ -1,0 +1,232 @@
+extension DeliveryMachine {
+    // MARK: - Reports of threads
+
+    /// A thread's call goes on, and this is how far it has come.
+    package mutating func reported(_ call: Int, _ progress: DeliveryProgress, now: MonotonicInstant) {
+        self.take(call, progress, now: now)
+        self.settle()
+    }
+
+    /// A thread has left its call.
+    ///
+    /// - Parameters:
+    ///   - isUnanswered: the handler of the message at `progress.position` has returned, and its answer is still to
+    ///     come. Otherwise every message up to and including that one has its answer.
+    ///   - now: the time.
+    package mutating func returned(
+        _ call: Int, _ progress: DeliveryProgress, isUnanswered: Bool, now: MonotonicInstant
+    ) {
+        guard self.stuckCalls.remove(call) == nil else { return }
+        self.take(call, progress, now: now)
+        self.giveBackUnstarted(of: call)
+        if isUnanswered, self.calls[call]?.isOver == false {
+            self.calls[call]?.hasReturned = true
+            self.calls[call]?.isSlow = true
+        } else {
+            self.free(call)
+        }
+        self.settle()
+    }
+
+    /// A thread has left its call, which goes on elsewhere: the messages behind the present one are not held up by it.
+    package mutating func cutShort(_ call: Int, _ progress: DeliveryProgress, now: MonotonicInstant) {
+        self.take(call, progress, now: now)
+        self.calls[call]?.isSlow = true
+        self.giveBackUnstarted(of: call)
+        self.settle()
+    }
+
+    /// Whether the call holds a place.
+    package func isRunning(_ call: Int) -> Bool { self.calls[call] != nil }
+
+    mutating func giveBackUnstarted(of call: Int) {
+        guard let state = self.calls[call], state.position + 1 < state.entries.count else { return }
+        self.calls[call]?.isSlow = true
+        self.calls[call]?.entries.removeSubrange((state.position + 1)...)
+        for entry in state.entries[(state.position + 1)...] { self.comeBack(entry) }
+    }
+
+    private mutating func comeBack(_ entry: Entry) {
+        guard self.isDraining || self.intakes[entry.message.installation] == nil else {
+            return self.queues.putBack(entry)
+        }
+        self.present.remove(entry.message.key)
+        if !entry.message.isUserOpened { self.output.changes.append(self.change(entry, .waiting)) }
+    }
+
+    private mutating func take(_ call: Int, _ progress: DeliveryProgress, now: MonotonicInstant) {
+        guard var state = self.calls[call] else { return }
+        for answer in progress.answers where answer.index >= state.position {
+            if answer.index > state.position { self.note(.started(attempt: 1), state.entries[answer.index].message) }
+            guard answer.index > state.position || !state.isOver else { continue }
+            state.position = answer.index
+            state.isOver = true
+            self.conclude(state.current, answer.verdict, now: now)
+        }
+        if progress.position > state.position {
+            state.position = progress.position
+            state.startedAt = progress.startedAt
+            state.isOver = false
+            self.note(.started(attempt: 1), state.current.message)
+        } else if progress.position == state.position {
+            state.startedAt = progress.startedAt
+        }
+        self.calls[call] = state
+    }
+
+    /// The call's place is free again, and so is its source.
+    mutating func free(_ call: Int) {
+        guard let state = self.calls.removeValue(forKey: call) else { return }
+        self.queues.release(state.source, wasQuick: !state.isSlow)
+        if case .running(call) = self.alone { self.alone = .none }
+    }
+
+    // MARK: - Answers that come after the call
+
+    /// A completion was answered, or let go of, after the thread's reports could carry it.
+    ///
+    /// - Returns: whether the answer counts.
+    package mutating func answered(
+        _ key: DeliveryKey, attempt: Int, _ verdict: HandlerVerdict, now: MonotonicInstant
+    ) -> Bool {
+        defer { self.settle() }
+        let running = self.calls.first { _, state in
+            state.current.message.key == key && state.current.attempts + 1 == attempt && !state.isOver
+        }
+        if let (call, state) = running {
+            self.conclude(state.current, verdict, now: now)
+            self.calls[call]?.isOver = true
+            if state.hasReturned { self.free(call) }
+            return verdict != .unanswered
+        }
+        return self.answeredLate(LateAttempt(key: key, attempt: attempt), verdict)
+    }
+
+    private mutating func answeredLate(_ late: LateAttempt, _ verdict: HandlerVerdict) -> Bool {
+        // Not there: it was answered before, so this is a second answer and not a late one.
+        guard let standing = self.lateAttempts[late] else { return false }
+        let counts = standing.isOpen && verdict.isSuccess
+        switch verdict {
+        case .result, .rejected: self.counters.late += 1
+        case .unanswered, .threw, .presented:
+            // Let go of, or ended by its cancellation: nothing more will come.
+            self.lateAttempts[late] = nil
+            return false
+        }
+        if self.isObserved {
+            self.output.events.append(
+                DeliveryEvent(
+                    sequence: late.key.sequence,
+                    installation: standing.installation,
+                    kind: .late(verdict, attempt: late.attempt, counted: counts)
+                ))
+        }
+        guard counts, case .result(let result) = verdict else { return false }
+        self.lateAttempts[late] = nil
+        self.withdraw(late.key, installation: standing.installation)
+        self.output.changes.append(
+            DeliveryChange(
+                sequence: late.key.sequence,
+                installation: standing.installation,
+                verdict: .done(result),
+                attempts: late.attempt,
+                crashes: 0
+            ))
+        self.countSuccess(result)
+        return true
+    }
+
+    /// Takes a message that was to be tried again out of memory.
+    private mutating func withdraw(_ key: DeliveryKey, installation: Int64) {
+        self.leaveMemory(key, installation: installation)
+        var entries = self.retries.removeAll { $0.message.key == key }
+        if let entry = self.committing.removeValue(forKey: key) { entries.append(entry) }
+        if self.configuration.isStrictlyOrdered { for entry in entries { self.queues.letGo(entry.message) } }
+        _ = self.queues.removeAll { $0.message.key == key }
+    }
+
+    // MARK: - Verdicts
+
+    /// The attempt of `entry` is over.
+    mutating func conclude(_ entry: Entry, _ verdict: HandlerVerdict, now: MonotonicInstant) {
+        switch verdict {
+        case .result(.failed): self.fail(entry, .failed, now: now)
+        case .threw(let error): self.fail(entry, .threw(error), now: now)
+        case .unanswered: self.fail(entry, .unanswered, now: now)
+        case .rejected(let reason): self.bury(entry.after(1), .rejected(reason))
+        case .presented:
+            self.counters.presented += 1
+            self.note(.presented, entry.message)
+            self.finish(entry, .presented)
+        case .result(let result):
+            self.countSuccess(result)
+            self.note(.answered(result, attempt: entry.attempts + 1), entry.message)
+            self.finish(entry.after(1), .done(result))
+        }
+    }
+
+    mutating func fail(_ entry: Entry, _ failure: DeliveryFailure, now: MonotonicInstant) {
+        self.counters.failedAttempts += 1
+        let entry = entry.after(1)
+        if failure == .timedOut {
+            let late = LateAttempt(key: entry.message.key, attempt: entry.attempts)
+            self.lateAttempts[late] = LateStanding(installation: entry.message.installation)
+        }
+        guard entry.attempts < self.configuration.maximumAttempts else {
+            return self.bury(entry, .attemptsFailed(failure))
+        }
+        let pause = self.configuration.retryDelays[entry.attempts - 1]
+        let due = now + pause
+        if let limit = self.configuration.totalLimit, let first = entry.firstStart, due >= first + limit {
+            return self.bury(entry, .attemptsFailed(failure))
+        }
+        self.note(.retry(attempt: entry.attempts, failure: failure, after: pause), entry.message)
+        self.output.changes.append(self.change(entry, .retry(after: pause, failure: failure)))
+        self.pause(entry, until: due)
+    }
+
+    private mutating func pause(_ entry: Entry, until due: MonotonicInstant) {
+        if self.isDraining || self.intakes[entry.message.installation] == nil {
+            self.present.remove(entry.message.key)
+            return
+        } else if self.configuration.isStrictlyOrdered {
+            self.queues.holdBack(entry.message)
+        } else if self.configuration.totalLimit == nil, self.memoryCount > self.configuration.messagesInMemory / 2 {
+            // Messages that fail for half an hour must not keep others out of memory: the store brings it back.
+            self.present.remove(entry.message.key)
+            self.lookLater(entry.message.installation, at: due)
+            return
+        }
+        self.retries.add(entry, due: due)
+    }
+
+    mutating func bury(_ entry: Entry, _ reason: DeadLetterReason) {
+        self.counters.dead += 1
+        self.note(.dead(reason), entry.message)
+        self.finish(entry, .dead(reason))
+    }
+
+    private mutating func finish(_ entry: Entry, _ verdict: DeliveryChange.Verdict) {
+        self.output.changes.append(self.change(entry, verdict))
+        self.leaveMemory(entry.message.key, installation: entry.message.installation)
+    }
+
+    private mutating func leaveMemory(_ key: DeliveryKey, installation: Int64) {
+        self.present.remove(key)
+        guard self.loadsInFlight > 0, self.intakes[installation]?.isLoading == true else { return }
+        self.intakes[installation]?.finishedWhileLoading.insert(key.sequence)
+    }
+
+    private mutating func countSuccess(_ result: FetchResult) {
+        if result == .newData { self.counters.newData += 1 } else { self.counters.noData += 1 }
+    }
+}
+
+extension DeliveryEntry {
+    /// The entry with one more attempt over.
+    func after(_ attempts: Int) -> DeliveryEntry {
+        var entry = self
+        entry.attempts += attempts
+        return entry
+    }
+}

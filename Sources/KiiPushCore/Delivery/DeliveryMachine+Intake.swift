@@ -1,0 +1,201 @@
+extension DeliveryMachine {
+    /// The most rows that are read at once.
+    private var pageLimit: Int { max(1, self.configuration.messagesInMemory / 2) }
+
+    private var room: Int { self.configuration.messagesInMemory - self.memoryCount }
+
+    // MARK: - Installations
+
+    /// Starts to deliver what the store holds for an installation, beginning with what was in hand.
+    package mutating func attached(_ installation: Int64) {
+        guard self.intakes[installation] == nil else { return }
+        self.intakes[installation] = DeliveryIntake()
+        self.wantPage(installation)
+        self.settle()
+    }
+
+    /// Stops delivering for an installation. Its running calls go on; what is queued waits in the store.
+    package mutating func detached(_ installation: Int64) {
+        self.intakes[installation] = nil
+        self.giveBack { $0.message.installation == installation }
+        self.settle()
+    }
+
+    /// Rows of the installation were made to wait in the store from outside, such as dead letters to be retried.
+    package mutating func backlogAppeared(_ installation: Int64) {
+        guard self.intakes[installation] != nil else { return }
+        self.withhold(installation)
+        self.settle()
+    }
+
+    // MARK: - Messages
+
+    /// Asks for room for messages that were just received.
+    ///
+    /// - Returns: how many of them, from the first, are to be stored as in hand and then delivered; the others are to
+    ///   be stored as waiting, and are read back when there is room. So no message overtakes another.
+    package mutating func reserve(_ count: Int, installation: Int64) -> Int {
+        guard let intake = self.intakes[installation], !self.isDraining else { return 0 }
+        let granted = intake.isStraight ? min(count, max(0, self.room)) : 0
+        self.reserved += granted
+        guard granted < count else { return granted }
+        self.withhold(installation)
+        return granted
+    }
+
+    private mutating func withhold(_ installation: Int64) {
+        self.intakes[installation]?.hasBacklog = true
+        self.intakes[installation]?.hasWithheldSince = true
+        self.wantPage(installation)
+    }
+
+    /// Takes messages into memory; `released` of the room that was reserved is not needed any more.
+    package mutating func received(_ messages: [Message], releasing released: Int) {
+        self.reserved -= released
+        for message in messages { self.accept(message, isLoaded: false) }
+        self.settle()
+    }
+
+    /// Gives up on a message that no handler is to see.
+    package mutating func refused(_ message: StoredMessage, _ reason: DeadLetterReason) {
+        self.counters.received += 1
+        self.counters.dead += 1
+        self.output.changes.append(
+            DeliveryChange(
+                sequence: message.sequence,
+                installation: message.installation,
+                verdict: .dead(reason),
+                attempts: message.attempts,
+                crashes: message.crashes
+            ))
+        guard self.isObserved else { return }
+        self.output.events.append(
+            DeliveryEvent(sequence: message.sequence, installation: message.installation, kind: .dead(reason)))
+    }
+
+    /// The store has read a page: `messages` are those of its rows that are worth a handler.
+    package mutating func loaded(
+        _ request: DeliveryLoad, _ page: DeliveryPage, messages: [Message], now: MonotonicInstant
+    ) {
+        self.reserved -= request.limit
+        self.loadsInFlight -= 1
+        let finished = self.intakes[request.installation]?.finishedWhileLoading ?? []
+        self.intakes[request.installation]?.loaded(request.kind, page)
+        if page.isFailure {
+            self.lookLater(request.installation, at: now + .seconds(1))
+        } else {
+            if let next = page.nextRetry {
+                self.lookLater(request.installation, at: now + max(next, .milliseconds(10)))
+            }
+            self.wantPage(request.installation)
+        }
+        for message in messages where !finished.contains(message.sequence) { self.accept(message, isLoaded: true) }
+        self.settle()
+    }
+
+    private mutating func accept(_ message: Message, isLoaded: Bool) {
+        guard !self.isDraining, self.intakes[message.installation] != nil else { return self.decline(message) }
+        guard self.present.insert(message.key).inserted else {
+            // A page may hold what is in memory already; only what the network brings again is a redelivery.
+            guard !isLoaded else { return }
+            self.counters.joined += 1
+            self.note(.joined, message)
+            return
+        }
+        self.counters.received += 1
+        self.note(.received, message)
+        let entry = Entry(message)
+        guard message.wasInHand, !message.isUserOpened else { return self.queues.append(entry) }
+        let limit = self.configuration.maximumCrashes ?? self.configuration.maximumAttempts
+        if entry.crashes >= limit || entry.attempts >= self.configuration.maximumAttempts {
+            self.bury(entry, .crashed)
+        } else {
+            self.suspects.append(entry)
+        }
+    }
+
+    /// Leaves a message to the next process: suspects stay in hand, the others wait.
+    private mutating func decline(_ message: Message) {
+        guard !message.wasInHand, !message.isUserOpened, !self.present.contains(message.key) else { return }
+        self.output.changes.append(self.change(Entry(message), .waiting))
+    }
+
+    // MARK: - Pages
+
+    /// Asks the store for rows while there is room for a page worth asking for, one installation after the other.
+    mutating func askForPages() {
+        let enough = max(1, self.configuration.messagesInMemory / 4)
+        while !self.isDraining, self.room >= enough, let installation = self.toLoad.popFirst() {
+            self.intakes[installation]?.isQueued = false
+            guard let kind = self.intakes[installation]?.wanted else { continue }
+            let limit = min(self.room, self.pageLimit)
+            self.intakes[installation]?.isLoading = true
+            self.intakes[installation]?.hasWithheldSince = false
+            self.reserved += limit
+            self.loadsInFlight += 1
+            self.output.loads.append(DeliveryLoad(installation: installation, kind: kind, limit: limit))
+        }
+    }
+
+    private mutating func wantPage(_ installation: Int64) {
+        guard let intake = self.intakes[installation], !intake.isQueued else { return }
+        self.intakes[installation]?.isQueued = true
+        self.toLoad.append(installation)
+    }
+
+    /// Plans a look into the store, unless an earlier one is planned: each look says when the next one is due.
+    mutating func lookLater(_ installation: Int64, at due: MonotonicInstant) {
+        guard let intake = self.intakes[installation], intake.nextLook.map({ due < $0 }) ?? true else { return }
+        self.intakes[installation]?.nextLook = due
+        self.toLoadLater.add(installation, due: due)
+    }
+
+    /// Looks for due retries in the store, and repeats loads that failed.
+    mutating func loadWhatIsDue(_ now: MonotonicInstant) {
+        while let installation = self.toLoadLater.popDue(now) {
+            guard let next = self.intakes[installation]?.nextLook, next <= now else { continue }
+            self.intakes[installation]?.nextLook = nil
+            self.intakes[installation]?.hasDueRetries = true
+            self.wantPage(installation)
+        }
+    }
+
+    // MARK: - Stopping
+
+    /// Starts nothing any more and gives back what has not started. Running calls go on.
+    package mutating func drain() {
+        guard !self.isDraining else { return }
+        self.isDraining = true
+        self.giveBack { _ in true }
+    }
+
+    private mutating func giveBack(_ isMatch: (Entry) -> Bool) {
+        var entries = self.queues.removeAll(where: isMatch)
+        let committing = self.committing.values.filter(isMatch)
+        for entry in committing { self.committing[entry.message.key] = nil }
+        let paused = self.retries.removeAll(where: isMatch)
+        if self.configuration.isStrictlyOrdered {
+            for entry in committing + paused { self.queues.letGo(entry.message) }
+        }
+        entries += committing
+        for entry in entries {
+            self.present.remove(entry.message.key)
+            // One that the user opened has a verdict of its own already, or gets it from the first delivery.
+            guard !entry.message.isUserOpened else { continue }
+            self.output.changes.append(self.change(entry, .waiting))
+        }
+        // Rows of retries say `retry`, and rows of suspects `in hand`: that is what the next process has to find.
+        for entry in paused + self.suspects.removeAll(where: isMatch) {
+            self.present.remove(entry.message.key)
+        }
+        switch self.alone {
+        case .committing(let entry), .ready(let entry):
+            guard isMatch(entry) else { return }
+            self.alone = .none
+            self.present.remove(entry.message.key)
+            // It has not run: this attempt is taken back.
+            self.output.changes.append(self.change(entry, .inHand))
+        case .none, .running: return
+        }
+    }
+}

@@ -1,0 +1,83 @@
+extension DeliveryMachine {
+    /// When ``timerFired(now:)`` has something to do; `nil` while it has not.
+    package var nextDeadline: MonotonicInstant? {
+        var next = [self.retries.nextDue, self.toLoadLater.nextDue].compactMap(\.self).min()
+        for call in self.calls.values {
+            let due = self.due(call)
+            if let due, due < next ?? due + .nanoseconds(1) { next = due }
+        }
+        return next
+    }
+
+    /// The calls whose next deadline has come, as far as is known: their threads' progress is to be reported, and those
+    /// that are overdue still (``isOverdue(_:now:)``) cut off, before ``timerFired(now:)``.
+    package func overdueCalls(now: MonotonicInstant) -> [Int] {
+        self.calls.keys.filter { self.isOverdue($0, now: now) }
+    }
+
+    package func isOverdue(_ call: Int, now: MonotonicInstant) -> Bool {
+        self.calls[call].flatMap(self.due).map { $0 <= now } ?? false
+    }
+
+    /// Time has passed: deadlines, retries that are due, pages to be read.
+    package mutating func timerFired(now: MonotonicInstant) {
+        for (number, call) in self.calls {
+            guard let due = self.due(call), due <= now else { continue }
+            if call.isOver { self.giveUpWaiting(number, call) } else { self.timeOut(number, call, now: now) }
+        }
+        self.resumeRetries(now)
+        self.loadWhatIsDue(now)
+        self.settle()
+    }
+
+    /// The durable part of a start is on the disk.
+    package mutating func committed(_ keys: [DeliveryKey]) {
+        for key in keys {
+            if case .committing(let entry) = self.alone, entry.message.key == key {
+                self.alone = .ready(entry)
+            } else if let entry = self.committing.removeValue(forKey: key) {
+                if self.configuration.isStrictlyOrdered { self.queues.letGo(entry.message) }
+                self.queues.putBack(entry)
+            }
+        }
+        self.settle()
+    }
+
+    /// When something is to be done about a call: its deadline, and if it has not returned long after that, once more.
+    private func due(_ call: DeliveryCall<Message>) -> MonotonicInstant? {
+        let deadline = call.deadline(self.configuration)
+        guard call.isOver else { return deadline }
+        guard self.stuckCalls.count < self.configuration.maximumStuckCalls else { return nil }
+        return deadline + self.configuration.stuckAfter
+    }
+
+    private mutating func timeOut(_ number: Int, _ call: DeliveryCall<Message>, now: MonotonicInstant) {
+        self.output.cancellations.append(number)
+        self.calls[number]?.isOver = true
+        self.calls[number]?.isSlow = true
+        self.giveBackUnstarted(of: number)
+        self.fail(call.current, .timedOut, now: now)
+        if call.hasReturned { self.free(number) }
+        // Its successors wait for the call to return all the same, unless they are no suspects.
+        if call.isAlone { self.alone = .none }
+    }
+
+    private mutating func giveUpWaiting(_ number: Int, _ call: DeliveryCall<Message>) {
+        self.counters.stuck += 1
+        self.note(.stuck(attempt: call.current.attempts + 1), call.current.message)
+        self.stuckCalls.insert(number)
+        self.giveBackUnstarted(of: number)
+        self.free(number)
+    }
+
+    private mutating func resumeRetries(_ now: MonotonicInstant) {
+        guard !self.isDraining else { return }
+        var commitment = DeliveryOutput.Commitment(changes: [], keys: [])
+        while let entry = self.retries.popDue(now) {
+            self.committing[entry.message.key] = entry
+            commitment.changes.append(self.change(entry, .inHand))
+            commitment.keys.append(entry.message.key)
+        }
+        if !commitment.keys.isEmpty { self.output.commitments.append(commitment) }
+    }
+}

@@ -1,0 +1,167 @@
+/// Decides which message is handed to a handler when, and what its answer means. Pure: no clock, no thread, no store.
+///
+/// Events come in as calls with the time as an argument; what is to be done about them is collected in ``output``.
+/// The way of a message:
+///
+/// - *queued* in its source. Exits: *running*, when its source is free, its turn has come and a place is free;
+///   out of memory (`waiting` in the store), when delivery stops.
+/// - *suspect*: it was in hand when an earlier process ended. Exits: *running* alone, once that is durable.
+/// - *running*: one of the ``DeliveryConfiguration/concurrentHandlers`` places is held. Exits: done, dead, presented,
+///   or *retrying*.
+/// - *retrying*: the pause after a failed attempt. Exits: *queued*, when the pause is over and it is durably in hand
+///   again; done, by a late success; out of memory (`retry` in the store), when memory is half full.
+package struct DeliveryMachine<Message: Deliverable>: Sendable {
+    typealias Entry = DeliveryEntry<Message>
+
+    /// An attempt whose deadline has passed and whose completion may still be answered.
+    struct LateAttempt: Hashable, Sendable {
+        var key: DeliveryKey
+        var attempt: Int
+    }
+
+    struct LateStanding: Sendable {
+        var installation: Int64
+        /// Whether a success still counts: until the next attempt starts.
+        var isOpen = true
+    }
+
+    package let configuration: DeliveryConfiguration
+    /// Whether ``DeliveryOutput/events`` are collected.
+    package var isObserved = false
+    /// What is to be done, taken with ``takeOutput()``.
+    package internal(set) var output = DeliveryOutput()
+    package internal(set) var counters = DeliveryCounters()
+    package internal(set) var isDraining = false
+
+    // In memory.
+    var present: Set<DeliveryKey> = []
+    var queues = SourceQueues<Message>()
+    var calls: [Int: DeliveryCall<Message>] = [:]
+    var lastCall = 0
+    /// Calls that have lost their place to a fresh thread.
+    var stuckCalls: Set<Int> = []
+    var retries = Agenda<Entry>()
+    /// Retries whose pause is over and that are not yet durably in hand.
+    var committing: [DeliveryKey: Entry] = [:]
+    var lateAttempts: [LateAttempt: LateStanding] = [:]
+    var suspects = Fifo<Entry>()
+    var alone = AloneRun<Message>.none
+
+    // In the store.
+    var intakes: [Int64: DeliveryIntake] = [:]
+    var reserved = 0
+    var toLoad = Fifo<Int64>()
+    /// When to look for retries in the store, or to repeat a load that failed.
+    var toLoadLater = Agenda<Int64>()
+    var loadsInFlight = 0
+
+    package init(configuration: DeliveryConfiguration = .init()) {
+        self.configuration = configuration
+    }
+
+    /// What is to be done since the last time; it is the caller's to do now.
+    package mutating func takeOutput() -> DeliveryOutput {
+        var taken = DeliveryOutput()
+        swap(&taken, &self.output)
+        return taken
+    }
+
+    /// Whether no call holds a place.
+    package var isIdle: Bool { self.calls.isEmpty }
+
+    /// How many threads could start a call now.
+    package var claimableCount: Int {
+        if case .ready = self.alone { return 1 }
+        guard self.mayStart else { return 0 }
+        return min(self.queues.readyCount, self.configuration.concurrentHandlers - self.calls.count)
+    }
+
+    /// How many calls hold a thread beyond the ordinary ones.
+    package var stuckCount: Int { self.stuckCalls.count }
+
+    /// Messages in memory, those on their way to it included.
+    package var memoryCount: Int { self.present.count + self.reserved }
+
+    var mayStart: Bool {
+        guard !self.isDraining, self.suspects.isEmpty, case .none = self.alone else { return false }
+        return self.calls.count < self.configuration.concurrentHandlers
+    }
+
+    // MARK: - Starting
+
+    /// Takes the next messages that are to be handled; `nil` when there are none or every place is taken.
+    package mutating func claim(now: MonotonicInstant) -> DeliveryClaim<Message>? {
+        if case .ready(let entry) = self.alone, !self.isDraining {
+            let claim = self.start([entry], source: self.queues.occupy(entry.message), isAlone: true, now: now)
+            self.alone = .running(call: claim.call)
+            return claim
+        }
+        guard self.mayStart, let (source, entries) = self.queues.claim() else { return nil }
+        return self.start(entries, source: source, isAlone: false, now: now)
+    }
+
+    private mutating func start(
+        _ entries: [Entry], source: Int, isAlone: Bool, now: MonotonicInstant
+    ) -> DeliveryClaim<Message> {
+        self.lastCall += 1
+        var call = DeliveryCall(source: source, entries: entries, startedAt: now, isAlone: isAlone)
+        if self.configuration.totalLimit != nil {
+            for index in call.entries.indices where call.entries[index].firstStart == nil {
+                call.entries[index].firstStart = now
+            }
+        }
+        self.supersedeLateAttempts(of: entries[0])
+        self.note(.started(attempt: entries[0].attempts + 1), entries[0].message)
+        self.calls[self.lastCall] = call
+        return DeliveryClaim(
+            call: self.lastCall,
+            messages: entries.map(\.message),
+            attempts: entries.map { $0.attempts + 1 },
+            deadline: call.deadline(self.configuration)
+        )
+    }
+
+    private mutating func supersedeLateAttempts(of entry: Entry) {
+        guard entry.attempts > 0, !self.lateAttempts.isEmpty else { return }
+        for attempt in 1...entry.attempts {
+            let late = LateAttempt(key: entry.message.key, attempt: attempt)
+            self.lateAttempts[late]?.isOpen = false
+        }
+    }
+
+    // MARK: - Housekeeping
+
+    /// Starts what has become possible. Called at the end of every event.
+    mutating func settle() {
+        self.beginAloneRun()
+        self.askForPages()
+    }
+
+    /// "After a crash the ones in hand are run one at a time with the attempt committed first."
+    private mutating func beginAloneRun() {
+        guard !self.isDraining, self.calls.isEmpty, case .none = self.alone, let entry = self.suspects.popFirst() else {
+            return
+        }
+        self.alone = .committing(entry)
+        let change = self.change(entry, .inHand, attempts: entry.attempts + 1, crashes: entry.crashes + 1)
+        self.output.commitments.append(.init(changes: [change], keys: [entry.message.key]))
+    }
+
+    func change(
+        _ entry: Entry, _ verdict: DeliveryChange.Verdict, attempts: Int? = nil, crashes: Int? = nil
+    ) -> DeliveryChange {
+        DeliveryChange(
+            sequence: entry.message.sequence,
+            installation: entry.message.installation,
+            verdict: verdict,
+            attempts: attempts ?? entry.attempts,
+            crashes: crashes ?? entry.crashes
+        )
+    }
+
+    mutating func note(_ kind: @autoclosure () -> DeliveryEvent.Kind, _ message: Message) {
+        guard self.isObserved else { return }
+        let event = DeliveryEvent(sequence: message.sequence, installation: message.installation, kind: kind())
+        self.output.events.append(event)
+    }
+}

@@ -1,0 +1,60 @@
+import Glibc
+
+/// A thread of the operating system, for code that may block.
+struct DeliveryThread: Sendable {
+    private let handle: pthread_t
+
+    /// Starts a thread; `nil` if the system has none left.
+    init?(name: String, _ body: @escaping @Sendable () -> Void) {
+        let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
+        var handle = pthread_t()
+        let code = pthread_create(
+            &handle, nil,
+            { argument in
+                guard let argument else { return nil }
+                // Balances passRetained: the thread that runs owns its start.
+                let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
+                start.name.becomeThreadName()
+                start.body()
+                return nil
+            }, start.toOpaque())
+        guard code == 0 else {
+            start.release()
+            return nil
+        }
+        self.handle = handle
+    }
+
+    /// Whether this is the thread that asks.
+    var isCurrent: Bool { pthread_equal(self.handle, pthread_self()) != 0 }
+
+    /// Waits until the thread has ended. Once, and not from the thread itself.
+    func join() { pthread_join(self.handle, nil) }
+
+    /// Lets the thread end when it likes.
+    func detach() { pthread_detach(self.handle) }
+}
+
+private final class ThreadStart: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+}
+
+extension String {
+    /// Names the thread that asks, for people who look at it with `ps -L` or a debugger.
+    ///
+    /// Glibc shows pthread_setname_np to C with _GNU_SOURCE alone; the file does the same. A thread without a name
+    /// works as well, so failing is right here.
+    fileprivate func becomeThreadName() {
+        let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        // Linux keeps 15 bytes.
+        _ = self.utf8.prefix(15).withContiguousStorageIfAvailable { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+    }
+}

@@ -1,0 +1,51 @@
+/// A queue that gives its elements away without copying them.
+struct Fifo<Element: Sendable>: Sendable {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    var count: Int { self.elements.count - self.head }
+    var isEmpty: Bool { self.head == self.elements.count }
+    var first: Element? { self.isEmpty ? nil : self.elements[self.head] }
+
+    mutating func append(_ element: Element) { self.elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard !self.isEmpty else { return nil }
+        let element = self.elements[self.head].take()
+        self.head += 1
+        if self.isEmpty {
+            self.elements.removeAll(keepingCapacity: self.elements.capacity <= 4096)
+            self.head = 0
+        } else if self.head >= 64, self.head * 2 >= self.elements.count {
+            // The empty front is at least half of it, so each element is moved once on average.
+            self.elements.removeFirst(self.head)
+            self.head = 0
+        }
+        return element
+    }
+
+    /// Puts `element` before the first one that `isAfter` says comes after it, looking from the front.
+    mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
+        var index = self.head
+        while index < self.elements.count, let present = self.elements[index], !isAfter(present) { index += 1 }
+        if index == self.head, self.head > 0 {
+            self.head -= 1
+            self.elements[self.head] = element
+        } else {
+            self.elements.insert(element, at: index)
+        }
+    }
+
+    /// Takes out every element that `isMatch` says yes to, in order.
+    mutating func removeAll(where isMatch: (Element) -> Bool) -> [Element] {
+        var removed: [Element] = []
+        var kept: [Element?] = []
+        for case .some(let element) in self.elements[self.head...] {
+            if isMatch(element) { removed.append(element) } else { kept.append(element) }
+        }
+        guard !removed.isEmpty else { return [] }
+        self.elements = kept
+        self.head = 0
+        return removed
+    }
+}

@@ -1,0 +1,159 @@
+/// The messages that wait for a handler, by source, and the sources whose turn it is.
+///
+/// A source has at most one call at a time. So its messages start in order, and it can hold one place only, however
+/// slow it is.
+struct SourceQueues<Message: Deliverable>: Sendable {
+    typealias Entry = DeliveryEntry<Message>
+
+    private struct Identity: Hashable, Sendable {
+        var installation: Int64
+        var source: Message.Source
+    }
+
+    private struct Queue: Sendable {
+        var identity: Identity
+        var entries = Fifo<Entry>()
+        var isBusy = false
+        var isReady = false
+        /// With strict order: messages that wait for a retry and hold back the others.
+        var heldBack = 0
+        /// How many messages one claim may take: grows while the handler is quick.
+        var claimLimit = 1
+    }
+
+    private static var longestClaim: Int { 64 }
+
+    private var numbers: [Identity: Int] = [:]
+    private var queues: [Queue?] = []
+    private var free: [Int] = []
+    private var ready = Fifo<Int>()
+    /// The last source that was looked up: messages of one source come in runs.
+    private var latest: (identity: Identity, number: Int)?
+    private(set) var count = 0
+
+    /// Sources that a call could be started for.
+    var readyCount: Int { self.ready.count }
+
+    // MARK: - Coming in
+
+    mutating func append(_ entry: Entry) {
+        let number = self.number(of: entry.message)
+        self.queues[number]?.entries.append(entry)
+        self.count += 1
+        self.makeReady(number)
+    }
+
+    /// Puts an entry back where its sequence belongs: before those that were received after it.
+    mutating func putBack(_ entry: Entry) {
+        let number = self.number(of: entry.message)
+        self.queues[number]?.entries.insert(entry) { $0.message.sequence > entry.message.sequence }
+        self.count += 1
+        self.makeReady(number)
+    }
+
+    // MARK: - Calls
+
+    /// Takes the next messages of the source whose turn it is, and marks the source as busy.
+    mutating func claim() -> (source: Int, entries: [Entry])? {
+        while let number = self.ready.popFirst() {
+            self.queues[number]?.isReady = false
+            // A run alone takes a source's place without taking its turn.
+            guard self.queues[number]?.isBusy == false, self.queues[number]?.heldBack == 0 else { continue }
+            guard let limit = self.queues[number]?.claimLimit, let first = self.queues[number]?.entries.popFirst()
+            else {
+                self.forgetIfUnused(number)
+                continue
+            }
+            var entries = [first]
+            // A message that failed before is claimed alone: until its call starts, a late success still counts.
+            while entries.count < limit, first.attempts == 0,
+                let next = self.queues[number]?.entries.first, next.attempts == 0
+            {
+                guard let entry = self.queues[number]?.entries.popFirst() else { break }
+                entries.append(entry)
+            }
+            self.count -= entries.count
+            self.queues[number]?.isBusy = true
+            return (number, entries)
+        }
+        return nil
+    }
+
+    /// Marks the source of a message that is not in its queue as busy.
+    mutating func occupy(_ message: Message) -> Int {
+        let number = self.number(of: message)
+        self.queues[number]?.isBusy = true
+        return number
+    }
+
+    /// The source's call is over.
+    mutating func release(_ number: Int, wasQuick: Bool) {
+        guard let limit = self.queues[number]?.claimLimit else { return }
+        self.queues[number]?.isBusy = false
+        self.queues[number]?.claimLimit = wasQuick ? min(limit * 2, SourceQueues.longestClaim) : 1
+        self.makeReady(number)
+        self.forgetIfUnused(number)
+    }
+
+    // MARK: - Strict order
+
+    mutating func holdBack(_ message: Message) { self.queues[self.number(of: message)]?.heldBack += 1 }
+
+    mutating func letGo(_ message: Message) {
+        let number = self.number(of: message)
+        self.queues[number]?.heldBack -= 1
+        self.makeReady(number)
+        self.forgetIfUnused(number)
+    }
+
+    // MARK: - Leaving
+
+    /// Takes out the messages that `isMatch` says yes to.
+    mutating func removeAll(where isMatch: (Entry) -> Bool) -> [Entry] {
+        var removed: [Entry] = []
+        for number in self.queues.indices {
+            removed += self.queues[number]?.entries.removeAll(where: isMatch) ?? []
+            self.forgetIfUnused(number)
+        }
+        self.count -= removed.count
+        return removed
+    }
+
+    private mutating func number(of message: Message) -> Int {
+        let identity = Identity(installation: message.installation, source: message.source)
+        if let latest = self.latest, latest.identity == identity { return latest.number }
+        let number: Int
+        if let known = self.numbers[identity] {
+            number = known
+        } else {
+            if let reused = self.free.popLast() {
+                number = reused
+                self.queues[number] = Queue(identity: identity)
+            } else {
+                number = self.queues.count
+                self.queues.append(Queue(identity: identity))
+            }
+            self.numbers[identity] = number
+        }
+        self.latest = (identity, number)
+        return number
+    }
+
+    private mutating func makeReady(_ number: Int) {
+        guard let queue = self.queues[number], !queue.isReady, !queue.isBusy, queue.heldBack == 0,
+            !queue.entries.isEmpty
+        else { return }
+        self.queues[number]?.isReady = true
+        self.ready.append(number)
+    }
+
+    private mutating func forgetIfUnused(_ number: Int) {
+        guard let queue = self.queues[number], queue.entries.isEmpty, !queue.isBusy, queue.heldBack == 0,
+            !queue.isReady
+        else { return }
+        self.numbers[queue.identity] = nil
+        self.queues[number] = nil
+        self.free.append(number)
+        self.latest = nil
+    }
+}
