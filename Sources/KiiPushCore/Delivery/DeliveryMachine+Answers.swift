@@ -12,12 +12,14 @@ extension DeliveryMachine {
     /// - Parameters:
     ///   - isUnanswered: the handler of the message at `progress.position` has returned, and its answer is still to
     ///     come. Otherwise every message up to and including that one has its answer.
+    ///   - call: the claim that the report is about.
+    ///   - progress: how far it came; `nil` if that was reported before.
     ///   - now: the time.
     package mutating func returned(
-        _ call: Int, _ progress: DeliveryProgress, isUnanswered: Bool, now: MonotonicInstant
+        _ call: Int, _ progress: DeliveryProgress? = nil, isUnanswered: Bool = false, now: MonotonicInstant
     ) {
-        guard self.stuckCalls.remove(call) == nil else { return }
-        self.take(call, progress, now: now)
+        guard self.stuckCalls.remove(call) == nil else { return self.settle() }
+        if let progress { self.take(call, progress, now: now) }
         self.giveBackUnstarted(of: call)
         if isUnanswered, self.calls[call]?.isOver == false {
             self.calls[call]?.hasReturned = true
@@ -38,6 +40,9 @@ extension DeliveryMachine {
 
     /// Whether the call holds a place.
     package func isRunning(_ call: Int) -> Bool { self.calls[call] != nil }
+
+    /// Whether the call's present attempt has its verdict, the deadline's included.
+    package func isOver(_ call: Int) -> Bool { self.calls[call]?.isOver ?? true }
 
     mutating func giveBackUnstarted(of call: Int) {
         guard let state = self.calls[call], state.position + 1 < state.entries.count else { return }

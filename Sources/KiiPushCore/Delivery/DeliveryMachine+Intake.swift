@@ -169,6 +169,20 @@ extension DeliveryMachine {
         self.giveBack { _ in true }
     }
 
+    /// Leaves messages that were not even decoded to the next process.
+    package mutating func declined(_ messages: [StoredMessage]) {
+        for message in messages where !message.wasInHand && !message.isUserOpened {
+            self.output.changes.append(
+                DeliveryChange(
+                    sequence: message.sequence,
+                    installation: message.installation,
+                    verdict: .waiting,
+                    attempts: message.attempts,
+                    crashes: message.crashes
+                ))
+        }
+    }
+
     private mutating func giveBack(_ isMatch: (Entry) -> Bool) {
         var entries = self.queues.removeAll(where: isMatch)
         let committing = self.committing.values.filter(isMatch)

@@ -79,7 +79,7 @@ package struct DeliveryPage: Sendable, Hashable {
 
 /// Where the messages are kept. Every call returns at once; the work is done in the store's own time and order.
 ///
-/// Called on delivery's threads, one call at a time, never under a lock.
+/// Called one call at a time, on whichever thread something happened, never under a lock.
 package protocol DeliveryStore: AnyObject, Sendable {
     /// Has `changes` written with the next transaction. A change of a row that is gone is ignored.
     func record(_ changes: [DeliveryChange])

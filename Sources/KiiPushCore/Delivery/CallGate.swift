@@ -1,0 +1,145 @@
+/// Takes the answers to the messages that one thread works on, so that the common answer, given during the call,
+/// needs no other lock than this thread's own.
+///
+/// Messages are numbered by `serial`, on and on. Answers to a message of the present claim are kept here until they
+/// are reported; whatever comes for an earlier one goes to the core, which decides.
+final class CallGate: AnswerChannel {
+    private struct State: Sendable {
+        /// The number of the present claim.
+        var call = 0
+        /// The first serial that is answered here. Below it the core decides.
+        var base = 0
+        /// The serial of the claim's first message.
+        var first = 0
+        /// The serial whose call is running.
+        var position = 0
+        var startedAt = MonotonicInstant(nanoseconds: 0)
+        /// Answers that were not reported yet.
+        var answers: [DeliveryProgress.Answer] = []
+        var isAnswered = false
+        /// The last answer was a success, so the next message may be started.
+        var isSuccess = false
+        var answeredAt = MonotonicInstant(nanoseconds: 0)
+        /// The asynchronous call that ended before the thread left it.
+        var ended = 0
+
+        var isCut: Bool { self.base > self.position }
+
+        mutating func takeProgress() -> DeliveryProgress {
+            var answers: [DeliveryProgress.Answer] = []
+            swap(&answers, &self.answers)
+            return DeliveryProgress(
+                answers: answers, position: self.position - self.first, startedAt: self.startedAt)
+        }
+    }
+
+    /// What a thread does after a handler has returned.
+    enum Next: Sendable {
+        /// The next message of the claim starts, at this time.
+        case start(MonotonicInstant)
+        /// The thread's part in the claim is over.
+        case stop(DeliveryProgress, isUnanswered: Bool)
+    }
+
+    private enum Reception: Sendable {
+        case counted
+        /// It counted, and the call has been going on for so long that others should know now.
+        case countedInSlowCall(Int)
+        case second
+        case forCore
+    }
+
+    /// How long the messages of a claim may take together, before those that are left go back to the queue.
+    private static let slice: Duration = .milliseconds(1)
+
+    private let state = Locked(State())
+    private let core: DeliveryCore
+
+    init(_ core: DeliveryCore) { self.core = core }
+
+    // MARK: - The thread's side
+
+    /// The first message of a claim starts; returns its serial.
+    func begin(_ call: Int, at now: MonotonicInstant) -> Int {
+        self.state.withLock { state in
+            let serial = state.position + 1
+            state.call = call
+            state.base = serial
+            state.first = serial
+            state.position = serial
+            state.startedAt = now
+            state.isAnswered = false
+            return serial
+        }
+    }
+
+    /// The running message's handler has returned.
+    func next(claimedAt: MonotonicInstant, isLast: Bool) -> Next {
+        self.state.withLock { state in
+            let goesOn = state.isAnswered && state.isSuccess && !isLast && !state.isCut
+            guard goesOn, state.answeredAt - claimedAt < CallGate.slice else {
+                let isUnanswered = !state.isAnswered && !state.isCut
+                state.base = state.position + 1
+                return .stop(state.takeProgress(), isUnanswered: isUnanswered)
+            }
+            state.position += 1
+            // The answer was given a moment ago: that is when the next one starts, without asking the clock again.
+            state.startedAt = state.answeredAt
+            state.isAnswered = false
+            return .start(state.startedAt)
+        }
+    }
+
+    /// An asynchronous call goes on without the thread; `nil` if it is over already.
+    func leave(_ serial: Int) -> DeliveryProgress? {
+        self.state.withLock { state in
+            guard state.ended != serial else { return nil }
+            state.base = serial + 1
+            return state.takeProgress()
+        }
+    }
+
+    /// An asynchronous call is over, and has been answered.
+    func asyncCallEnded(_ serial: Int, _ call: Int) {
+        let isThreadThere = self.state.withLock { state in
+            guard serial >= state.base else { return false }
+            state.ended = serial
+            return true
+        }
+        if !isThreadThere { self.core.asyncCallEnded(call) }
+    }
+
+    // MARK: - The core's side
+
+    /// Hands over how far `call` has come, if its thread is still at it; if the core says so, it is cut off: the core
+    /// decides about every answer from now on, and the claim ends with the running message.
+    func examine(_ call: Int, cutsOff: (DeliveryProgress) -> Bool) {
+        self.state.withLock { state in
+            guard state.call == call, !state.isCut else { return }
+            if cutsOff(state.takeProgress()) { state.base = state.position + 1 }
+        }
+    }
+
+    // MARK: - The handler's side
+
+    func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
+        let now = self.core.clock()
+        let reception: Reception = self.state.withLock { state in
+            guard ticket.serial >= state.base else { return .forCore }
+            guard ticket.serial == state.position, !state.isAnswered else { return .second }
+            state.answers.append(.init(index: state.position - state.first, verdict: verdict))
+            state.isAnswered = true
+            state.isSuccess = verdict.isSuccess
+            state.answeredAt = now
+            return now - state.startedAt < CallGate.slice ? .counted : .countedInSlowCall(state.call)
+        }
+        switch reception {
+        case .counted: return verdict != .unanswered
+        case .countedInSlowCall(let call):
+            self.core.report(call, self)
+            return verdict != .unanswered
+        case .second: return false
+        case .forCore: return self.core.answered(ticket, verdict)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+extension DeliveryCore {
+    // MARK: - Threads
+
+    /// Wakes or starts threads for the work there is.
+    func staff() {
+        let staffing = self.monitor.withLock { $0.staff() }
+        if staffing.signals > 0 { self.monitor.signal(.work, times: staffing.signals) }
+        if staffing.signalsTimer { self.monitor.signal(.time) }
+        for worker in staffing.newWorkers { self.startWorker(worker) }
+        if staffing.startsTimer { self.startTimer() }
+    }
+
+    private func startWorker(_ number: Int) {
+        let thread = DeliveryThread(name: self.configuration.threadName) { [self] in self.work(number) }
+        let orphan: DeliveryThread? = self.monitor.withLock { state in
+            guard let thread else {
+                // No thread is to be had: its work waits for another one.
+                state.workers[number] = nil
+                return nil
+            }
+            guard state.workers[number] != nil else { return thread }
+            state.workers[number]?.thread = thread
+            return nil
+        }
+        // It has left already, or was forgotten in a shutdown.
+        orphan?.detach()
+    }
+
+    private func startTimer() {
+        let thread = DeliveryThread(name: self.configuration.threadName) { [self] in self.keepTime() }
+        let orphan: DeliveryThread? = self.monitor.withLock { state in
+            guard let thread else {
+                state.isTimerStarted = false
+                return nil
+            }
+            guard !state.isStopped else { return thread }
+            state.timer = thread
+            return nil
+        }
+        orphan?.join()
+    }
+
+    /// A worker's life.
+    private func work(_ number: Int) {
+        let gate = CallGate(self)
+        while true {
+            switch self.nextJob(number, gate) {
+            case .leave: return
+            case .decode(let inbound, let attachments): self.decode(inbound, attachments)
+            case .handle(let claim, let attachment, at: let now):
+                self.handle(claim, attachment, gate, at: now)
+            }
+        }
+    }
+
+    private func nextJob(_ number: Int, _ gate: CallGate) -> DeliveryState.Job {
+        var isWaiting = false
+        let job: DeliveryState.Job = self.monitor.wait(for: .work) { state in
+            if isWaiting {
+                isWaiting = false
+                state.idle -= 1
+                if state.signalled > 0 { state.signalled -= 1 }
+            }
+            state.workers[number]?.isInCall = false
+            guard !state.isStopped, state.workers.count <= state.workerLimit else {
+                // Whoever stops delivery waits for this thread, if it is still listed; a surplus one goes unwaited for.
+                if !state.isStopped { state.workers.removeValue(forKey: number)?.thread?.detach() }
+                return .leave(.leave)
+            }
+            guard let job = state.nextJob(at: self.clock()) else {
+                isWaiting = true
+                state.idle += 1
+                return .sleep(until: nil)
+            }
+            if case .handle(let claim, _, at: _) = job {
+                state.gates[claim.call] = gate
+                state.workers[number]?.isInCall = true
+            }
+            return .leave(job)
+        }
+        if case .leave = job { return job }
+        // What this claim started may include a deadline, and there may be more work than this thread takes.
+        self.flush()
+        self.staff()
+        return job
+    }
+
+    /// The timer's life.
+    private func keepTime() {
+        while true {
+            let isStopped: Bool = self.monitor.wait(for: .time) { state in
+                state.isTimerAsleep = false
+                state.timerWakesAt = nil
+                guard !state.isStopped else { return .leave(true) }
+                guard let deadline = state.nextDeadline else {
+                    state.isTimerAsleep = true
+                    return .sleep(until: nil)
+                }
+                let now = self.clock()
+                guard deadline > now else { return .leave(false) }
+                state.isTimerAsleep = true
+                state.timerWakesAt = deadline
+                // The condition waits by the machine's clock, whatever clock delivery was given.
+                return .sleep(until: MonotonicInstant.now() + (deadline - now))
+            }
+            if isStopped { return }
+            self.timerFired()
+        }
+    }
+
+    /// Ends every thread that does not run a handler, and waits for it. The others end when their handlers return.
+    func shutdown() {
+        let (threads, tasks) = self.monitor.withLock { state -> ([DeliveryThread], [Task<Void, Never>]) in
+            guard !state.isStopped else { return ([], []) }
+            state.isStopped = true
+            for (call, gate) in state.gates {
+                // Answers that were given before count; from now on none does.
+                gate.examine(call) { progress in
+                    state.machine.reported(call, progress, now: self.clock())
+                    return true
+                }
+            }
+            var threads: [DeliveryThread] = []
+            for worker in state.workers.values {
+                guard let thread = worker.thread else { continue }
+                if worker.isInCall || thread.isCurrent { thread.detach() } else { threads.append(thread) }
+            }
+            if let timer = state.timer { if timer.isCurrent { timer.detach() } else { threads.append(timer) } }
+            state.workers = [:]
+            state.timer = nil
+            return (threads, Array(state.tasks.values))
+        }
+        for task in tasks { task.cancel() }
+        self.monitor.signalAll()
+        self.flush()
+        for thread in threads { thread.join() }
+    }
+
+    // MARK: - Work
+
+    private func decode(_ inbound: DeliveryState.Inbound, _ attachments: [Int64: DeliveryAttachment]) {
+        let batch = DecodedBatch(inbound.messages) { attachments[$0]?.commandHandler != nil }
+        self.observer?.deliveryDecoded(batch)
+        let now = self.clock()
+        self.change { state in
+            state.isDecoding = false
+            for refused in batch.refused { state.machine.refused(refused.stored, refused.reason) }
+            if let load = inbound.load {
+                state.machine.loaded(load.request, load.page, messages: batch.messages, now: now)
+            } else {
+                state.machine.received(batch.messages, releasing: inbound.reserved)
+            }
+        }
+    }
+
+    private func handle(
+        _ claim: DeliveryClaim<DecodedMessage>, _ attachment: DeliveryAttachment?, _ gate: CallGate,
+        at claimedAt: MonotonicInstant
+    ) {
+        var serial = gate.begin(claim.call, at: claimedAt)
+        var index = 0
+        var deadline = claim.deadline
+        while true {
+            let call = HandlerCall(
+                message: claim.messages[index],
+                attempt: claim.attempts[index],
+                deadline: deadline,
+                serial: serial,
+                call: claim.call
+            )
+            if let task = call.invoke(attachment, gate), let progress = gate.leave(serial) {
+                return self.left(claim.call, progress, task)
+            }
+            switch gate.next(claimedAt: claimedAt, isLast: index == claim.messages.count - 1) {
+            case .stop(let progress, let isUnanswered):
+                return self.returned(claim.call, progress, isUnanswered: isUnanswered)
+            case .start(let now):
+                index += 1
+                serial += 1
+                deadline = now + self.configuration.deadline
+            }
+        }
+    }
+}

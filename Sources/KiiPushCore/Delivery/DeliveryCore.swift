@@ -1,0 +1,144 @@
+/// The threads of delivery and what they share. Threads hold it, so it lives until the last one has left;
+/// ``DeliveryRunner`` is what its owner holds.
+final class DeliveryCore: Sendable {
+    let configuration: DeliveryConfiguration
+    let clock: @Sendable () -> MonotonicInstant
+    let monitor: DeliveryMonitor<DeliveryState>
+    let store: any DeliveryStore
+    let observer: (any DeliveryObserver)?
+
+    init(
+        configuration: DeliveryConfiguration,
+        store: any DeliveryStore,
+        observer: (any DeliveryObserver)?,
+        clock: @escaping @Sendable () -> MonotonicInstant
+    ) {
+        self.configuration = configuration
+        self.store = store
+        self.observer = observer
+        self.clock = clock
+        var machine = DeliveryState.Machine(configuration: configuration)
+        machine.isObserved = observer != nil
+        self.monitor = DeliveryMonitor(DeliveryState(machine: machine))
+    }
+
+    /// Changes the state, then does outside the lock what follows from the change: output, threads, wake-ups.
+    func change<Result>(_ body: (inout DeliveryState) -> Result) -> Result {
+        let result = self.monitor.withLock(body)
+        self.flush()
+        self.staff()
+        return result
+    }
+
+    // MARK: - Answers and calls
+
+    /// An answer that no thread's report carries.
+    func answered(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
+        let now = self.clock()
+        return self.change { state in
+            guard !state.isStopped else { return false }
+            return state.machine.answered(ticket.key, attempt: ticket.attempt, verdict, now: now)
+        }
+    }
+
+    /// A call that takes long was answered and goes on.
+    func report(_ call: Int, _ gate: CallGate) {
+        let now = self.clock()
+        self.change { state in
+            gate.examine(call) { progress in
+                state.machine.reported(call, progress, now: now)
+                return false
+            }
+        }
+    }
+
+    /// A thread's part in a call is over.
+    func returned(_ call: Int, _ progress: DeliveryProgress, isUnanswered: Bool) {
+        let now = self.clock()
+        self.change { state in
+            state.gates[call] = nil
+            state.machine.returned(call, progress, isUnanswered: isUnanswered, now: now)
+        }
+    }
+
+    /// A thread has left an asynchronous call to its task.
+    func left(_ call: Int, _ progress: DeliveryProgress, _ task: Task<Void, Never>) {
+        let now = self.clock()
+        let isTooLate = self.change { state in
+            state.gates[call] = nil
+            state.machine.cutShort(call, progress, now: now)
+            guard state.machine.isRunning(call) else { return false }
+            state.tasks[call] = task
+            return state.machine.isOver(call) || state.isStopped
+        }
+        if isTooLate { task.cancel() }
+    }
+
+    /// An asynchronous call's task is over.
+    func asyncCallEnded(_ call: Int) {
+        let now = self.clock()
+        self.change { state in
+            state.tasks[call] = nil
+            state.machine.returned(call, now: now)
+        }
+    }
+
+    // MARK: - Time
+
+    /// Deadlines and retries that are due.
+    func timerFired() {
+        let now = self.clock()
+        self.change { state in
+            for call in state.machine.overdueCalls(now: now) {
+                state.gates[call]?.examine(call) { progress in
+                    state.machine.reported(call, progress, now: now)
+                    return state.machine.isOverdue(call, now: now)
+                }
+            }
+            state.machine.timerFired(now: now)
+        }
+    }
+
+    // MARK: - Output
+
+    /// Hands out what the machine has asked for. One thread at a time; whoever comes meanwhile leaves it to that one.
+    func flush() {
+        var isMine = false
+        while true {
+            let now = self.clock()
+            let (output, drains) = self.monitor.withLock { state -> (DeliveryOutput?, [_]) in
+                if isMine { state.isFlushing = false }
+                guard !state.isFlushing, !state.machine.output.isEmpty else {
+                    return (nil, state.takeFinishedDrains(now: now))
+                }
+                state.isFlushing = true
+                return (state.machine.takeOutput(), [])
+            }
+            for (continuation, isDrained) in drains { continuation.resume(returning: isDrained) }
+            guard let output else { return }
+            isMine = true
+            self.perform(output)
+        }
+    }
+
+    private func perform(_ output: DeliveryOutput) {
+        if !output.changes.isEmpty { self.store.record(output.changes) }
+        for commitment in output.commitments {
+            self.store.record(commitment.changes) { [weak self] in
+                self?.change { $0.machine.committed(commitment.keys) }
+            }
+        }
+        for load in output.loads {
+            self.store.load(load) { [weak self] page in
+                self?.change {
+                    $0.inbound.append(.init(messages: page.messages, load: (load, page)))
+                }
+            }
+        }
+        if !output.cancellations.isEmpty {
+            let tasks = self.monitor.withLock { state in output.cancellations.compactMap { state.tasks[$0] } }
+            for task in tasks { task.cancel() }
+        }
+        if !output.events.isEmpty { self.observer?.deliveryHappened(output.events) }
+    }
+}

@@ -1,0 +1,111 @@
+/// Hands stored messages to handlers, on threads of its own, and tells the store what became of them.
+///
+/// May be called from any thread. Letting go of it is ``shutdown()``.
+package final class DeliveryRunner: Sendable {
+    private let core: DeliveryCore
+
+    /// Makes a runner; its threads start when there is work.
+    ///
+    /// - Parameters:
+    ///   - configuration: how messages are handed over.
+    ///   - store: where the messages are kept.
+    ///   - observer: who is told what happens.
+    ///   - clock: tells the time. A test that gives a clock of its own calls ``timeChanged()`` when it moves it.
+    package init(
+        configuration: DeliveryConfiguration = .init(),
+        store: any DeliveryStore,
+        observer: (any DeliveryObserver)? = nil,
+        clock: @escaping @Sendable () -> MonotonicInstant = { .now() }
+    ) {
+        self.core = DeliveryCore(configuration: configuration, store: store, observer: observer, clock: clock)
+    }
+
+    deinit { self.core.shutdown() }
+
+    // MARK: - Installations
+
+    /// Starts to deliver the messages of an installation, first those that the store holds.
+    package func attach(installation: Int64, id: String, receiver: any Receiver) {
+        let attachment = DeliveryAttachment(id: id, receiver: receiver)
+        self.core.change { state in
+            guard !state.isStopped else { return }
+            state.attachments[installation] = attachment
+            state.machine.attached(installation)
+        }
+    }
+
+    /// Stops delivering the messages of an installation. Calls that run go on, and their answers count.
+    package func detach(installation: Int64) {
+        self.core.change { state in
+            state.attachments[installation] = nil
+            state.machine.detached(installation)
+        }
+    }
+
+    /// Rows of the installation were made to wait in the store, such as dead letters that are to be retried.
+    package func backlogAppeared(installation: Int64) {
+        self.core.change { $0.machine.backlogAppeared(installation) }
+    }
+
+    // MARK: - Messages
+
+    /// Asks for room for messages that are about to be stored.
+    ///
+    /// - Returns: how many of them, from the first, are to be stored as in hand and given to
+    ///   ``deliver(_:isReserved:)`` once that is durable. The others are to be stored as waiting.
+    package func reserve(_ count: Int, installation: Int64) -> Int {
+        // Nothing follows from it: a page that is wanted is asked for when there is room.
+        self.core.monitor.withLock { $0.machine.reserve(count, installation: installation) }
+    }
+
+    /// Gives room back whose messages could not be stored.
+    package func release(_ reserved: Int) {
+        self.core.change { $0.machine.received([], releasing: reserved) }
+    }
+
+    /// Takes messages in the order of their reception: one hop for the whole batch.
+    package func deliver(_ batch: [StoredMessage], isReserved: Bool = true) {
+        guard !batch.isEmpty else { return }
+        let isTaken = self.core.monitor.withLock { state in
+            guard !state.isStopped, !state.machine.isDraining else {
+                state.machine.declined(batch)
+                return false
+            }
+            state.inbound.append(.init(messages: batch, reserved: isReserved ? batch.count : 0))
+            return true
+        }
+        // The event loop's thread does no work of delivery's here.
+        if isTaken { self.core.staff() } else { self.core.flush() }
+    }
+
+    /// How often what happened.
+    package var counters: DeliveryCounters { self.core.monitor.withLock { $0.machine.counters } }
+
+    /// Messages in memory, those on their way to it included.
+    package var memoryCount: Int { self.core.monitor.withLock { $0.machine.memoryCount } }
+
+    // MARK: - Stopping
+
+    /// Starts nothing any more, gives what is queued back to the store, and waits for what runs.
+    ///
+    /// - Parameter deadline: how long to wait, on the runner's clock.
+    /// - Returns: whether everything has come to its end; what has not stays in hand, and is delivered again by the
+    ///   next process.
+    @discardableResult
+    package func drain(until deadline: MonotonicInstant) async -> Bool {
+        await withCheckedContinuation { continuation in
+            self.core.change { state in
+                state.machine.drain()
+                while let inbound = state.inbound.popFirst() { state.machine.declined(inbound.messages) }
+                state.drains.append(.init(deadline: deadline, continuation: continuation))
+            }
+        }
+    }
+
+    /// Ends the threads; idempotent. A handler that still runs keeps its thread until it returns, and its answer does
+    /// not count. Call ``drain(until:)`` first to let handlers finish.
+    package func shutdown() { self.core.shutdown() }
+
+    /// Looks at the clock again: for tests that move it.
+    package func timeChanged() { self.core.timerFired() }
+}

@@ -1,0 +1,138 @@
+/// What delivery knows, all of it under one lock.
+struct DeliveryState {
+    typealias Machine = DeliveryMachine<DecodedMessage>
+
+    /// Something to be decoded: a batch from the network, or a page from the store.
+    struct Inbound: Sendable {
+        var messages: [StoredMessage]
+        /// Of the room that was reserved, what this takes.
+        var reserved = 0
+        var load: (request: DeliveryLoad, page: DeliveryPage)?
+    }
+
+    /// What a thread does next.
+    enum Job {
+        case handle(DeliveryClaim<DecodedMessage>, DeliveryAttachment?, at: MonotonicInstant)
+        case decode(Inbound, [Int64: DeliveryAttachment])
+        case leave
+    }
+
+    struct Worker {
+        var thread: DeliveryThread?
+        /// It runs a handler, so nobody may wait for it.
+        var isInCall = false
+    }
+
+    /// Somebody who waits until nothing runs any more, or the deadline.
+    struct Drain {
+        var deadline: MonotonicInstant
+        var continuation: CheckedContinuation<Bool, Never>
+    }
+
+    var machine: Machine
+    var attachments: [Int64: DeliveryAttachment] = [:]
+    var inbound = Fifo<Inbound>()
+    /// One thread decodes at a time, so that messages stay in order.
+    var isDecoding = false
+    var gates: [Int: CallGate] = [:]
+    var tasks: [Int: Task<Void, Never>] = [:]
+    /// One thread hands out the output at a time, so that changes stay in order.
+    var isFlushing = false
+    var drains: [Drain] = []
+    var isStopped = false
+
+    // Threads.
+    var workers: [Int: Worker] = [:]
+    var lastWorker = 0
+    /// Threads that wait for work, and how many of them have been signalled and not yet woken.
+    var idle = 0
+    var signalled = 0
+    var timer: DeliveryThread?
+    var isTimerStarted = false
+    /// What the timer sleeps until; `nil` while it does not sleep, or without an end.
+    var timerWakesAt: MonotonicInstant?
+    var isTimerAsleep = false
+
+    /// What is to be done outside the lock so that there are threads for the work there is.
+    struct Staffing {
+        var signals = 0
+        var newWorkers: [Int] = []
+        var startsTimer = false
+        var signalsTimer = false
+    }
+
+    mutating func nextJob(at now: MonotonicInstant) -> Job? {
+        if let claim = self.machine.claim(now: now) {
+            let installation = claim.messages[0].installation
+            return .handle(claim, self.attachments[installation], at: now)
+        }
+        guard !self.isDecoding, let inbound = self.inbound.popFirst() else { return nil }
+        self.isDecoding = true
+        return .decode(inbound, self.attachments)
+    }
+
+    mutating func staff() -> Staffing {
+        var staffing = Staffing()
+        guard !self.isStopped else { return staffing }
+        let jobs = self.machine.claimableCount + (self.isDecoding || self.inbound.isEmpty ? 0 : 1)
+        staffing.signals = min(jobs, self.idle - self.signalled)
+        self.signalled += staffing.signals
+        // Threads that were signalled take a job each; for the others there are fresh threads up to the limit.
+        let missing = min(jobs - self.signalled, self.workerLimit - self.workers.count)
+        for _ in 0..<max(0, missing) {
+            self.lastWorker += 1
+            self.workers[self.lastWorker] = Worker()
+            staffing.newWorkers.append(self.lastWorker)
+        }
+        guard let deadline = self.nextDeadline else { return staffing }
+        if !self.isTimerStarted {
+            self.isTimerStarted = true
+            staffing.startsTimer = true
+        } else if self.isTimerAsleep, self.timerWakesAt.map({ deadline < $0 }) ?? true {
+            self.timerWakesAt = deadline
+            staffing.signalsTimer = true
+        }
+        return staffing
+    }
+
+    /// Handlers that are stuck keep their threads, so fresh ones take over.
+    var workerLimit: Int { max(1, self.machine.configuration.concurrentHandlers) + self.machine.stuckCount }
+
+    var nextDeadline: MonotonicInstant? {
+        let drain = self.drains.map(\.deadline).min()
+        guard let machine = self.machine.nextDeadline else { return drain }
+        return drain.map { min($0, machine) } ?? machine
+    }
+
+    /// Whether everything that was started has come to its end, and was handed to the store.
+    var isDrained: Bool {
+        self.machine.isDraining && self.machine.isIdle && self.inbound.isEmpty && !self.isDecoding
+            && !self.isFlushing && self.machine.output.isEmpty
+    }
+
+    /// Those who need not wait any longer, and whether everything had come to its end for them.
+    mutating func takeFinishedDrains(
+        now: MonotonicInstant
+    ) -> [(continuation: CheckedContinuation<Bool, Never>, isDrained: Bool)] {
+        let isDrained = self.isDrained
+        let finished = self.drains.filter { isDrained || self.isStopped || $0.deadline <= now }
+        guard !finished.isEmpty else { return [] }
+        self.drains.removeAll { isDrained || self.isStopped || $0.deadline <= now }
+        return finished.map { ($0.continuation, isDrained) }
+    }
+}
+
+/// Whom the messages of one installation go to, and how.
+final class DeliveryAttachment: Sendable {
+    let id: String
+    let receiver: any Receiver
+    let form: HandlerForm
+    let commandHandler: (any ThingCommandHandler)?
+
+    init(id: String, receiver: any Receiver) {
+        self.id = id
+        self.receiver = receiver
+        self.form = HandlerForm(receiver.handler)
+        self.commandHandler = receiver.handler as? any ThingCommandHandler
+    }
+}
