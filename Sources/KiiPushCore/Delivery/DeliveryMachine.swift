@@ -69,6 +69,11 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     /// Whether no call holds a place.
     package var isIdle: Bool { self.calls.isEmpty }
 
+    /// Whether no call of this installation holds a place.
+    package func isIdle(_ installation: Int64) -> Bool {
+        self.calls.values.allSatisfy { $0.current.message.installation != installation }
+    }
+
     /// How many threads could start a call now.
     package var claimableCount: Int {
         if case .ready = self.alone { return 1 }

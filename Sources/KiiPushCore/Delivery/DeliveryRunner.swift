@@ -42,6 +42,22 @@ package final class DeliveryRunner: Sendable {
         }
     }
 
+    /// Stops delivering the messages of an installation, and waits for its calls that run.
+    ///
+    /// - Parameter deadline: how long to wait, on the runner's clock.
+    /// - Returns: whether all have returned; the message of one that has not stays in hand.
+    @discardableResult
+    package func detach(installation: Int64, until deadline: MonotonicInstant) async -> Bool {
+        await withCheckedContinuation { continuation in
+            self.core.change { state in
+                state.attachments[installation] = nil
+                state.machine.detached(installation)
+                state.drains.append(
+                    .init(installation: installation, deadline: deadline, continuation: continuation))
+            }
+        }
+    }
+
     /// Rows of the installation were made to wait in the store, such as dead letters that are to be retried.
     package func backlogAppeared(installation: Int64) {
         self.core.change { $0.machine.backlogAppeared(installation) }

@@ -25,6 +25,8 @@ struct DeliveryState {
 
     /// Somebody who waits until nothing runs any more, or the deadline.
     struct Drain {
+        /// Whose calls are waited for; `nil` for all.
+        var installation: Int64?
         var deadline: MonotonicInstant
         var continuation: CheckedContinuation<Bool, Never>
     }
@@ -104,21 +106,31 @@ struct DeliveryState {
         return drain.map { min($0, machine) } ?? machine
     }
 
-    /// Whether everything that was started has come to its end, and was handed to the store.
-    var isDrained: Bool {
-        self.machine.isDraining && self.machine.isIdle && self.inbound.isEmpty && !self.isDecoding
-            && !self.isFlushing && self.machine.output.isEmpty
+    /// Whether everything that the drain waits for has come to its end, and was handed to the store.
+    private func isDrained(_ drain: Drain) -> Bool {
+        guard self.inbound.isEmpty, !self.isDecoding, !self.isFlushing, self.machine.output.isEmpty else {
+            return false
+        }
+        guard let installation = drain.installation else { return self.machine.isDraining && self.machine.isIdle }
+        return self.machine.isIdle(installation)
     }
 
-    /// Those who need not wait any longer, and whether everything had come to its end for them.
-    mutating func takeFinishedDrains(
-        now: MonotonicInstant
-    ) -> [(continuation: CheckedContinuation<Bool, Never>, isDrained: Bool)] {
-        let isDrained = self.isDrained
-        let finished = self.drains.filter { isDrained || self.isStopped || $0.deadline <= now }
-        guard !finished.isEmpty else { return [] }
-        self.drains.removeAll { isDrained || self.isStopped || $0.deadline <= now }
-        return finished.map { ($0.continuation, isDrained) }
+    /// The drains that have come to their end, and whether it is the one they hoped for.
+    mutating func takeFinishedDrains(now: MonotonicInstant) -> [(continuation: CheckedContinuation<Bool, Never>, Bool)]
+    {
+        guard !self.drains.isEmpty else { return [] }
+        var finished: [(continuation: CheckedContinuation<Bool, Never>, Bool)] = []
+        var remaining: [Drain] = []
+        for drain in self.drains {
+            let isDrained = self.isDrained(drain)
+            if isDrained || self.isStopped || drain.deadline <= now {
+                finished.append((drain.continuation, isDrained))
+            } else {
+                remaining.append(drain)
+            }
+        }
+        self.drains = remaining
+        return finished
     }
 }
 
