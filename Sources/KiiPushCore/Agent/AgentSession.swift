@@ -1,0 +1,193 @@
+/// One agent's reception, from its first connection to its stop.
+final class AgentSession: Sendable {
+    /// How one connection came out.
+    enum Outcome: Sendable {
+        /// The connection is over.
+        case end(BrokerLink.End)
+        /// The agent is to stop; the connection still stands.
+        case stopped
+        /// The subscription stands; only told where it was asked for.
+        case connected
+    }
+
+    private let agent: PushAgent
+    private let core: PushRuntime.Core
+    private let loop: EventLoop
+    private let installation: Int64
+    private let link: LoopIsolated<BrokerLink>
+    private let connected = Locked<OneShot<Outcome>?>(nil)
+
+    /// Prepares the installation's place in the store.
+    ///
+    /// - Throws: ``PushAgentError/inbox(reason:)``.
+    init(agent: PushAgent, core: PushRuntime.Core, endpoint: MQTTEndpoint) async throws {
+        self.agent = agent
+        self.core = core
+        self.loop = agent.runtime.loop
+        let loop = self.loop
+        let hub = agent.hub
+        let connected = self.connected
+        var configuration = MQTTSession.Configuration(
+            clientID: endpoint.mqttTopic,
+            topicFilter: endpoint.mqttTopic,
+            keepAlive: agent.configuration.keepAlive
+        )
+        configuration.expectsSession = agent.enrolment.current?.hasSession ?? false
+        (self.installation, self.link) = try await loop.run { [configuration] in
+            let pipeline = core.pipeline.value
+            do throws(InboxError) {
+                let installation = try pipeline.store.installation(id: endpoint.installationID)
+                let unproven = try pipeline.store.unproven(installation: installation)
+                let link = BrokerLink(
+                    installation: installation,
+                    configuration: configuration,
+                    filter: RedeliveryFilter(restoring: unproven.map { RedeliveryFilter.RestoredRow($0) }),
+                    // Above every number of an earlier process, as long as the calendar goes forward; if it does not, a
+                    // redelivery may be taken for a new message, which loses nothing.
+                    connectionBase: Timestamp.now().millisecondsSinceEpoch,
+                    loop: loop,
+                    pipeline: pipeline,
+                    report: { event in
+                        hub.emit(event)
+                        if case .connected = event { connected.withLock { $0 }?.resume(.connected) }
+                    }
+                )
+                return (installation, LoopIsolated(confining: link, to: loop))
+            } catch {
+                throw PushAgentError.inbox(reason: error.description)
+            }
+        }
+        agent.runtime.topics.withLock { $0[self.installation] = endpoint.mqttTopic }
+    }
+
+    /// Connects, waits for the subscription, and disconnects, so that the broker keeps a session.
+    func openOnce(_ endpoint: MQTTEndpoint) async -> Outcome {
+        let outcome = await self.connect(endpoint, untilConnected: true)
+        let link = self.link
+        _ = try? await self.loop.run { link.value.disconnect() }
+        return outcome
+    }
+
+    /// Receives until cancelled.
+    ///
+    /// - Throws: ``PushAgentError``; `CancellationError`.
+    func run(_ first: MQTTEndpoint, policy: ReconnectPolicy) async throws {
+        var policy = policy
+        var endpoint = first
+        var isFetched = false
+        let installation = self.installation
+        let hub = self.agent.hub
+        self.agent.runtime.hubs.withLock { $0[installation] = hub }
+        self.core.runner.attach(installation: installation, id: endpoint.installationID, receiver: self.agent.receiver)
+        defer {
+            self.core.runner.detach(installation: installation)
+            _ = self.agent.runtime.hubs.withLock { $0.removeValue(forKey: installation) }
+        }
+        while true {
+            let outcome = await self.connect(endpoint)
+            guard case .end(let end) = outcome else { return await self.stop() }
+            if case .session(.subscriptionRefused) = end.cause { throw PushAgentError.subscriptionRefused }
+            var random = SystemRandomNumberGenerator()
+            let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor, using: &random)
+            // An endpoint from the file may be long out of date; one look at the cloud tells.
+            let refreshes = decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil)
+            hub.emit(.disconnected(reason: end.reason, retryIn: decision.delay))
+            try await Task.sleep(for: decision.delay)
+            guard refreshes else { continue }
+            do {
+                endpoint = try await self.agent.enrolment.endpoint(refreshing: true)
+                isFetched = true
+            } catch {
+                guard let failure = TemporaryFailure(error) else { throw error }
+                hub.emit(.disconnected(reason: failure.reason, retryIn: .zero))
+            }
+        }
+    }
+
+    /// Makes a connection and waits for its end, or for the task's cancellation.
+    private func connect(_ endpoint: MQTTEndpoint, untilConnected: Bool = false) async -> Outcome {
+        let outcome = OneShot<Outcome>()
+        if untilConnected { self.connected.withLock { $0 = outcome } }
+        let target = BrokerLink.Target(endpoint: endpoint, usesTLS: self.agent.configuration.usesTLS)
+        self.agent.hub.emit(
+            .connecting(host: endpoint.host, port: Int(target.port), usesTLS: target.usesTLS))
+        let link = self.link
+        return await withTaskCancellationHandler {
+            let isAccepted = self.loop.submit { link.value.connect(to: target) { outcome.resume(.end($0)) } }
+            if !isAccepted { outcome.resume(.stopped) }
+            return await outcome.value()
+        } onCancel: {
+            outcome.resume(.stopped)
+        }
+    }
+
+    /// The graceful end: no more messages, running handlers finish, what they answered is stored and acknowledged.
+    private func stop() async {
+        self.agent.hub.emit(.stopping)
+        let link = self.link
+        let grace = self.agent.runtime.configuration.shutdownGrace
+        // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
+        _ = try? await self.loop.run { link.value.stopReading() }
+        await self.core.runner.detach(installation: self.installation, until: .now() + grace)
+        let stored = OneShot<Void>()
+        self.core.mailbox.record([]) { stored.resume(()) }
+        // A store that cannot be written must not hold up the stop; what is lost then is a verdict, not a message.
+        let isAccepted = self.loop.submit { [loop = self.loop] in
+            loop.schedule(at: loop.now + grace) { stored.resume(()) }
+        }
+        if isAccepted { await stored.value() }
+        _ = try? await self.loop.run { link.value.disconnect() }
+    }
+}
+
+extension BrokerLink.End {
+    /// Whether CONNACK said that the endpoint's credentials are not good (any more).
+    var refusesCredentials: Bool {
+        if case .session(.connectionRefused(let code)) = self.cause { code.refusesCredentials } else { false }
+    }
+
+    var loss: ReconnectPolicy.Loss {
+        switch self.cause {
+        case .session(.connectionRefused(let code)) where code.refusesCredentials: .credentialsRefused
+        case .session(.keepAliveMissed): .noticedHere
+        case .session: .attemptFailed
+        case .transport(let error):
+            if self.connectedFor == nil {
+                .attemptFailed
+            } else if error.code == .connectionLost {
+                .closedByPeer
+            } else {
+                .noticedHere
+            }
+        }
+    }
+
+    var reason: String {
+        switch self.cause {
+        case .transport(let error): error.description
+        case .session(.connectionRefused(let code)): code.description
+        case .session(.subscriptionRefused): "the broker refused the subscription"
+        case .session(.keepAliveMissed): "the broker did not answer in time (keepalive)"
+        case .session(.timedOut(let type)): "the broker sent no \(type) in time"
+        case .session(.protocolError(let error)): "the broker broke the protocol: \(error)"
+        case .session(let event): "\(event)"
+        }
+    }
+
+    /// What ``PushAgent/register(replacing:)`` throws.
+    var error: any Error {
+        switch self.cause {
+        case .transport(let error): error
+        case .session(.subscriptionRefused): PushAgentError.subscriptionRefused
+        case .session: TransportError(.connectionLost, detail: self.reason)
+        }
+    }
+}
+
+extension RedeliveryFilter.RestoredRow {
+    /// What the store kept of a row.
+    init(_ row: UnprovenRow) {
+        // The flag is not kept; taking it as set proves nothing about rows before it, which is the safe side.
+        self.init(sequence: row.sequence, packetID: row.packetID, duplicate: true, connection: row.connection)
+    }
+}

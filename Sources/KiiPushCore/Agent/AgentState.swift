@@ -1,0 +1,128 @@
+/// What an agent remembers between runs: who it is, its token, its installation and the broker's endpoint.
+///
+/// It is kept in one JSON file of mode 0600 per agent. The file holds secrets, and nothing that the cloud could not
+/// give again, except the token of a pseudo user.
+struct AgentState: Sendable, Hashable {
+    /// The app that all of it belongs to.
+    var appID: String
+    /// ``KiiAccount/fingerprint`` of the account that signed in.
+    var account: String
+    var principal: Principal
+    var token: AccessToken
+    var installationID: String?
+    var endpoint: MQTTEndpoint?
+    /// Whether the broker has been asked to keep a session, so that its absence later on means a loss.
+    var hasSession = false
+
+    /// What may be told to anyone; `nil` while there is no installation or endpoint yet.
+    var registration: Registration? {
+        guard let installationID, let endpoint else { return nil }
+        return Registration(
+            principal: self.principal,
+            installationID: installationID,
+            host: endpoint.host,
+            portTCP: endpoint.portTCP,
+            portSSL: endpoint.portSSL,
+            mqttTopic: endpoint.mqttTopic
+        )
+    }
+}
+
+// MARK: - The file's format
+
+extension AgentState {
+    /// Raised when an older version of this library could not read the file any more.
+    private static let version: Int64 = 1
+
+    init(json: JSONValue) throws(AgentStateError) {
+        guard let version = json["version"]?.int64 else { throw .missing("version") }
+        guard version <= AgentState.version else { throw .newer(Int(version)) }
+        let principalID = try json.required("principalID")
+        let principal: Principal =
+            switch try json.required("principalType") {
+            case "user": .user(principalID)
+            case "thing": .thing(principalID)
+            default: throw .missing("principalType")
+            }
+        self.appID = try json.required("appID")
+        self.account = try json.required("account")
+        self.principal = principal
+        self.token = AccessToken(
+            principal: principal,
+            token: Secret(try json.required("accessToken")),
+            refreshToken: json["refreshToken"]?.string.map { Secret($0) },
+            expiresAt: json["expiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
+        )
+        self.installationID = json["installationID"]?.string
+        self.hasSession = json["hasSession"]?.bool ?? false
+        self.endpoint = try json["endpoint"].map { value throws(AgentStateError) in try MQTTEndpoint(stored: value) }
+    }
+
+    var json: JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("version", JSONValue(integerLiteral: AgentState.version)),
+            ("appID", JSONValue(self.appID)),
+            ("account", JSONValue(self.account)),
+        ]
+        switch self.principal {
+        case .user(let id): members += [("principalType", "user"), ("principalID", JSONValue(id))]
+        case .thing(let id): members += [("principalType", "thing"), ("principalID", JSONValue(id))]
+        }
+        members.append(("accessToken", JSONValue(self.token.token.reveal())))
+        if let refreshToken = self.token.refreshToken {
+            members.append(("refreshToken", JSONValue(refreshToken.reveal())))
+        }
+        if let expiresAt = self.token.expiresAt {
+            members.append(("expiresAt", JSONValue(integerLiteral: expiresAt.millisecondsSinceEpoch)))
+        }
+        if let installationID { members.append(("installationID", JSONValue(installationID))) }
+        if let endpoint { members.append(("endpoint", endpoint.stored)) }
+        members.append(("hasSession", JSONValue(booleanLiteral: self.hasSession)))
+        return .object(members)
+    }
+}
+
+/// Why a file is no agent's state.
+enum AgentStateError: Error {
+    /// The member of this name is absent or of another type.
+    case missing(String)
+    /// A later version wrote it.
+    case newer(Int)
+}
+
+extension MQTTEndpoint {
+    fileprivate init(stored json: JSONValue) throws(AgentStateError) {
+        func port(_ name: String) throws(AgentStateError) -> UInt16 {
+            guard let port = json[name]?.int64.flatMap({ UInt16(exactly: $0) }) else { throw .missing(name) }
+            return port
+        }
+        self.init(
+            installationID: try json.required("installationID"),
+            host: try json.required("host"),
+            portTCP: try port("portTCP"),
+            portSSL: try port("portSSL"),
+            mqttTopic: try json.required("mqttTopic"),
+            username: try json.required("username"),
+            password: Secret(try json.required("password"))
+        )
+    }
+
+    fileprivate var stored: JSONValue {
+        .object([
+            ("installationID", JSONValue(self.installationID)),
+            ("host", JSONValue(self.host)),
+            ("portTCP", JSONValue(integerLiteral: Int64(self.portTCP))),
+            ("portSSL", JSONValue(integerLiteral: Int64(self.portSSL))),
+            ("mqttTopic", JSONValue(self.mqttTopic)),
+            ("username", JSONValue(self.username)),
+            ("password", JSONValue(self.password.reveal())),
+        ])
+    }
+}
+
+extension JSONValue {
+    fileprivate func required(_ name: String) throws(AgentStateError) -> String {
+        guard let text = self[name]?.string else { throw .missing(name) }
+        return text
+    }
+}

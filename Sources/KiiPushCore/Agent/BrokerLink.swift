@@ -1,0 +1,284 @@
+/// One agent's way to its broker: the MQTT session, and the connection that carries it at the moment.
+///
+/// Lives on the loop thread. It moves bytes between a ``ByteStream`` and an ``MQTTSession`` and hands messages to the
+/// ``ReceivePipeline``; storing, retrying and handlers are other people's business.
+final class BrokerLink: ByteStreamDelegate {
+    /// Where to connect.
+    struct Target: Sendable {
+        var endpoint: MQTTEndpoint
+        var usesTLS: Bool
+
+        var port: UInt16 { self.usesTLS ? self.endpoint.portSSL : self.endpoint.portTCP }
+
+        var stream: StreamTarget {
+            self.usesTLS
+                ? .tls(host: self.endpoint.host, port: self.port) : .tcp(host: self.endpoint.host, port: self.port)
+        }
+    }
+
+    /// How a connection ended.
+    struct End: Sendable {
+        enum Cause: Sendable {
+            /// The stream ended or never came about.
+            case transport(TransportError)
+            /// The session ended it, for this reason.
+            case session(MQTTSession.Event)
+        }
+
+        var cause: Cause
+        /// How long the subscription stood; `nil` if it never did.
+        var connectedFor: Duration?
+    }
+
+    let installation: Int64
+    private let loop: EventLoop
+    private let pipeline: ReceivePipeline
+    private let report: (PushEvent) -> Void
+    private var session: MQTTSession
+    private var filter: RedeliveryFilter
+    private var output = MQTTSession.Output()
+    private var stream: ByteStream?
+    private var target: Target?
+    private var ended: ((End) -> Void)?
+    private var sessionEnd: MQTTSession.Event?
+    private var connectedAt: MonotonicInstant?
+    private var timer: (id: TimerID, deadline: MonotonicInstant)?
+    private var absorbedInTurn: Set<Int64> = []
+    private var storedThrough: UInt64?
+    private let connectionBase: Int64
+
+    init(
+        installation: Int64,
+        configuration: MQTTSession.Configuration,
+        filter: RedeliveryFilter,
+        connectionBase: Int64,
+        loop: EventLoop,
+        pipeline: ReceivePipeline,
+        report: @escaping (PushEvent) -> Void
+    ) {
+        self.installation = installation
+        self.session = MQTTSession(configuration: configuration)
+        self.filter = filter
+        self.connectionBase = connectionBase
+        self.loop = loop
+        self.pipeline = pipeline
+        self.report = report
+    }
+
+    /// The one topic that pushes arrive on.
+    var topic: String { self.session.configuration.topicFilter }
+
+    /// The number of the present connection, larger than that of any before it, in this process or an earlier one.
+    private var connection: Int64 { self.connectionBase + Int64(self.session.generation) }
+}
+
+// MARK: - For the agent
+
+extension BrokerLink {
+    /// Begins a connection. `ended` is called once, when it is over.
+    func connect(to target: Target, ended: @escaping (End) -> Void) {
+        self.target = target
+        self.ended = ended
+        self.sessionEnd = nil
+        self.connectedAt = nil
+        self.session.configuration.username = target.endpoint.username
+        self.session.configuration.password = target.endpoint.password
+        self.stream = self.loop.openStream(target.stream, delegate: self)
+        self.pipeline.add(self)
+    }
+
+    /// Takes no more messages; keeps the connection alive and acknowledges what is finished meanwhile.
+    func stopReading() {
+        self.setReadingPaused(true)
+    }
+
+    /// Says DISCONNECT after everything that was acknowledged, and closes.
+    func disconnect() {
+        guard let stream else { return }
+        self.session.disconnect(into: &self.output)
+        stream.send(self.output.bytes)
+        stream.closeAfterFlush()
+        self.clear()
+    }
+}
+
+// MARK: - For the pipeline
+
+extension BrokerLink {
+    /// The stored rows that this message may be a repetition of; whether it is, its bytes decide.
+    func redeliveryCandidate(of arrival: Arrival) -> Int64? {
+        let first = self.session.firstUnacknowledgedTicket
+        guard let row = self.filter.candidate(for: arrival.message, unacknowledgedFrom: first),
+            !self.absorbedInTurn.contains(row)
+        else { return nil }
+        return row
+    }
+
+    /// Notes, until the turn is committed or has failed, that a row has been repeated in this turn.
+    func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
+
+    /// Takes back what ``absorbs(_:)`` noted: the commit failed, and the turn's work will come again.
+    func forgetAbsorptions() { self.absorbedInTurn.removeAll() }
+
+    /// The message is now this row.
+    func stored(_ row: Int64, _ arrival: Arrival) {
+        self.filter.stored(
+            sequence: row, as: arrival.message, unacknowledgedFrom: self.session.firstUnacknowledgedTicket)
+    }
+
+    /// The message was this row once more.
+    func absorbed(_ row: Int64, _ arrival: Arrival) {
+        self.absorbedInTurn.remove(row)
+        self.filter.absorbed(sequence: row, by: arrival.message)
+    }
+
+    /// Opens the gate of one acknowledgement. One of an earlier connection is ignored: its message comes again.
+    func acknowledge(_ ticket: UInt64) {
+        self.session.acknowledge(ticket: ticket, into: &self.output)
+    }
+
+    /// Opens the gates of everything received up to this ticket, with the next ``flush()``.
+    func acknowledgeThrough(_ ticket: UInt64) { self.storedThrough = ticket }
+
+    /// Sends what the turn has written, in one piece.
+    func flush() {
+        if let ticket = self.storedThrough {
+            self.storedThrough = nil
+            self.session.acknowledge(through: ticket, into: &self.output)
+        }
+        guard !self.output.bytes.isEmpty else { return }
+        self.stream?.send(self.output.bytes)
+        self.output.bytes.removeAll(keepingCapacity: true)
+        self.setTimer()
+    }
+
+    func setReadingPaused(_ isPaused: Bool) {
+        guard let stream, stream.isPaused != isPaused else { return }
+        isPaused ? stream.pauseReading() : stream.resumeReading()
+        self.session.readingPaused(isPaused, now: self.loop.now)
+        self.setTimer()
+    }
+}
+
+// MARK: - From the stream
+
+extension BrokerLink {
+    func streamDidConnect(_ stream: ByteStream) {
+        self.filter.connectionOpened(firstTicket: self.session.nextTicket)
+        self.session.transportConnected(now: self.loop.now, into: &self.output)
+        if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
+        self.perform()
+    }
+
+    func stream(_ stream: ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
+        self.session.received(bytes, now: self.loop.now, into: &self.output)
+        self.perform()
+    }
+
+    func streamDidClose(_ stream: ByteStream, error: TransportError) {
+        self.finish(self.sessionEnd.map { .session($0) } ?? .transport(error))
+    }
+
+    private func perform() {
+        for event in self.output.events { self.handle(event) }
+        if !self.output.messages.isEmpty {
+            let receivedAt = Timestamp.now()
+            for message in self.output.messages {
+                self.pipeline.received(
+                    Arrival(link: self, message: message, connection: self.connection, receivedAt: receivedAt))
+            }
+        }
+        if !self.output.bytes.isEmpty { self.stream?.send(self.output.bytes) }
+        let close = self.output.close
+        self.output.removeAll()
+        switch close {
+        case nil: self.setTimer()
+        case .atOnce:
+            self.stream?.close()
+            self.closed()
+        case .afterFlush:
+            self.stream?.closeAfterFlush()
+            self.closed()
+        }
+    }
+
+    private func handle(_ event: MQTTSession.Event) {
+        switch event {
+        case .connected(let sessionPresent, let grantedQoS): self.connected(sessionPresent, grantedQoS)
+        case .sessionLost:
+            self.filter.sessionLost()
+            self.saveProven()
+            self.report(.sessionLost)
+        case .acknowledgementsProven(let ticket):
+            self.filter.proven(through: ticket)
+            self.saveProven()
+        case .redeliveryWindowPassed:
+            self.filter.redeliveryWindowPassed()
+            self.saveProven()
+        case .protocolVersionLowered: break
+        case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError:
+            self.sessionEnd = event
+        }
+    }
+
+    private func connected(_ sessionPresent: Bool?, _ grantedQoS: QoS) {
+        guard let target else { return }
+        self.connectedAt = self.loop.now
+        self.report(
+            .connected(
+                PushEvent.Connection(
+                    host: target.endpoint.host,
+                    port: Int(target.port),
+                    usesTLS: target.usesTLS,
+                    protocolVersion: self.session.configuration.protocolVersion == .v3_1 ? "3.1" : "3.1.1",
+                    guarantee: grantedQoS == .atMostOnce ? .atMostOnce : .atLeastOnce,
+                    sessionPresent: sessionPresent ?? false
+                )))
+    }
+
+    private func saveProven() {
+        self.pipeline.store.proven(installation: self.installation, through: self.filter.provenSequence)
+    }
+
+    private func closed() {
+        let lost = TransportError(.connectionLost, detail: "the connection was closed")
+        self.finish(self.sessionEnd.map { .session($0) } ?? .transport(lost))
+    }
+
+    private func finish(_ cause: End.Cause) {
+        let ended = self.ended
+        let connectedFor = self.connectedAt.map { self.loop.now - $0 }
+        self.clear()
+        ended?(End(cause: cause, connectedFor: connectedFor))
+    }
+
+    private func clear() {
+        self.session.transportClosed()
+        self.pipeline.remove(self)
+        self.output.removeAll()
+        self.stream = nil
+        self.ended = nil
+        self.connectedAt = nil
+        if let timer { self.loop.cancel(timer.id) }
+        self.timer = nil
+    }
+
+    // One timer at a time, and none that would only be moved: most deadlines move with every byte.
+    private func setTimer() {
+        guard let deadline = self.session.nextDeadline else { return }
+        if let timer, timer.deadline <= deadline { return }
+        if let timer { self.loop.cancel(timer.id) }
+        let id = self.loop.schedule(at: deadline) { [weak self] in
+            guard let self else { return }
+            self.timer = nil
+            self.pipeline.timerFired(self)
+        }
+        self.timer = (id, deadline)
+    }
+
+    /// The time that was waited for has come, and the bytes of this turn have been read.
+    func lookAtClock() {
+        self.session.timerFired(now: self.loop.now, into: &self.output)
+        self.perform()
+    }
+}

@@ -1,0 +1,153 @@
+/// The durable store: an ``Inbox`` file. What its commit has returned for survives the process and the power.
+final class FileMessageStore: MessageStore {
+    private let inbox: Inbox
+    private let topics: (Int64) -> String?
+    private var provenThrough: [Int64: Int64] = [:]
+
+    /// - Parameter topics: the topic of an installation, to tell a message that came on another one.
+    init(inbox: Inbox, topics: @escaping (Int64) -> String?) {
+        self.inbox = inbox
+        self.topics = topics
+    }
+
+    var isDurable: Bool { true }
+    var pendingBytes: Int64 { self.inbox.counts.pendingBytes }
+
+    func installation(id: String) throws(InboxError) -> Int64 {
+        if let key = try self.inbox.installation(id: id) { return key }
+        return try self.inbox.transaction { transaction throws(InboxError) in try transaction.installation(id: id) }
+    }
+
+    func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
+        try self.inbox.unproven(installation: installation)
+    }
+
+    func proven(installation: Int64, through sequence: Int64) {
+        self.provenThrough[installation] = max(sequence, self.provenThrough[installation] ?? 0)
+    }
+
+    func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome {
+        let now = Timestamp.now()
+        let outcome = try self.inbox.transaction { transaction throws(InboxError) in
+            var outcome = TurnOutcome()
+            for order in work.orders {
+                switch order {
+                case .record(let changes, let committed):
+                    for change in changes { try transaction.update(RowChange(change, at: now), at: now) }
+                    if let committed { outcome.replies.append(committed) }
+                case .load(let request, let deliver):
+                    let page = try self.page(request, in: transaction, at: now)
+                    outcome.replies.append { deliver(page) }
+                }
+            }
+            for arrival in work.arrivals { outcome.arrivals.append(try self.store(arrival, in: transaction)) }
+            for (installation, sequence) in self.provenThrough {
+                try transaction.markProven(installation: installation, through: sequence)
+            }
+            _ = try self.inbox.prune(now: now, in: transaction)
+            return outcome
+        }
+        self.provenThrough.removeAll(keepingCapacity: true)
+        return outcome
+    }
+
+    private func store(
+        _ arrival: Arrival,
+        in transaction: borrowing InboxTransaction
+    ) throws(InboxError) -> StoredArrival {
+        let message = arrival.message
+        if let row = arrival.link.redeliveryCandidate(of: arrival) {
+            let isSame = try self.inbox.matches(
+                row, topic: message.topic, payload: message.payload, originalLength: message.truncatedLength)
+            if isSame {
+                arrival.link.absorbs(row)
+                return .redelivered(row, isFinal: true)
+            }
+        }
+        let sequence = try transaction.insert(
+            NewRow(
+                installation: arrival.link.installation,
+                topic: message.topic,
+                payload: message.payload,
+                originalLength: message.truncatedLength,
+                qos: message.qos.rawValue,
+                duplicate: message.duplicate,
+                retain: message.retain,
+                packetID: message.packetID,
+                connection: arrival.connection,
+                receivedAt: arrival.receivedAt,
+                state: arrival.isInHand ? .inHand : .waiting
+            ))
+        return .new(StoredMessage(arrival, sequence: sequence))
+    }
+
+    private func page(
+        _ request: DeliveryLoad,
+        in transaction: borrowing InboxTransaction,
+        at now: Timestamp
+    ) throws(InboxError) -> DeliveryPage {
+        let installation = request.installation
+        let rows: [StoredRow]
+        switch request.kind {
+        case .suspects(let sequence):
+            rows = try self.inbox.rows(.inHand, installation: installation, after: sequence, limit: request.limit)
+        case .waiting:
+            rows = try self.inbox.rows(.waiting, installation: installation, limit: request.limit)
+        case .retries:
+            rows = try self.inbox.dueRetries(
+                installation: installation, now: now, longestDelay: .seconds(3600), limit: request.limit)
+        }
+        var page = DeliveryPage(messages: [], isComplete: rows.count < request.limit)
+        for row in rows {
+            let isSuspect = row.state == .inHand
+            if !isSuspect { try transaction.update(RowChange(sequence: row.sequence, state: .inHand), at: now) }
+            page.messages.append(StoredMessage(row, wasInHand: isSuspect, topic: self.topics(installation)))
+        }
+        if case .retries = request.kind, let next = try self.inbox.nextRetry(installation: installation) {
+            page.nextRetry = .milliseconds(max(0, next.millisecondsSinceEpoch - now.millisecondsSinceEpoch))
+        }
+        return page
+    }
+}
+
+extension StoredMessage {
+    init(_ row: StoredRow, wasInHand: Bool, topic: String?) {
+        self.init(
+            sequence: row.sequence,
+            installation: row.message.installation,
+            topic: row.message.topic,
+            payload: row.message.payload,
+            originalLength: row.message.originalLength,
+            receivedAt: row.message.receivedAt,
+            attempts: row.attempts,
+            crashes: row.crashes,
+            wasInHand: wasInHand,
+            isUnexpectedTopic: topic.map { $0 != row.message.topic } ?? false
+        )
+    }
+}
+
+extension RowChange {
+    /// Delivery's verdict as a row's state.
+    init(_ change: DeliveryChange, at now: Timestamp) {
+        self.init(sequence: change.sequence, state: .done, attempts: change.attempts, crashes: change.crashes)
+        switch change.verdict {
+        case .done:
+            // The common end of a message; leaving the numbers as they are is the cheaper statement.
+            if change.attempts <= 1, change.crashes == 0 {
+                self.attempts = nil
+                self.crashes = nil
+            }
+        case .retry(let delay, let failure):
+            self.state = .retry
+            self.nextAttempt = now + delay
+            self.reason = failure.description
+        case .inHand: self.state = .inHand
+        case .waiting: self.state = .waiting
+        case .presented: self.state = .presented
+        case .dead(let reason):
+            self.state = .dead
+            self.reason = reason.description
+        }
+    }
+}

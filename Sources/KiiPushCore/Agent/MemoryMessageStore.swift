@@ -1,0 +1,144 @@
+/// The store without a file. A message is acknowledged only when its outcome is final, so the broker is what keeps it.
+///
+/// The smaller promise: what the handler gave up on, and messages that end the process, are not kept.
+final class MemoryMessageStore: MessageStore {
+    private struct Entry {
+        var message: StoredMessage
+        var packetID: UInt16?
+        var connection: Int64
+        /// `nil` while a handler, or delivery's memory, has it.
+        var standing: Standing?
+    }
+
+    private enum Standing {
+        case waiting
+        case retry(at: MonotonicInstant)
+        /// Kept until its acknowledgement is known to have arrived.
+        case final
+    }
+
+    private var entries: [Int64: Entry] = [:]
+    private var installations: [String: Int64] = [:]
+    private var lastSequence: Int64 = 0
+    private var finalInOrder: [Int64] = []
+
+    // A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1).
+    private static let finalKept = 65_535
+
+    var isDurable: Bool { false }
+    private(set) var pendingBytes: Int64 = 0
+
+    func installation(id: String) -> Int64 {
+        if let key = self.installations[id] { return key }
+        let key = Int64(self.installations.count + 1)
+        self.installations[id] = key
+        return key
+    }
+
+    func unproven(installation: Int64) -> [UnprovenRow] {
+        self.entries.compactMap { sequence, entry in
+            guard entry.message.installation == installation, let packetID = entry.packetID else { return nil }
+            return UnprovenRow(sequence: sequence, packetID: packetID, connection: entry.connection)
+        }.sorted { $0.sequence < $1.sequence }
+    }
+
+    func proven(installation: Int64, through sequence: Int64) {
+        let kept = self.finalInOrder.filter { final in
+            guard final <= sequence, self.entries[final]?.message.installation == installation else { return true }
+            self.entries[final] = nil
+            return false
+        }
+        self.finalInOrder = kept
+    }
+
+    func commit(_ work: TurnWork) -> TurnOutcome {
+        var outcome = TurnOutcome()
+        let now = MonotonicInstant.now()
+        for order in work.orders {
+            switch order {
+            case .record(let changes, let committed):
+                for change in changes { self.apply(change, at: now, into: &outcome) }
+                if let committed { outcome.replies.append(committed) }
+            case .load(let request, let deliver):
+                let page = self.page(request, at: now)
+                outcome.replies.append { deliver(page) }
+            }
+        }
+        outcome.arrivals = work.arrivals.map { self.store($0) }
+        return outcome
+    }
+
+    private func store(_ arrival: Arrival) -> StoredArrival {
+        if let row = arrival.link.redeliveryCandidate(of: arrival), let entry = self.entries[row],
+            entry.message.topic == arrival.message.topic, entry.message.payload == arrival.message.payload
+        {
+            arrival.link.absorbs(row)
+            if case .final = entry.standing { return .redelivered(row, isFinal: true) }
+            return .redelivered(row, isFinal: false)
+        }
+        self.lastSequence += 1
+        let message = StoredMessage(arrival, sequence: self.lastSequence)
+        self.entries[self.lastSequence] = Entry(
+            message: message,
+            packetID: arrival.message.packetID,
+            connection: arrival.connection,
+            standing: arrival.isInHand ? nil : .waiting
+        )
+        self.pendingBytes += MemoryMessageStore.bytes(of: message)
+        return .new(message)
+    }
+
+    private func apply(_ change: DeliveryChange, at now: MonotonicInstant, into outcome: inout TurnOutcome) {
+        guard let index = self.entries.index(forKey: change.sequence) else { return }
+        switch change.verdict {
+        case .inHand, .presented: self.entries.values[index].standing = nil
+        case .waiting: self.entries.values[index].standing = .waiting
+        case .retry(let delay, _): self.entries.values[index].standing = .retry(at: now + delay)
+        case .done, .dead:
+            if case .final = self.entries.values[index].standing { return }
+            outcome.finished.append(change.sequence)
+            self.finish(change.sequence, at: index)
+            return
+        }
+        self.entries.values[index].message.attempts = change.attempts
+        self.entries.values[index].message.crashes = change.crashes
+    }
+
+    private func finish(_ sequence: Int64, at index: Dictionary<Int64, Entry>.Index) {
+        self.pendingBytes -= MemoryMessageStore.bytes(of: self.entries.values[index].message)
+        guard self.entries.values[index].packetID != nil else {
+            self.entries.remove(at: index)
+            return
+        }
+        self.entries.values[index].standing = .final
+        self.finalInOrder.append(sequence)
+        if self.finalInOrder.count > 2 * MemoryMessageStore.finalKept {
+            for old in self.finalInOrder.prefix(MemoryMessageStore.finalKept) { self.entries[old] = nil }
+            self.finalInOrder.removeFirst(MemoryMessageStore.finalKept)
+        }
+    }
+
+    private func page(_ request: DeliveryLoad, at now: MonotonicInstant) -> DeliveryPage {
+        var due: [Int64] = []
+        var next: MonotonicInstant?
+        for (sequence, entry) in self.entries where entry.message.installation == request.installation {
+            switch (request.kind, entry.standing) {
+            case (.waiting, .waiting): due.append(sequence)
+            case (.retries, .retry(let at)) where at <= now: due.append(sequence)
+            case (.retries, .retry(let at)): next = min(next ?? at, at)
+            default: continue
+            }
+        }
+        let taken = due.sorted().prefix(request.limit)
+        for sequence in taken { self.entries[sequence]?.standing = nil }
+        return DeliveryPage(
+            messages: taken.compactMap { self.entries[$0]?.message },
+            isComplete: taken.count == due.count,
+            nextRetry: next.map { $0 - now }
+        )
+    }
+
+    private static func bytes(of message: StoredMessage) -> Int64 {
+        Int64(message.payload.count + message.topic.utf8.count)
+    }
+}

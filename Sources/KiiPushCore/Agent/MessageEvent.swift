@@ -1,0 +1,51 @@
+/// Something that happened to one message, for those who watch an agent.
+public struct MessageEvent: Sendable, Hashable {
+    /// What happened. New cases may be added.
+    public enum Kind: Sendable, Hashable {
+        /// It was stored and decoded.
+        case received
+        /// It came again while it was in hand; nothing was started.
+        case joined
+        /// Its handler is called, for the first time or again.
+        case started(attempt: Int)
+        /// It is done, with this answer.
+        case done(FetchResult, attempt: Int)
+        /// It is shown to the user, who has not reacted.
+        case presented
+        /// The attempt failed; the next one starts after the pause.
+        case retry(attempt: Int, failure: DeliveryFailure, after: Duration)
+        /// It was given up on and kept as a dead letter.
+        case dead(DeadLetterReason)
+        /// An answer came after the deadline. When it counted, the message is done.
+        case late(attempt: Int, counted: Bool)
+        /// The handler has not returned long after its deadline; its thread is lost until it does.
+        case stuck(attempt: Int)
+    }
+
+    /// The message's number in the inbox, as in ``DeliveryContext/messageID``.
+    public var messageID: Int64
+    /// What happened.
+    public var kind: Kind
+
+    /// Makes an event, for a test of what watches them.
+    public init(messageID: Int64, kind: Kind) {
+        self.messageID = messageID
+        self.kind = kind
+    }
+
+    init(_ event: DeliveryEvent) {
+        self.messageID = event.sequence
+        self.kind =
+            switch event.kind {
+            case .received: .received
+            case .joined: .joined
+            case .started(let attempt): .started(attempt: attempt)
+            case .answered(let result, let attempt): .done(result, attempt: attempt)
+            case .presented: .presented
+            case .retry(let attempt, let failure, let delay): .retry(attempt: attempt, failure: failure, after: delay)
+            case .dead(let reason): .dead(reason)
+            case .late(_, let attempt, let counted): .late(attempt: attempt, counted: counted)
+            case .stuck(let attempt): .stuck(attempt: attempt)
+            }
+    }
+}

@@ -1,0 +1,75 @@
+/// A message on its way from a connection into the store.
+struct Arrival {
+    /// The connection's owner, which the acknowledgement goes back through.
+    let link: BrokerLink
+    let message: MQTTSession.InboundMessage
+    /// Which connection it came on; rises with every connection, also across restarts.
+    let connection: Int64
+    let receivedAt: Timestamp
+    /// Whether delivery has room for it; otherwise it waits in the store.
+    var isInHand = true
+}
+
+/// What a store made of an ``Arrival``.
+enum StoredArrival {
+    /// It is new and has this number; what delivery is to get.
+    case new(StoredMessage)
+    /// It is the row with this number once more. `isFinal`: the row's outcome is known, nothing waits for it.
+    case redelivered(Int64, isFinal: Bool)
+}
+
+/// Everything one turn wants written.
+struct TurnWork {
+    var arrivals: [Arrival] = []
+    var orders: [DeliveryOrder] = []
+
+    var isEmpty: Bool { self.arrivals.isEmpty && self.orders.isEmpty }
+}
+
+/// What delivery asks of the store, in the order in which it asked.
+enum DeliveryOrder: Sendable {
+    case record([DeliveryChange], committed: (@Sendable () -> Void)?)
+    case load(DeliveryLoad, deliver: @Sendable (DeliveryPage) -> Void)
+}
+
+/// What has become of a turn's work once it is committed.
+struct TurnOutcome {
+    /// One for each arrival, in their order.
+    var arrivals: [StoredArrival] = []
+    /// Answers to loads and confirmations, to be given after the commit.
+    var replies: [@Sendable () -> Void] = []
+    /// The rows whose outcome became final in this turn.
+    var finished: [Int64] = []
+}
+
+/// Where messages are kept: a file, or memory. Lives on the loop thread.
+protocol MessageStore: AnyObject {
+    /// Whether a commit makes a message safe, so that it may be acknowledged at once. Otherwise its acknowledgement
+    /// waits for its outcome.
+    var isDurable: Bool { get }
+    /// Bytes that wait for a handler.
+    var pendingBytes: Int64 { get }
+
+    /// The key of an installation, made if it is new.
+    func installation(id: String) throws(InboxError) -> Int64
+    /// The rows whose acknowledgement may not have arrived.
+    func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow]
+    /// Notes that the acknowledgements up to `sequence` have arrived; written with the next commit.
+    func proven(installation: Int64, through sequence: Int64)
+    /// Writes a turn's work, whole or not at all.
+    func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome
+}
+
+extension StoredMessage {
+    init(_ arrival: Arrival, sequence: Int64) {
+        self.init(
+            sequence: sequence,
+            installation: arrival.link.installation,
+            topic: arrival.message.topic,
+            payload: arrival.message.payload,
+            originalLength: arrival.message.truncatedLength,
+            receivedAt: arrival.receivedAt,
+            isUnexpectedTopic: arrival.message.topic != arrival.link.topic
+        )
+    }
+}

@@ -1,0 +1,44 @@
+/// A continuation that may be resumed from several sides, the first of which wins.
+///
+/// What waits for an answer, a cancellation and a deadline at once resumes through one of these.
+final class OneShot<Value: Sendable>: Sendable {
+    private enum State {
+        case pending
+        case waiting(CheckedContinuation<Value, Never>)
+        case resumed(Value)
+        case finished
+    }
+
+    private let state = Locked<State>(.pending)
+
+    /// Waits for the first ``resume(_:)``, which may have been before. Called once.
+    func value() async -> Value {
+        await withCheckedContinuation { continuation in
+            let early: Value? = self.state.withLock { state in
+                guard case .resumed(let value) = state else {
+                    state = .waiting(continuation)
+                    return nil
+                }
+                state = .finished
+                return value
+            }
+            if let early { continuation.resume(returning: early) }
+        }
+    }
+
+    /// Gives the value; every call but the first does nothing.
+    func resume(_ value: Value) {
+        let continuation: CheckedContinuation<Value, Never>? = self.state.withLock { state in
+            switch state {
+            case .pending:
+                state = .resumed(value)
+                return nil
+            case .waiting(let continuation):
+                state = .finished
+                return continuation
+            case .resumed, .finished: return nil
+            }
+        }
+        continuation?.resume(returning: value)
+    }
+}

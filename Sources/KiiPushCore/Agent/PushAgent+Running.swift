@@ -1,0 +1,160 @@
+extension PushAgent {
+    /// Makes the agent known to the cloud and has the broker keep a session for it, so that pushes queue from here on.
+    ///
+    /// Signs in (making the pseudo user, user or thing where the account says so), makes or adopts the installation,
+    /// fetches the broker's endpoint, and opens the MQTT session once. What has been done before is not done again.
+    ///
+    /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that. Default: no.
+    /// - Returns: what the cloud knows the agent by.
+    /// - Throws: ``PushAgentError``; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now.
+    @discardableResult
+    public func register(replacing: Bool = false) async throws -> Registration {
+        try await self.exclusively {
+            if replacing { try await self.enrolment.forget() } else { try self.enrolment.load() }
+            var endpoint = try await self.enrolment.endpoint()
+            if self.enrolment.current?.hasSession != true {
+                let core = try await self.runtime.open()
+                let lock = try self.lockInstallation(endpoint)
+                let session = try await AgentSession(agent: self, core: core, endpoint: endpoint)
+                if case .end(let end) = await session.openOnce(endpoint) {
+                    guard end.refusesCredentials else { throw end.error }
+                    endpoint = try await self.enrolment.endpoint(refreshing: true)
+                    if case .end(let end) = await session.openOnce(endpoint) { throw end.error }
+                }
+                try await self.enrolment.sessionOpened()
+                withExtendedLifetime(lock) {}
+            }
+            guard let registration = self.enrolment.current?.registration else {
+                throw PushAgentError.file(.malformed(path: self.configuration.name, reason: "the registration is gone"))
+            }
+            self.hub.emit(.registered(registration))
+            return registration
+        }
+    }
+
+    /// Receives until the task is cancelled: registers where needed, connects, subscribes, hands messages to the
+    /// handler, and reconnects after every loss.
+    ///
+    /// Temporary failures of cloud, broker and network are retried without end and told by ``events``. Cancellation
+    /// stops gracefully: no more messages are taken, running handlers get
+    /// ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the broker is told.
+    ///
+    /// - Throws: ``PushAgentError`` when only a person can help. Returns normally when cancelled.
+    public func run() async throws {
+        try await self.exclusively {
+            do {
+                let core = try await self.runtime.open()
+                for event in core.events { self.hub.emit(event) }
+                try self.enrolment.load()
+                var policy = ReconnectPolicy(configuration: self.reconnect)
+                let endpoint = try await self.enrol(&policy)
+                let lock = try self.lockInstallation(endpoint)
+                let session = try await AgentSession(agent: self, core: core, endpoint: endpoint)
+                try await withThrowingTaskGroup(of: Void.self) { [policy] group in
+                    group.addTask { await self.keepSubscribed() }
+                    group.addTask { try await session.run(endpoint, policy: policy) }
+                    // The subscriptions' task ends when all is confirmed; the session's when the agent is to stop.
+                    defer { group.cancelAll() }
+                    for try await _ in group {}
+                }
+                withExtendedLifetime(lock) {}
+            } catch is CancellationError {
+                // Being cancelled is how a run ends.
+            }
+        }
+    }
+
+    /// The endpoint, however long the cloud takes to give it.
+    private func enrol(_ policy: inout ReconnectPolicy) async throws -> MQTTEndpoint {
+        var random = SystemRandomNumberGenerator()
+        while true {
+            do {
+                let endpoint = try await self.enrolment.endpoint()
+                if let registration = self.enrolment.current?.registration { self.hub.emit(.registered(registration)) }
+                return endpoint
+            } catch {
+                guard let failure = TemporaryFailure(error) else { throw error }
+                let decision = policy.connectionEnded(
+                    .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter, using: &random)
+                self.hub.emit(.disconnected(reason: failure.reason, retryIn: decision.delay))
+                try await Task.sleep(for: decision.delay)
+            }
+        }
+    }
+
+    /// Sees to it that the cloud knows every subscription; one that it refuses for good is told and left.
+    private func keepSubscribed() async {
+        for target in self.configuration.subscriptions {
+            var policy = ReconnectPolicy(configuration: self.reconnect)
+            var random = SystemRandomNumberGenerator()
+            while !Task.isCancelled {
+                do {
+                    try await self.subscribe(to: target)
+                    self.hub.emit(.subscribed(target))
+                    break
+                } catch {
+                    if Task.isCancelled { return }
+                    guard let failure = TemporaryFailure(error) else {
+                        self.hub.emit(.subscriptionFailed(target, reason: "\(error)", retryIn: nil))
+                        break
+                    }
+                    let decision = policy.connectionEnded(
+                        .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter, using: &random)
+                    self.hub.emit(
+                        .subscriptionFailed(target, reason: failure.reason, retryIn: decision.delay))
+                    // Cancellation is what the loop's condition looks at.
+                    try? await Task.sleep(for: decision.delay)
+                }
+            }
+        }
+    }
+
+    private func subscribe(to target: SubscriptionTarget) async throws {
+        _ = try await self.enrolment.authorized { token in
+            guard let principal = token.principal else { return }
+            try await self.client.subscribe(principal, to: target, token: token.token)
+        }
+    }
+
+    /// The lock that keeps two processes of one user from receiving as one installation.
+    private func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> StateLock {
+        let directory = StateDirectory.runtime(environment: environmentVariable) + "/installations"
+        // The ID is the cloud's, so it could hold anything; a file's name it becomes by its bytes.
+        let name = endpoint.installationID.utf8.map { String($0, radix: 16) }.joined()
+        do throws(FileError) {
+            try PrivateFile.makeDirectory(directory)
+        } catch {
+            throw .file(error)
+        }
+        do throws(LockError) {
+            return StateLock(try LockFile(path: "\(directory)/\(name.prefix(200)).lock"))
+        } catch {
+            switch error {
+            case .held(_, let processID):
+                throw .installationInUse(installationID: endpoint.installationID, processID: processID)
+            case .unusable(let path, _): throw .file(.system(path: path, operation: "lock", code: 0))
+            }
+        }
+    }
+}
+
+/// A failure that may pass by itself.
+struct TemporaryFailure {
+    var reason: String
+    var retryAfter: Duration?
+
+    /// `nil` for an error that only a person can do something about.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as TransportError where error.code != .invalidConfiguration && error.code != .shutDown:
+            self.reason = error.description
+        case let error as KiiError where error.isTransient:
+            self.reason = "\(error)"
+            self.retryAfter = error.retryAfter
+        case let error as KiiResponseError:
+            // What answers is not the cloud: a proxy's error page, or a network that asks for a sign-in.
+            self.reason = "\(error)"
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/// One receiver of pushes: signs in, registers an installation, subscribes, receives, and calls its handler.
+///
+/// ```swift
+/// let runtime = try PushRuntime()
+/// let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler)
+/// try await agent.run()
+/// ```
+///
+/// ``run()`` goes on until its task is cancelled, reconnecting as often as needed.
+public final class PushAgent: Sendable {
+    /// Who an agent is and what it receives.
+    public struct Configuration: Sendable {
+        /// The agent's name within its runtime, 1 to 64 of letters, digits, `-`, `_` and `.`; names the file that keeps
+        /// its tokens. Default `default`.
+        public var name: String
+        /// The Kii app.
+        public var app: KiiApp
+        /// How the agent signs in.
+        public var account: KiiAccount
+        /// What is subscribed to, whenever the agent runs. What is not listed is left alone. Default: nothing; direct
+        /// pushes arrive without a subscription.
+        public var subscriptions: [SubscriptionTarget]
+        /// Whether the broker is spoken to over TLS. Default: yes.
+        public var usesTLS: Bool
+        /// Whether the installation is one for development, which a sender may leave out. Default: no.
+        public var isDevelopment: Bool
+        /// How long the connection may be silent before the broker is asked whether it is there. At most 18 h. Default
+        /// 60 s; a dead connection is noticed within one and a half times that.
+        public var keepAlive: Duration
+
+        /// The defaults for an app and an account.
+        public init(
+            name: String = "default", app: KiiApp, account: KiiAccount, subscriptions: [SubscriptionTarget] = []
+        ) {
+            self.name = name
+            self.app = app
+            self.account = account
+            self.subscriptions = subscriptions
+            self.usesTLS = true
+            self.isDevelopment = false
+            self.keepAlive = .seconds(60)
+        }
+    }
+
+    let runtime: PushRuntime
+    let configuration: Configuration
+    let enrolment: Enrolment
+    let receiver: any Receiver
+    let hub = EventHub()
+    let reconnect: ReconnectPolicy.Configuration
+    private let isBusy = Locked(false)
+
+    /// Makes an agent; nothing happens before ``register(replacing:)`` or ``run()``.
+    ///
+    /// - Parameters:
+    ///   - runtime: what it shares with the other agents of the process.
+    ///   - configuration: who it is. A name that is no file name is a programmer error.
+    ///   - handler: what its messages are handed to. Of several forms that it implements the one with a completion is
+    ///     called, else the async one, else the deprecated one.
+    public convenience init(runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler) {
+        self.init(runtime: runtime, configuration: configuration, handler: handler, reconnect: .init())
+    }
+
+    package init(
+        runtime: PushRuntime,
+        configuration: Configuration,
+        handler: some NotificationHandler,
+        reconnect: ReconnectPolicy.Configuration
+    ) {
+        precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")
+        self.runtime = runtime
+        self.configuration = configuration
+        self.receiver = HandlerReceiver(handler)
+        self.reconnect = reconnect
+        self.enrolment = Enrolment(
+            client: runtime.client(for: configuration.app),
+            account: configuration.account,
+            isDevelopment: configuration.isDevelopment,
+            file: AgentStateFile(stateDirectory: runtime.configuration.stateDirectory, name: configuration.name),
+            loop: runtime.loop
+        )
+    }
+
+    /// A client of the REST API for this agent's app.
+    public var client: KiiClient { self.enrolment.client }
+
+    /// What happens from now on. Each call makes a stream of its own, which keeps the newest 4,096 events for a
+    /// listener that is slow.
+    public var events: AsyncStream<PushEvent> { self.hub.stream() }
+
+    /// What is on file about this agent; `nil` when it has not registered. Asks nobody and locks nothing.
+    ///
+    /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
+    public func registration() throws(PushAgentError) -> Registration? {
+        try self.enrolment.load()?.registration
+    }
+
+    /// A token of this agent's user or thing, for calls of the ``client``; signs in or refreshes where needed.
+    ///
+    /// - Throws: ``PushAgentError``; ``TransportError`` and ``KiiError`` when the cloud cannot be asked.
+    public func accessToken() async throws -> AccessToken {
+        if self.enrolment.current == nil { try self.enrolment.load() }
+        return try await self.enrolment.token()
+    }
+
+    /// Runs `body` alone: an agent registers or runs once at a time.
+    func exclusively<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let isFree = self.isBusy.withLock { isBusy in
+            defer { isBusy = true }
+            return !isBusy
+        }
+        guard isFree else { throw PushAgentError.alreadyRunning }
+        defer { self.isBusy.withLock { $0 = false } }
+        return try await body()
+    }
+}

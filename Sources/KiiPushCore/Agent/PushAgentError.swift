@@ -1,0 +1,49 @@
+/// Why an agent cannot register or run. Temporary failures are not among them: those are retried.
+public enum PushAgentError: Error, Sendable, CustomStringConvertible {
+    /// Another process works on this state directory; its ID where it could be read.
+    case stateDirectoryInUse(path: String, processID: Int?)
+    /// Another process of this user receives as this installation; a second one would knock it off.
+    case installationInUse(installationID: String, processID: Int?)
+    /// The agent is running already.
+    case alreadyRunning
+    /// The state belongs to another app or account than the configuration names.
+    case stateOfAnotherAccount(path: String)
+    /// The cloud refuses what the agent signs in with. Nothing is retried: it would not get better by itself.
+    case signInRefused(KiiError)
+    /// The cloud no longer takes the token of a pseudo user, and a pseudo user has nothing else to sign in with.
+    case pseudoUserLost(KiiError)
+    /// The broker's endpoint offers no port for the transport that the configuration asks for.
+    case noUsablePort(usesTLS: Bool)
+    /// A file of the state could not be used.
+    case file(FileError)
+    /// The inbox could not be opened.
+    case inbox(reason: String)
+    /// The broker refused the subscription to the installation's topic.
+    case subscriptionRefused
+
+    /// One line: what failed and what to do about it.
+    public var description: String {
+        switch self {
+        case .stateDirectoryInUse(let path, let processID):
+            "\(path) is in use by \(PushAgentError.name(processID)); stop it, or use another state directory"
+        case .installationInUse(let installationID, let processID):
+            "installation \(installationID) is held by \(PushAgentError.name(processID)); stop it, "
+                + "or receive as another user or thing"
+        case .alreadyRunning: "this agent is already running"
+        case .stateOfAnotherAccount(let path):
+            "\(path) belongs to another app or account; register anew, or use another name or state directory"
+        case .signInRefused(let error): "cannot sign in: \(error)"
+        case .pseudoUserLost(let error): "the cloud no longer knows this pseudo user: \(error); register anew"
+        case .noUsablePort(let usesTLS):
+            "the broker's endpoint has no \(usesTLS ? "TLS" : "plain TCP") port; choose the other transport"
+        case .file(let error): error.description
+        case .inbox(let reason): "cannot open the inbox: \(reason)"
+        case .subscriptionRefused:
+            "the broker refused the installation's own topic; delete the installation and register anew"
+        }
+    }
+
+    private static func name(_ processID: Int?) -> String {
+        processID.map { "process \($0)" } ?? "another process"
+    }
+}

@@ -1,0 +1,56 @@
+/// What happened to an agent: its registration, its connection, and the life of each message.
+///
+/// Events are for people, logs and tests; nothing is delivered through them. New cases may be added.
+public enum PushEvent: Sendable {
+    /// The cloud knows the agent: signed in, installation and endpoint at hand.
+    case registered(Registration)
+    /// A connection to the broker is being made.
+    case connecting(host: String, port: Int, usesTLS: Bool)
+    /// The broker has granted the subscription; from here on messages arrive.
+    case connected(Connection)
+    /// The broker kept no session although it was asked to: messages sent meanwhile may be missing.
+    case sessionLost
+    /// The connection ended, or none came about; the next attempt is made after `retryIn`.
+    case disconnected(reason: String, retryIn: Duration)
+    /// The cloud confirmed the subscription.
+    case subscribed(SubscriptionTarget)
+    /// A subscription could not be confirmed; it is tried again after `retryIn`, or given up when that is `nil`.
+    case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
+    /// The inbox cannot be written: nothing is acknowledged, so nothing is lost, until ``storageRecovered``.
+    case storageFailed(reason: String)
+    /// The inbox can be written again.
+    case storageRecovered
+    /// The inbox file was damaged; it was moved aside to this path, and a new one begun.
+    case inboxMovedAside(path: String, reason: String)
+    /// There is no writable state directory, so messages are kept in memory alone, with the smaller promise of
+    /// ``PushRuntime/Configuration/Inbox/memory``.
+    case inboxInMemory(reason: String)
+    /// Something happened to a message.
+    case message(MessageEvent)
+    /// The agent was asked to stop and finishes what is running.
+    case stopping
+
+    /// A connection that carries messages.
+    public struct Connection: Sendable, Hashable {
+        /// The broker's host name or address.
+        public var host: String
+        /// The broker's port.
+        public var port: Int
+        /// Whether the connection is encrypted and the broker's certificate was verified.
+        public var usesTLS: Bool
+        /// MQTT's name and level: `3.1.1` or `3.1`.
+        public var protocolVersion: String
+        /// What the broker promised: at QoS 1 a message is redelivered until it is stored here.
+        public var guarantee: Guarantee
+        /// Whether the broker had kept the session of the last connection.
+        public var sessionPresent: Bool
+    }
+
+    /// How often a message may arrive.
+    public enum Guarantee: Sendable, Hashable {
+        /// QoS 1: never lost once the broker has it; a duplicate is possible.
+        case atLeastOnce
+        /// QoS 0: safe from the moment it is stored here; what the network drops before is gone.
+        case atMostOnce
+    }
+}

@@ -1,0 +1,114 @@
+import Glibc
+
+extension PushRuntime {
+    /// The inbox, the lock and delivery; made by the first agent that asks.
+    ///
+    /// - Throws: ``PushAgentError``.
+    func open() async throws -> Core {
+        // The loop's thread is the one place where two callers cannot be at the same time.
+        try await self.loop.run { [self] in try self.openOnLoop() }
+    }
+
+    private func openOnLoop() throws(PushAgentError) -> Core {
+        if let core = self.opened { return core }
+        var events: [PushEvent] = []
+        let lock: StateLock?
+        let inbox: Inbox?
+        switch self.configuration.inbox {
+        case .memory: (lock, inbox) = (nil, nil)
+        case .file: (lock, inbox) = try self.openFiles(&events)
+        }
+        let core = self.assemble(inbox: inbox, lock: lock, events: events)
+        self.opened = core
+        return core
+    }
+
+    private func openFiles(_ events: inout [PushEvent]) throws(PushAgentError) -> (StateLock?, Inbox?) {
+        let directory = self.configuration.stateDirectory
+        let lock: StateLock
+        do throws(FileError) {
+            try PrivateFile.makeDirectory(directory)
+        } catch {
+            events.append(.inboxInMemory(reason: error.description))
+            return (nil, nil)
+        }
+        do throws(LockError) {
+            lock = StateLock(try LockFile(path: "\(directory)/lock"))
+        } catch {
+            switch error {
+            case .held(let path, let processID): throw .stateDirectoryInUse(path: path, processID: processID)
+            case .unusable(let path, let reason):
+                events.append(.inboxInMemory(reason: "cannot lock \(path): \(reason)"))
+                return (nil, nil)
+            }
+        }
+        let path = "\(directory)/inbox.sqlite"
+        do throws(InboxError) {
+            return (lock, try Inbox(path: path))
+        } catch {
+            guard error.kind == .corrupt else { throw .inbox(reason: error.description) }
+            events.append(.inboxMovedAside(path: try self.moveAside(path), reason: error.description))
+        }
+        do throws(InboxError) {
+            return (lock, try Inbox(path: path))
+        } catch {
+            throw .inbox(reason: error.description)
+        }
+    }
+
+    // A damaged inbox may still be readable by a person with SQLite's tools, so it is kept, with its log.
+    private func moveAside(_ path: String) throws(PushAgentError) -> String {
+        let kept = "\(path).damaged-\(Timestamp.now().millisecondsSinceEpoch)"
+        guard rename(path, kept) == 0 else {
+            throw .file(.system(path: path, operation: "rename", code: errno))
+        }
+        for suffix in ["-wal", "-shm"] { rename(path + suffix, kept + suffix) }
+        return kept
+    }
+
+    private func assemble(inbox: Inbox?, lock: StateLock?, events: [PushEvent]) -> Core {
+        let loop = self.loop
+        // An empty command is enough: the loop takes a turn for it, and the turn opens the mailbox.
+        let mailbox = DeliveryMailbox(wake: { [weak loop] in _ = loop?.submit {} })
+        var delivery = inbox == nil ? DeliveryConfiguration.memoryInbox : DeliveryConfiguration()
+        delivery.concurrentHandlers = max(1, self.configuration.concurrentHandlers)
+        delivery.isStrictlyOrdered = self.configuration.isStrictlyOrdered
+        let hubs = self.hubs
+        let runner = DeliveryRunner(configuration: delivery, store: mailbox, observer: HubObserver(hubs: hubs))
+        let topics = self.topics
+        let store: any MessageStore =
+            inbox.map { FileMessageStore(inbox: $0, topics: { key in topics.withLock { $0[key] } }) }
+            ?? MemoryMessageStore()
+        let pipeline = ReceivePipeline(
+            store: store,
+            loop: loop,
+            mailbox: mailbox,
+            delivery: runner,
+            report: { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
+        )
+        loop.setTurnDelegate(pipeline)
+        return Core(
+            pipeline: LoopIsolated(confining: pipeline, to: loop), mailbox: mailbox, runner: runner, lock: lock,
+            isDurable: inbox != nil, events: events)
+    }
+}
+
+/// A ``LockFile`` that several owners share.
+final class StateLock: Sendable {
+    private let file: LockFile
+
+    init(_ file: consuming LockFile) { self.file = file }
+}
+
+/// Tells each agent what happened to its messages.
+private struct HubObserver: DeliveryObserver {
+    let hubs: Locked<[Int64: EventHub]>
+
+    func deliveryHappened(_ events: [DeliveryEvent]) {
+        let known = self.hubs.withLock { $0 }
+        for event in events {
+            guard let hub = known[event.installation], hub.hasListeners else { continue }
+            hub.emit(.message(MessageEvent(event)))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// What the agents of one process share: one network thread, one inbox, one lock on the state directory.
+///
+/// Any number of agents may run on one runtime; a gateway that receives for thousands of things has one. Creating a
+/// runtime starts its thread; the state directory is locked when the first agent registers or runs. Two processes
+/// cannot use one state directory at once.
+public final class PushRuntime: Sendable {
+    /// How a runtime stores and connects.
+    public struct Configuration: Sendable {
+        /// Where messages are kept until their handler has answered.
+        public enum Inbox: Sendable, Hashable {
+            /// In a SQLite file: a message is acknowledged when it is on the disk, and is never lost after that.
+            case file
+            /// In memory: a message is acknowledged when its handler has answered (three attempts, 60 s in all). What the
+            /// handler gave up on, and a message that ends the process, are not kept.
+            case memory
+        }
+
+        /// The directory for the inbox, the lock and the tokens. Made with mode 0700 where it is missing. Default:
+        /// ``PushRuntime/standardStateDirectory()``.
+        public var stateDirectory: String
+        /// Where messages are kept. Default: ``Inbox/file``.
+        public var inbox: Inbox
+        /// How many handlers run at once, 1 or more. Default 4.
+        public var concurrentHandlers: Int
+        /// Whether a message that waits for its retry holds back its successors from the same source. Default: no.
+        public var isStrictlyOrdered: Bool
+        /// A file of PEM certificates to trust instead of the system's, for the REST API and the broker. Default: none.
+        public var certificateAuthorityFile: String?
+        /// Whether certificates are verified. Turning it off lets anyone on the way read and forge everything.
+        public var verifiesCertificates: Bool
+        /// The URL of a proxy (`http`, `https`, `socks5`, …) for the REST API and the broker. Default: none; the
+        /// environment is not looked at.
+        public var proxy: String?
+        /// How long a stop waits for running handlers. Default 10 s. Messages that are not finished by then are
+        /// delivered again by the next run.
+        public var shutdownGrace: Duration
+
+        /// The defaults, with a state directory of one's own where wanted.
+        public init(stateDirectory: String = PushRuntime.standardStateDirectory()) {
+            self.stateDirectory = stateDirectory
+            self.inbox = .file
+            self.concurrentHandlers = 4
+            self.isStrictlyOrdered = false
+            self.certificateAuthorityFile = nil
+            self.verifiesCertificates = true
+            self.proxy = nil
+            self.shutdownGrace = .seconds(10)
+        }
+    }
+
+    /// What is made when the first agent needs it.
+    struct Core: Sendable {
+        let pipeline: LoopIsolated<ReceivePipeline>
+        let mailbox: DeliveryMailbox
+        let runner: DeliveryRunner
+        let lock: StateLock?
+        /// Whether messages are kept in a file.
+        let isDurable: Bool
+        /// What happened while opening, for every agent to tell.
+        let events: [PushEvent]
+    }
+
+    let configuration: Configuration
+    let loop: EventLoop
+    private let core = Locked<Core?>(nil)
+    /// Who hears of an installation's messages, by the store's key.
+    let hubs = Locked<[Int64: EventHub]>([:])
+    /// The MQTT topic of each installation, by the store's key.
+    let topics = Locked<[Int64: String]>([:])
+
+    var opened: Core? {
+        get { self.core.withLock { $0 } }
+        set { self.core.withLock { $0 = newValue } }
+    }
+
+    /// Starts the network thread.
+    ///
+    /// - Throws: ``TransportError`` with code `invalidConfiguration` for a proxy or CA file that cannot be used.
+    public init(configuration: Configuration = Configuration()) throws {
+        self.configuration = configuration
+        self.loop = try EventLoop(
+            configuration: EventLoop.Configuration(
+                tls: TLSConfiguration(
+                    caFile: configuration.certificateAuthorityFile, insecure: !configuration.verifiesCertificates),
+                proxy: configuration.proxy
+            ))
+    }
+
+    deinit {
+        self.stop()
+    }
+
+    /// The state directory by convention: `$STATE_DIRECTORY` (which systemd sets), else `$XDG_STATE_HOME/kii-push`,
+    /// else `~/.local/state/kii-push`; `/var/lib/kii-push` when not even a home is known.
+    public static func standardStateDirectory() -> String {
+        StateDirectory.standard(environment: environmentVariable) ?? "/var/lib/kii-push"
+    }
+
+    /// A client of the REST API that shares this runtime's connections.
+    public func client(for app: KiiApp) -> KiiClient {
+        KiiClient(app: app, transport: self.loop)
+    }
+
+    /// Ends the runtime: running handlers get ``Configuration/shutdownGrace``, connections close, the lock is released.
+    ///
+    /// Agents that still run end as if cancelled. Afterwards nothing of the runtime can be used.
+    public func shutdown() async {
+        if let core = self.opened { await core.runner.drain(until: .now() + self.configuration.shutdownGrace) }
+        self.stop()
+    }
+
+    private func stop() {
+        self.loop.shutdown()
+        let core = self.core.withLock { core in
+            defer { core = nil }
+            return core
+        }
+        core?.runner.shutdown()
+    }
+}

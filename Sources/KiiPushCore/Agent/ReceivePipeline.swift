@@ -1,0 +1,170 @@
+/// The middle of every turn: what was received is stored, then acknowledged, then handed to delivery.
+///
+/// Lives on the loop thread. Everything that a turn received, on however many connections, and every verdict handed in
+/// since the last one share one transaction. Only what it has returned for is acknowledged, so a failed commit costs
+/// time and never a message: the work is kept and tried again.
+final class ReceivePipeline: TurnDelegate {
+    /// An acknowledgement that waits for a message's outcome.
+    private struct Gate {
+        let link: BrokerLink
+        let ticket: UInt64
+    }
+
+    /// Limits of what is kept before reading from the network stops.
+    struct Limits: Sendable {
+        /// Received and not stored, because the store cannot be written.
+        var unstoredBytes: Int64 = 8 << 20
+        /// Stored and waiting for a handler.
+        var pendingBytes: Int64 = 1 << 30
+    }
+
+    let store: any MessageStore
+    private let loop: EventLoop
+    private let mailbox: DeliveryMailbox
+    private let limits: Limits
+    private let delivery: DeliveryRunner
+    private let report: (PushEvent) -> Void
+    private var work = TurnWork()
+    private var committed: (work: TurnWork, outcome: TurnOutcome)?
+    private var unstoredBytes: Int64 = 0
+    private var retryAt: MonotonicInstant?
+    private var links: [ObjectIdentifier: BrokerLink] = [:]
+    private var gates: [Int64: Gate] = [:]
+    private var timersFired: [BrokerLink] = []
+    private(set) var isReadingPaused = false
+
+    /// How long a store that failed is left alone.
+    private static let retryInterval: Duration = .seconds(1)
+
+    init(
+        store: any MessageStore,
+        loop: EventLoop,
+        mailbox: DeliveryMailbox,
+        limits: Limits = Limits(),
+        delivery: DeliveryRunner,
+        report: @escaping (PushEvent) -> Void
+    ) {
+        self.store = store
+        self.loop = loop
+        self.mailbox = mailbox
+        self.limits = limits
+        self.delivery = delivery
+        self.report = report
+    }
+
+    /// Takes a message into this turn's transaction.
+    func received(_ arrival: Arrival) {
+        self.unstoredBytes += Int64(arrival.message.payload.count + arrival.message.topic.utf8.count)
+        self.work.arrivals.append(arrival)
+    }
+
+    func add(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = link }
+
+    func remove(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = nil }
+
+    /// Has the link's clock looked at when everything that this turn received has been read, so that an answer which
+    /// lies in the socket does not count as missing.
+    func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
+
+    func commit() {
+        let timersFired = self.timersFired
+        self.timersFired.removeAll(keepingCapacity: true)
+        for link in timersFired { link.lookAtClock() }
+        self.work.orders += self.mailbox.take()
+        guard !self.work.isEmpty, self.retryAt.map({ self.loop.now >= $0 }) ?? true else { return }
+        let reserved = self.reserveRoom()
+        do throws(InboxError) {
+            let outcome = try self.store.commit(self.work)
+            self.committed = (self.work, outcome)
+            self.work = TurnWork()
+            self.unstoredBytes = 0
+            if self.retryAt != nil {
+                self.retryAt = nil
+                self.report(.storageRecovered)
+            }
+        } catch {
+            for link in self.links.values { link.forgetAbsorptions() }
+            self.delivery.release(reserved)
+            if self.retryAt == nil { self.report(.storageFailed(reason: error.description)) }
+            let retryAt = self.loop.now + ReceivePipeline.retryInterval
+            self.retryAt = retryAt
+            // The timer's only task is to make the loop take a turn, which tries again.
+            self.loop.schedule(at: retryAt) {}
+        }
+        self.applyBackPressure()
+    }
+
+    func afterCommit() {
+        guard let (work, outcome) = self.committed else { return }
+        self.committed = nil
+        var messages: [StoredMessage] = []
+        messages.reserveCapacity(outcome.arrivals.count)
+        var unused = 0
+        for (arrival, stored) in zip(work.arrivals, outcome.arrivals) {
+            switch stored {
+            case .new(let message):
+                arrival.link.stored(message.sequence, arrival)
+                self.openGate(of: arrival, sequence: message.sequence, isFinal: self.store.isDurable)
+                if arrival.isInHand { messages.append(message) }
+            case .redelivered(let sequence, let isFinal):
+                arrival.link.absorbed(sequence, arrival)
+                if arrival.isInHand { unused += 1 }
+                self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
+            }
+        }
+        for sequence in outcome.finished {
+            guard let gate = self.gates.removeValue(forKey: sequence) else { continue }
+            gate.link.acknowledge(gate.ticket)
+        }
+        for link in self.links.values { link.flush() }
+        if unused > 0 { self.delivery.release(unused) }
+        self.delivery.deliver(messages)
+        for reply in outcome.replies { reply() }
+    }
+
+    /// Asks delivery how much of this turn it has room for; the rest is stored as waiting and read back later.
+    ///
+    /// - Returns: the room that was granted.
+    private func reserveRoom() -> Int {
+        var granted = 0
+        var start = 0
+        // One installation's messages of a turn mostly stand in a row.
+        while start < self.work.arrivals.count {
+            let installation = self.work.arrivals[start].link.installation
+            var end = start + 1
+            while end < self.work.arrivals.count, self.work.arrivals[end].link.installation == installation { end += 1 }
+            let room = self.delivery.reserve(end - start, installation: installation)
+            for index in start..<end { self.work.arrivals[index].isInHand = index - start < room }
+            granted += room
+            start = end
+        }
+        return granted
+    }
+
+    private func openGate(of arrival: Arrival, sequence: Int64, isFinal: Bool) {
+        guard let ticket = arrival.message.ticket else { return }
+        if self.store.isDurable {
+            // All that the turn received is stored, so everything up to the last one may go at once.
+            arrival.link.acknowledgeThrough(ticket)
+        } else if isFinal {
+            arrival.link.acknowledge(ticket)
+        } else {
+            self.gates[sequence] = Gate(link: arrival.link, ticket: ticket)
+        }
+    }
+
+    private func applyBackPressure() {
+        let pending = self.store.pendingBytes
+        let isOver = self.unstoredBytes > self.limits.unstoredBytes || pending > self.limits.pendingBytes
+        // Reading goes on only well below the limit, so that it does not stop and start with every message.
+        let isWellBelow = self.unstoredBytes == 0 && pending < self.limits.pendingBytes / 10 * 9
+        if isOver, !self.isReadingPaused {
+            self.isReadingPaused = true
+        } else if isWellBelow, self.isReadingPaused {
+            self.isReadingPaused = false
+        } else {
+            return
+        }
+        for link in self.links.values { link.setReadingPaused(self.isReadingPaused) }
+    }
+}

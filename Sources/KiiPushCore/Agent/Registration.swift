@@ -1,0 +1,15 @@
+/// What the cloud knows this agent by. No secret among it.
+public struct Registration: Sendable, Hashable {
+    /// The user or thing that owns the installation and is the subscriber.
+    public var principal: Principal
+    /// The installation, Kii's word for one delivery channel of a user or thing.
+    public var installationID: String
+    /// The broker's host.
+    public var host: String
+    /// The broker's plain port.
+    public var portTCP: UInt16
+    /// The broker's TLS port.
+    public var portSSL: UInt16
+    /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well.
+    public var mqttTopic: String
+}
