@@ -55,6 +55,22 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "CommandTests", dependencies: ["kii-push", "KiiPushCore"], swiftSettings: settings),
+        .executableTarget(
+            name: "CountingAgent",
+            dependencies: ["KiiPushCore"],
+            path: "Tests/CountingAgent",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["KiiPushCore", "KiiPushEmulator", "MinimalAgent"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: ["KiiPushCore", "KiiPushEmulator", "CountingAgent"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "LayeringTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -94,22 +94,6 @@ struct JSONSlice: Sendable {
         return elements
     }
 
-    /// One element, without materialising any other; asked of an `array` only.
-    func element(_ index: Int) -> JSONSlice? {
-        guard index >= 0 else { return nil }
-        let range: Range<Int>? = self.bytes.withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return nil }
-            var cursor = JSONCursor(base: base, container: Int(self.start))
-            var passed = 0
-            while let element = cursor.nextElement() {
-                if passed == index { return element }
-                passed += 1
-            }
-            return nil
-        }
-        return range.map(self.slice)
-    }
-
     /// The last member with `key`, without materialising any other; asked of an `object` only.
     func member(_ key: String) -> JSONSlice? {
         var key = key

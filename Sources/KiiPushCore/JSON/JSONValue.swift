@@ -139,13 +139,8 @@ public struct JSONValue: Sendable {
     ///
     /// It is found by stepping over the ones before it: to visit all elements take ``array``.
     public subscript(index: Int) -> JSONValue? {
-        switch self.storage {
-        case .array(let elements) where elements.indices.contains(index):
-            elements[index]
-        case .parsed(let slice) where slice.kind == .array:
-            slice.element(index).map(JSONValue.init(slice:))
-        default: nil
-        }
+        guard let elements = self.array, elements.indices.contains(index) else { return nil }
+        return elements[index]
     }
 
     /// What `pointer` leads to from here (RFC 6901); `nil` if there is nothing.

@@ -15,8 +15,7 @@ struct PayloadScan {
     /// Scans a payload, which must be one JSON object and nothing else.
     init(checking bytes: [UInt8]) throws(MessageError) {
         guard bytes.count <= JSONLimits.default.maximumBytes else {
-            throw .malformed(
-                JSONError(code: .tooLarge, byteOffset: JSONLimits.default.maximumBytes, pointer: JSONPointer()))
+            throw .malformed(JSONError(code: .tooLarge, byteOffset: bytes.count, pointer: JSONPointer()))
         }
         do throws(JSONFault) {
             try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) in

@@ -85,35 +85,6 @@ import Testing
         #expect(null.value(of: field) == nil)
     }
 
-    /// The table of fields by kind: what a send flag adds or leaves out never changes a kind, but for the topic's ID.
-    @Test(arguments: [KeyFamily.long, .short], 0..<16)
-    func sendFlagsAddFieldsAndKeepTheKind(family: KeyFamily, flags: Int) throws {
-        let optional: [(MessageField, JSONValue)] = [
-            (.appID, "12345678"), (.origin, "EXPLICIT"), (.when, 1_463_364_001_908), (.type, "NEWS"),
-        ]
-        let added = optional.indices.filter { flags & 1 << $0 != 0 }.map { optional[$0] }
-        let scope: [(MessageField, JSONValue)] = [(.scopeAppID, "12345678"), (.scopeType, "APP")]
-        let cases: [([(MessageField, JSONValue)], ReceivedMessage.Kind)] = [
-            ([(.sender, "u"), (.topic, "t")] + scope, .pushToUser), ([(.topic, "t")], .pushToUser),
-            ([(.sender, "u")] + scope, .directPush), ([(.sender, "u")], .directPush), ([], .directPush),
-            ([(.bucketID, "b"), (.bucketType, "rw"), (.objectID, "o")] + scope, .pushToApp),
-        ]
-        for (fields, kind) in cases {
-            let present = fields + added
-            var members = present.map { JSONMember(key: $0.0.key(in: family), value: $0.1) }
-            if family == .short { members.append(JSONMember(key: "aps", value: [:])) }
-            let message = try ReceivedMessage(payload: JSONValue(members: members))
-            #expect(message.kind == kind)
-            for field in MessageField.allCases {
-                let value = present.first { $0.0 == field }?.1
-                #expect(message.value(of: field) == (value?.string ?? value?.number?.text))
-            }
-            let isResolved = fields.contains { $0.0 == .scopeType }
-            #expect(message.containsTopic == (isResolved && kind == .pushToUser))
-            #expect(message.containsObject == (isResolved && kind == .pushToApp))
-        }
-    }
-
     @Test(
         arguments: [
             ("1463364001908", 1_463_364_001_908), (#""1463364001908""#, 1_463_364_001_908),
