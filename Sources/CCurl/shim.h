@@ -6,8 +6,9 @@
 // CURLOPT_PROTOCOLS has a successor in 7.85, which the oldest libcurl that is supported (7.68) lacks.
 #define CURL_DISABLE_DEPRECATION 1
 #include <curl/curl.h>
-// Swift's Glibc module leaves it out.
+// Swift's Glibc module leaves these out.
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 // curl_easy_setopt(), curl_easy_getinfo() and curl_multi_setopt() are variadic, which Swift cannot call.
 // One wrapper per C argument type.

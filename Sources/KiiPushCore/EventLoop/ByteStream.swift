@@ -25,6 +25,7 @@ package final class ByteStream {
     private var connection: (easy: CurlEasy, group: StreamGroup, descriptor: Int32)?
     private var outgoing = SendBuffer()
     private var wantsToWrite = false
+    private var interest: Epoll.Interest?
     private var peerHasClosed = false
     private var sendError: TransportError?
     // Whether libcurl may hold bytes that the socket no longer shows: a TLS layer does.
@@ -79,18 +80,20 @@ package final class ByteStream {
         self.tearDown()
     }
 
-    /// Closes when everything queued has left, or after the configured linger time. No delegate call follows.
+    /// Closes in good order: when everything queued has left and the peer has closed too, or after the configured linger
+    /// time. What still comes is dropped. No delegate call follows.
     package func closeAfterFlush() {
         switch self.state {
         case .closed, .lingering: return
         case .connecting where self.outgoing.isEmpty: self.tearDown()
-        case .open where self.outgoing.isEmpty: self.tearDown()
         case .connecting, .open:
             self.delegate = nil
             self.isPaused = false
             if self.state == .open {
                 self.state = .lingering
                 self.updateInterest()
+                self.streams?.queueDrain(self)
+                self.streams?.queueFlush(self)
             }
             self.streams?.limitLinger(self)
         }
@@ -152,8 +155,6 @@ extension ByteStream {
             }
         } else if events & (Epoll.readable | Epoll.broken | Epoll.halfClosed) != 0 {
             self.streams?.queueDrain(self)
-        } else {
-            self.updateInterest()
         }
     }
 
@@ -191,11 +192,14 @@ extension ByteStream {
                 try easy.check(code)
                 return sent
             }
-            if isDone, self.state == .lingering { return self.tearDown() }
-            if self.wantsToWrite == isDone {
-                self.wantsToWrite = !isDone
-            }
+            self.wantsToWrite = !isDone
             self.updateInterest()
+            // A close with bytes unread would be a reset, which overtakes what was just written. So only this side is
+            // closed, until the peer closes the other. In TLS that is the peer's move alone: an MQTT server makes it
+            // on DISCONNECT (MQTT 3.1.1 section 3.14.4).
+            if isDone, self.state == .lingering, !self.isBuffered, let descriptor = self.connection?.descriptor {
+                shutdown(descriptor, Int32(SHUT_WR))
+            }
         } catch {
             self.sendFailed(error)
         }
@@ -258,6 +262,8 @@ extension ByteStream {
         } else if !self.peerHasClosed {
             interest |= Epoll.halfClosed
         }
+        guard interest != self.interest else { return }
+        self.interest = interest
         do {
             try self.streams?.sockets.watch(descriptor, for: interest, owner: .stream(self))
         } catch {

@@ -4,9 +4,10 @@
 /// received, calls the ``TurnDelegate``, writes what was sent, and sleeps until something happens. Nothing on it may
 /// block. A loop that is let go of shuts down; ``shutdown()`` does it at a known time.
 package final class EventLoop: HTTPTransport, Sendable {
-    let thread = LoopThread()
+    let thread: LoopThread
     private let queue: CommandQueue
-    private let core: LoopIsolated<LoopCore>
+    // Emptied by the thread as its last act, so that everything it owns dies on it.
+    private let core: LoopIsolated<LoopCore?>
 
     /// Starts the loop's thread.
     ///
@@ -14,12 +15,17 @@ package final class EventLoop: HTTPTransport, Sendable {
     ///   or a CA file that cannot be read.
     package init(configuration: Configuration = .init()) throws(TransportError) {
         try CurlLibrary.start()
+        self.thread = try LoopThread()
         let options = try ConnectionOptions(configuration)
         let transfers = try TransferSet(configuration, options: options)
         self.queue = CommandQueue(waker: Waker(transfers.multi))
         let core = try LoopCore(configuration, transfers: transfers, options: options, queue: self.queue)
         self.core = LoopIsolated(core, on: self.thread)
-        try self.thread.start { [core = self.core] in core.value.run() }
+        try self.thread.start { [core = self.core] in
+            core.value?.run()
+            let ended = core.value.take()
+            withExtendedLifetime(ended) {}
+        }
     }
 
     deinit {
@@ -58,13 +64,16 @@ package final class EventLoop: HTTPTransport, Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isAccepted = self.submit { [core = self.core] in
-                    core.value.transfers.start(request, ticket: ticket, continuation: continuation)
+                    guard let transfers = core.value?.transfers else {
+                        return continuation.resume(throwing: TransportError.shutDown)
+                    }
+                    transfers.start(request, ticket: ticket, continuation: continuation)
                 }
                 if !isAccepted { continuation.resume(throwing: TransportError.shutDown) }
             }
         } onCancel: {
             ticket.cancel()
-            self.submit { [core = self.core] in core.value.transfers.cancel(ticket) }
+            self.submit { [core = self.core] in core.value?.transfers.cancel(ticket) }
         }
     }
 
@@ -85,26 +94,33 @@ package final class EventLoop: HTTPTransport, Sendable {
 // Calling these on any other thread is a programmer error and traps.
 extension EventLoop {
     /// When this turn began.
-    package var now: MonotonicInstant { self.core.value.now }
+    package var now: MonotonicInstant { self.live.now }
 
     /// Begins to connect. The delegate hears of the outcome, never before this returns.
+    ///
+    /// While the loop shuts down the stream is closed from the start, and the delegate hears nothing.
     package func openStream(_ target: StreamTarget, delegate: any ByteStreamDelegate) -> ByteStream {
-        self.core.value.streams.open(target, delegate: delegate)
+        self.live.streams.open(target, delegate: delegate)
     }
 
     /// Runs `body` in the first turn that begins at or after `deadline`; timers fire in the order of their deadlines.
     @discardableResult
     package func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID {
-        self.core.value.timers.schedule(at: deadline, body)
+        self.live.timers.schedule(at: deadline, body)
     }
 
     /// Takes a timer back; one that has fired stays fired.
     package func cancel(_ timer: TimerID) {
-        self.core.value.timers.cancel(timer)
+        self.core.value?.timers.cancel(timer)
     }
 
     /// Has `delegate` called in every turn, from this one on. The loop holds it until it is replaced or shut down.
     package func setTurnDelegate(_ delegate: (any TurnDelegate)?) {
-        self.core.value.turnDelegate = delegate
+        self.live.turnDelegate = delegate
+    }
+
+    private var live: LoopCore {
+        guard let core = self.core.value else { preconditionFailure("the event loop has ended") }
+        return core
     }
 }

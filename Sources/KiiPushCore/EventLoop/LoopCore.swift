@@ -34,6 +34,7 @@ final class LoopCore {
         self.transfers.endAll(.shutDown)
         self.commitAndFlush()
         self.streams.endAll(.shutDown)
+        self.timers.removeAll()
         self.turnDelegate = nil
     }
 

@@ -1,3 +1,4 @@
+import CCurl
 import Glibc
 import Synchronization
 
@@ -6,7 +7,19 @@ final class LoopThread: Sendable {
     // Zero before the thread's first and after its last instruction of ours, so a later thread that gets the same
     // pthread_t is never taken for this one. Only the thread itself can find its own value here.
     private let identity = Atomic<UInt>(0)
-    private let joinable = Locked<pthread_t?>(nil)
+    // An eventfd, since any number of threads can wait on it: each takes one of the many units left at the end.
+    private let ended: Int32
+
+    init() throws(TransportError) {
+        self.ended = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_SEMAPHORE))
+        guard self.ended >= 0 else {
+            throw TransportError(.other, detail: "eventfd failed: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit {
+        close(self.ended)
+    }
 
     var isCurrent: Bool {
         self.identity.load(ordering: .relaxed) == UInt(pthread_self())
@@ -19,6 +32,7 @@ final class LoopThread: Sendable {
             blockSignals()
             body()
             self.identity.store(0, ordering: .relaxed)
+            eventfd_write(self.ended, UInt64(UInt32.max))
         }
         let context = Unmanaged.passRetained(job)
         var thread = pthread_t()
@@ -34,26 +48,18 @@ final class LoopThread: Sendable {
         )
         guard code == 0 else {
             context.release()
+            eventfd_write(self.ended, UInt64(UInt32.max))
             throw TransportError(.other, detail: "the loop's thread cannot start: \(String(cString: strerror(code)))")
         }
-        self.joinable.withLock { [thread] in $0 = thread }
+        pthread_detach(thread)
     }
 
-    /// Waits until the thread has ended; every caller does, whoever came first. From the thread itself it only lets go.
+    /// Waits until what the thread runs has returned. On the thread itself it returns at once.
     func join() {
-        guard !self.isCurrent else {
-            self.joinable.withLock { thread in
-                if let handle = thread { pthread_detach(handle) }
-                thread = nil
-            }
-            return
-        }
-        // Held while waiting: that is how a second caller waits. The thread takes this lock only above, and a caller
-        // that is waiting here has made that branch needless by then.
-        self.joinable.withLock { thread in
-            if let handle = thread { pthread_join(handle, nil) }
-            thread = nil
-        }
+        guard !self.isCurrent else { return }
+        var unit: eventfd_t = 0
+        // A signal handler may interrupt the wait.
+        while eventfd_read(self.ended, &unit) != 0, errno == EINTR {}
     }
 
     private final class Job {

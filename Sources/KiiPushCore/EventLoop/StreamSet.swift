@@ -15,6 +15,7 @@ final class StreamSet {
     private var toDrain: [ByteStream] = []
     private var toFlush: [ByteStream] = []
     private var doomed: [(stream: ByteStream, error: TransportError)] = []
+    private var hasEnded = false
 
     init(
         _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap
@@ -33,6 +34,10 @@ final class StreamSet {
     func open(_ target: StreamTarget, delegate: any ByteStreamDelegate) -> ByteStream {
         let isBuffered = target.isTLS || self.options.usesProxy
         let stream = ByteStream(delegate: delegate, streams: self, isBuffered: isBuffered)
+        guard !self.hasEnded else {
+            stream.close()
+            return stream
+        }
         self.streams[ObjectIdentifier(stream)] = stream
         do {
             try stream.start(try self.handle(for: target), in: try self.groupWithRoom())
@@ -92,10 +97,9 @@ final class StreamSet {
     }
 
     func endAll(_ error: TransportError) {
-        // A delegate may open another on hearing of the end of the first.
-        while let stream = self.streams.first?.value {
-            stream.fail(error)
-        }
+        // A delegate may open another on hearing of the end of the first: not any more.
+        self.hasEnded = true
+        for stream in self.streams.values { stream.fail(error) }
         self.doomed = []
     }
 

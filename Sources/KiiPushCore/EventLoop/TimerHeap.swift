@@ -45,6 +45,11 @@ final class TimerHeap {
         }
     }
 
+    func removeAll() {
+        self.entries = []
+        self.bodies = [:]
+    }
+
     /// Names the timers scheduled from here on; see ``popDue(at:before:)``.
     var horizon: TimerID { TimerID(number: self.nextNumber) }
 

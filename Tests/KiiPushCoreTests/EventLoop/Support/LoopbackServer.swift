@@ -118,7 +118,7 @@ final class LoopbackConnection: Sendable {
     func readExactly(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
-            let more = self.read(count - bytes.count)
+            let more = self.read(min(count - bytes.count, 65536))
             guard !more.isEmpty else { break }
             bytes += more
         }
@@ -165,9 +165,10 @@ final class LoopbackConnection: Sendable {
         while !self.read().isEmpty {}
     }
 
-    func shrinkReceiveBuffer() {
-        var size: Int32 = 4096
-        setsockopt(self.descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4)
+    /// Blocks without reading until the server is stopped or the connection breaks.
+    func waitForStop() {
+        var entry = pollfd(fd: self.descriptor, events: 0, revents: 0)
+        poll(&entry, 1, -1)
     }
 
     func shutdownWrite() {

@@ -1,0 +1,226 @@
+import Foundation
+import KiiPushCore
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct EventLoopTests {
+    let loop: EventLoop
+
+    init() throws { self.loop = try EventLoop() }
+
+    @Test func runsCommandsInOrderOnItsOwnThread() async throws {
+        let seen = Locked<[Int]>([])
+        let onLoop = Locked<[Bool]>([])
+        for number in 0..<1000 {
+            self.loop.submit { [loop = self.loop] in
+                seen.withLock { $0.append(number) }
+                onLoop.withLock { $0.append(loop.isCurrent) }
+            }
+        }
+        try await self.loop.run {}
+        #expect(seen.withLock { $0 } == Array(0..<1000))
+        #expect(onLoop.withLock { $0 }.allSatisfy { $0 })
+        #expect(!self.loop.isCurrent)
+    }
+
+    @Test func wakesForCommandsOfManyThreadsAndKeepsEachThreadsOrder() async throws {
+        let seen = Locked<[Int: [Int]]>([:])
+        let loop = self.loop
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    for number in 0..<2000 {
+                        loop.submit { seen.withLock { $0[thread, default: []].append(number) } }
+                        // Now and then wait, so that the loop falls asleep in between.
+                        if number % 200 == 0 { _ = try? await loop.run {} }
+                    }
+                }
+            }
+        }
+        try await self.loop.run {}
+        #expect(seen.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<8).map { ($0, Array(0..<2000)) }))
+    }
+
+    @Test func runsACommandFromItsOwnThreadInTheNextTurn() async throws {
+        let log = Locked<[String]>([])
+        let turn = try await self.loop.run { [loop = self.loop] in
+            let turn = TurnLog(log)
+            loop.setTurnDelegate(turn)
+            loop.submit { log.withLock { $0.append("command") } }
+            return LoopIsolated(confining: turn, to: loop)
+        }
+        try await self.loop.run { [loop = self.loop] in
+            _ = turn.value
+            loop.setTurnDelegate(nil)
+        }
+        #expect(log.withLock { $0 }.prefix(3) == ["commit", "afterCommit", "command"])
+    }
+
+    @Test func firesTimersByDeadlineThenByAge() async throws {
+        let fired = Locked<[Int]>([])
+        let (done, finish) = AsyncStream.makeStream(of: Void.self)
+        var random = SplitMix(seed: 7)
+        let delays = (0..<500).map { _ in Int64(random.next() % 20) }
+        try await self.loop.run { [loop = self.loop] in
+            for (index, delay) in delays.enumerated() {
+                let deadline = loop.now + .milliseconds(delay)
+                loop.schedule(at: deadline) {
+                    #expect(loop.now >= deadline)
+                    fired.withLock { $0.append(index) }
+                }
+            }
+            loop.schedule(at: loop.now + .milliseconds(21)) { finish.finish() }
+        }
+        for await _ in done {}
+        let expected = delays.indices.sorted { (delays[$0], $0) < (delays[$1], $1) }
+        #expect(fired.withLock { $0 } == expected)
+    }
+
+    @Test func neverFiresACancelledTimer() async throws {
+        let fired = Locked<[Int]>([])
+        let (done, finish) = AsyncStream.makeStream(of: Void.self)
+        try await self.loop.run { [loop = self.loop] in
+            // Enough of them that the heap is rebuilt on the way.
+            let timers = (0..<300).map { index in
+                loop.schedule(at: loop.now + .milliseconds(300 - index)) { fired.withLock { $0.append(index) } }
+            }
+            for (index, timer) in timers.enumerated() where index != 150 && index != 295 {
+                loop.cancel(timer)
+                loop.cancel(timer)
+            }
+            loop.schedule(at: loop.now + .milliseconds(160)) { finish.finish() }
+        }
+        for await _ in done {}
+        #expect(fired.withLock { $0 } == [295, 150])
+    }
+
+    @Test func aTimerForThePastThatReschedulesItselfDoesNotHoldUpTheTurn() async throws {
+        let count = Locked(0)
+        try await self.loop.run { [loop = self.loop] in repeatForever(on: loop, count) }
+        let server = try LoopbackServer.http { _ in response("ok") }
+        defer { server.stop() }
+        let answer = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
+        #expect(answer.status == 200)
+        #expect(count.withLock { $0 } > 1)
+    }
+
+    @Test func shutdownRunsWhatIsQueuedAndRefusesWhatComesAfter() async throws {
+        let log = Locked<[String]>([])
+        let turn = try await self.loop.run { [loop = self.loop] in
+            let turn = TurnLog(log)
+            loop.setTurnDelegate(turn)
+            return LoopIsolated(confining: turn, to: loop)
+        }
+        log.withLock { $0 = [] }
+        #expect(self.loop.submit { log.withLock { $0.append("last") } })
+        self.loop.shutdown()
+        #expect(log.withLock { $0 }.suffix(3) == ["last", "commit", "afterCommit"])
+        #expect(!self.loop.submit {})
+        await #expect(throws: TransportError.self) { try await self.loop.run {} }
+        await #expect(throws: TransportError.self) {
+            try await self.loop.perform(HTTPRequest(method: "GET", url: "http://127.0.0.1/"))
+        }
+        self.loop.shutdown()
+        _ = turn
+    }
+
+    @Test func shutdownMayComeFromSeveralThreadsAndFromTheLoopItself() async throws {
+        let loop = self.loop
+        let reachedEnd = Locked(0)
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<6 {
+                group.addTask {
+                    if index == 3 { loop.submit { loop.shutdown() } }
+                    loop.shutdown()
+                    reachedEnd.withLock { $0 += 1 }
+                }
+            }
+        }
+        #expect(reachedEnd.withLock { $0 } == 6)
+        #expect(!loop.submit {})
+    }
+
+    @Test func lettingGoOfALoopEndsIt() async throws {
+        let (freed, finish) = AsyncStream.makeStream(of: Void.self)
+        do {
+            let loop = try EventLoop()
+            try await loop.run {
+                let canary = Canary { finish.finish() }
+                loop.schedule(at: loop.now + .seconds(3600)) { withExtendedLifetime(canary) {} }
+            }
+        }
+        for await _ in freed {}
+    }
+
+    @Test func aLoopMayBeLetGoOfOnItsOwnThread() async throws {
+        let (freed, finish) = AsyncStream.makeStream(of: Void.self)
+        func start() throws {
+            let loop = try EventLoop()
+            let canary = Canary { finish.finish() }
+            loop.submit { withExtendedLifetime((loop, canary)) {} }
+        }
+        try start()
+        for await _ in freed {}
+    }
+
+    @Test(arguments: [
+        "http://", "ftp://proxy:21", "http://user:hunter2@", "http://user:hunter2@proxy:port", "nonsense://hunter2",
+    ])
+    func refusesAProxyThatIsNone(_ proxy: String) {
+        let error = #expect(throws: TransportError.self) {
+            try EventLoop(configuration: .init(proxy: proxy))
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.description.contains("hunter2") == false)
+    }
+
+    @Test func refusesACAFileThatIsNotThere() {
+        let error = #expect(throws: TransportError.self) {
+            try EventLoop(configuration: .init(tls: .init(caFile: "/nonexistent/ca.pem")))
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.description.contains("/nonexistent/ca.pem") == true)
+    }
+}
+
+private func repeatForever(on loop: EventLoop, _ count: Locked<Int>) {
+    count.withLock { $0 += 1 }
+    loop.schedule(at: loop.now) { repeatForever(on: loop, count) }
+}
+
+final class TurnLog: TurnDelegate {
+    private let log: Locked<[String]>
+    private let onAfterCommit: () -> Void
+
+    init(_ log: Locked<[String]>, onAfterCommit: @escaping () -> Void = {}) {
+        self.log = log
+        self.onAfterCommit = onAfterCommit
+    }
+
+    func commit() { self.log.withLock { $0.append("commit") } }
+
+    func afterCommit() {
+        self.log.withLock { $0.append("afterCommit") }
+        self.onAfterCommit()
+    }
+}
+
+private final class Canary: Sendable {
+    private let onDeinit: @Sendable () -> Void
+    init(_ onDeinit: @escaping @Sendable () -> Void) { self.onDeinit = onDeinit }
+    deinit { self.onDeinit() }
+}
+
+/// Reproducible randomness: Steele, Lea and Flood's SplitMix64.
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { self.state = seed }
+
+    mutating func next() -> UInt64 {
+        self.state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = self.state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
