@@ -102,6 +102,23 @@ final class LoopbackConnection: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Connects to a loopback port.
+    convenience init?(connectingTo port: UInt16) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let code = withUnsafeBytes(of: &address) { bytes in
+            connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
+        }
+        guard code == 0 else {
+            close(descriptor)
+            return nil
+        }
+        self.init(descriptor)
+    }
+
     /// Up to `count` bytes; empty at the end.
     func read(_ count: Int = 65536) -> [UInt8] {
         let kept = self.unread.withLock { bytes in
@@ -190,6 +207,8 @@ final class LoopbackConnection: Sendable {
     }
 
     /// Ends the script's blocking calls from another thread.
+    ///
+    /// The descriptor stays open until ``finish()``, so that none of its users finds another's in its place.
     func abort() {
         self.isOpen.withLock { isOpen in
             if isOpen { shutdown(self.descriptor, Int32(SHUT_RDWR)) }

@@ -1,0 +1,142 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+    let authority: TestAuthority
+
+    init() throws { self.authority = try TestAuthority() }
+
+    private func loop(caFile: String? = nil, insecure: Bool = false) throws -> EventLoop {
+        try EventLoop(configuration: .init(tls: .init(caFile: caFile, insecure: insecure)))
+    }
+
+    @Test func carriesBytesToAServerOfTheGivenAuthority() async throws {
+        let server = try OpenSSLServer(self.authority, "-rev")
+        defer { server.stop() }
+        var probe = try await StreamProbe(
+            try self.loop(caFile: self.authority.caFile), .tls(host: "localhost", port: server.port))
+        await probe.connected()
+        probe.send("desrever\n")
+        #expect(await probe.text(9) == "reversed\n")
+    }
+
+    @Test func readsAllThatTheTLSLayerHolds() async throws {
+        let content = Data((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 8) })
+        try content.write(to: URL(fileURLWithPath: self.authority.path + "/content"))
+        let server = try OpenSSLServer(self.authority, "-WWW")
+        defer { server.stop() }
+        // Smaller than the buffer: the limit is hit, and what is left is in no socket.
+        let loop = try EventLoop(
+            configuration: .init(tls: .init(caFile: self.authority.caFile), drainBytes: 20_000))
+        var probe = try await StreamProbe(loop, .tls(host: "localhost", port: server.port))
+        await probe.connected()
+        probe.send("GET /content HTTP/1.0\r\n\r\n")
+        let all = await probe.bytes(.max)
+        #expect(all.suffix(content.count) == Array(content)[...])
+    }
+
+    @Test func sendsMoreThanThePeerTakesAtOnce() async throws {
+        let server = try OpenSSLServer(self.authority, "-rev")
+        defer { server.stop() }
+        var probe = try await StreamProbe(
+            try self.loop(caFile: self.authority.caFile), .tls(host: "localhost", port: server.port))
+        await probe.connected()
+        let lines = (0..<40_000).map { "\($0) \(String(repeating: "x", count: 90))" }
+        for start in stride(from: 0, to: lines.count, by: 100) {
+            probe.send(lines[start..<(start + 100)].map { $0 + "\n" }.joined())
+        }
+        let reversed = lines.map { String($0.reversed()) + "\n" }.joined()
+        let echoed = await probe.text(reversed.utf8.count)
+        let isSame = echoed == reversed
+        #expect(isSame)
+    }
+
+    @Test(arguments: ["stream", "transfer"])
+    func aCertificateOfAnotherAuthorityIsNotTrusted(_ way: String) async throws {
+        let server = try OpenSSLServer(self.authority, "-www")
+        defer { server.stop() }
+        let stranger = try TestAuthority()
+        let loop = try self.loop(caFile: stranger.caFile)
+        #expect(await self.failure(way, loop, "localhost", server.port)?.code == .certificateNotTrusted)
+    }
+
+    @Test(arguments: ["stream", "transfer"])
+    func aCertificateForAnotherNameIsNotTrusted(_ way: String) async throws {
+        let server = try OpenSSLServer(self.authority, "-www")
+        defer { server.stop() }
+        let loop = try self.loop(caFile: self.authority.caFile)
+        // libcurl resolves every name under "localhost" to the loopback address, RFC 6761 section 6.3.
+        #expect(await self.failure(way, loop, "other.localhost", server.port)?.code == .certificateNotTrusted)
+        #expect(await self.failure(way, loop, "127.0.0.1", server.port)?.code == .certificateNotTrusted)
+    }
+
+    @Test(arguments: ["stream", "transfer"])
+    func theSystemsAuthoritiesDoNotVouchForAPrivateOne(_ way: String) async throws {
+        let server = try OpenSSLServer(self.authority, "-www")
+        defer { server.stop() }
+        let error = await self.failure(way, try self.loop(), "localhost", server.port)
+        // Without any installed authorities libcurl cannot even read their file.
+        #expect(error?.code == .certificateNotTrusted || error?.code == .invalidConfiguration)
+    }
+
+    @Test(arguments: ["stream", "transfer"])
+    func aServerThatSpeaksNoTLSIsTLSFailed(_ way: String) async throws {
+        let server = try LoopbackServer { connection in
+            _ = connection.read()
+            connection.write("220 mail.example ESMTP\r\n")
+            connection.waitForEnd()
+        }
+        defer { server.stop() }
+        let loop = try self.loop(caFile: self.authority.caFile)
+        #expect(await self.failure(way, loop, "127.0.0.1", server.port)?.code == .tlsFailed)
+    }
+
+    @Test(arguments: ["stream", "transfer"])
+    func aCAFileThatHoldsNoCertificateIsInvalidConfiguration(_ way: String) async throws {
+        let file = self.authority.path + "/garbage.pem"
+        try Data("not a certificate".utf8).write(to: URL(fileURLWithPath: file))
+        let server = try OpenSSLServer(self.authority, "-www")
+        defer { server.stop() }
+        let loop = try self.loop(caFile: file)
+        #expect(await self.failure(way, loop, "localhost", server.port)?.code == .invalidConfiguration)
+    }
+
+    @Test func insecureTrustsAnyCertificate() async throws {
+        let server = try OpenSSLServer(self.authority, "-www")
+        defer { server.stop() }
+        let loop = try self.loop(insecure: true)
+        let answer = try await loop.perform(HTTPRequest(method: "GET", url: "https://127.0.0.1:\(server.port)/"))
+        #expect(answer.status == 200)
+    }
+
+    @Test(arguments: [("stream", false), ("transfer", true)])
+    func transfersOfferHTTP2AndStreamsNoProtocol(way: String, offersHTTP2: Bool) async throws {
+        let hello = Locked<[UInt8]>([])
+        let server = try LoopbackServer { connection in
+            hello.withLock { [bytes = connection.read()] in $0 = bytes }
+        }
+        defer { server.stop() }
+        let loop = try self.loop(caFile: self.authority.caFile)
+        #expect(await self.failure(way, loop, "127.0.0.1", server.port)?.code == .tlsFailed)
+        let bytes = hello.withLock { $0 }
+        // RFC 7301 section 3.1: each name after its length.
+        #expect(bytes.contains([2] + Array("h2".utf8)) == offersHTTP2)
+        #expect(bytes.contains(Array("http/1.1".utf8)) == offersHTTP2)
+    }
+
+    private func failure(_ way: String, _ loop: EventLoop, _ host: String, _ port: UInt16) async -> TransportError? {
+        do {
+            if way == "stream" {
+                var probe = try await StreamProbe(loop, .tls(host: host, port: port))
+                return await probe.closed()
+            }
+            let request = HTTPRequest(method: "GET", url: "https://\(host):\(port)/")
+            let answer = try await loop.perform(request)
+            Issue.record("status \(answer.status) instead of an error")
+            return nil
+        } catch {
+            return error as? TransportError
+        }
+    }
+}
