@@ -48,6 +48,11 @@ let package = Package(
             path: "Benchmarks/kii-push-bench",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "foundation-decode",
+            path: "Benchmarks/foundation-decode",
+            swiftSettings: settings
+        ),
         .testTarget(name: "KiiPushCoreTests", dependencies: ["KiiPushCore"], swiftSettings: settings),
         .testTarget(
             name: "KiiPushEmulatorTests",

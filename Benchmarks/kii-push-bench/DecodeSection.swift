@@ -1,110 +1,71 @@
-import Foundation
 import KiiPushCore
 
 /// Decoding one 400-byte payload: ours, which keeps every key, beside Foundation's two decoders.
 enum DecodeSection {
     static func run(_ bench: Workbench, into table: inout Table) throws {
-        let payload = try readFile(bench.largePayload)
-        let iterations = bench.scaled(200_000)
-        let medians = try interleaved(
-            [
-                self.contender("ours", iterations: iterations) {
-                    let message = try ReceivedMessage(payload: payload)
-                    return message.kind == .pushToUser ? 1 : 0
-                },
-                self.contender("ours, four values read", iterations: iterations) {
-                    let message = try ReceivedMessage(payload: payload)
-                    return (message.sourceTopic?.id.utf8.count ?? 0)
-                        + (message.value(of: .sender)?.utf8.count ?? 0)
-                        + (message["text"]?.string?.utf8.count ?? 0) + Int(message["level"]?.int64 ?? 0)
-                },
-                self.contender("JSONDecoder", iterations: iterations / 10, JSONDecoderRun(payload).callAsFunction),
-                self.contender("JSONSerialization", iterations: iterations / 10) {
-                    let object = try JSONSerialization.jsonObject(with: Data(payload))
-                    return (object as? [String: Any])?.count ?? 0
-                },
-            ],
-            repetitions: bench.repetitions
+        let count = bench.scaled(200_000)
+        let peers = ["JSONDecoder", "JSONSerialization"].map { peer in
+            Contender(name: peer) {
+                try self.sample([bench.program("foundation-decode"), peer, bench.largePayload, "\(count / 10)"])
+            }
+        }
+        let ours = ["whole", "read"].map { name in
+            Contender(name: name) { try self.sample(bench.own(["decode", name, bench.largePayload, "\(count)"])) }
+        }
+        let medians = try interleaved(ours + peers, repetitions: bench.repetitions)
+        func time(_ name: String) -> Double { medians[name]?["time"] ?? .nan }
+        table.add(
+            "decode, 400 B, strict, every key kept",
+            ours: self.nanoseconds(time("whole")),
+            target: "<= 500 ns",
+            reached: time("whole") <= 500e-9
         )
-        let decoder = medians["JSONDecoder"]?["time"] ?? .nan
-        for (what, ours) in [
-            ("decode, \(payload.count) B, strict, every key kept", medians["ours"]?["time"] ?? .nan),
-            ("  and four of its values read", medians["ours, four values read"]?["time"] ?? .nan),
+        for (what, name, peer) in [
+            ("  the same", "whole", "JSONDecoder"), ("  the same", "whole", "JSONSerialization"),
+            ("  and four of its values read", "read", "JSONDecoder"),
         ] {
-            let isTarget = !what.hasPrefix(" ")
+            let ratio = time(peer) / time(name)
+            let isTarget = name == "whole" && peer == "JSONDecoder"
             table.add(
                 what,
-                ours: self.nanoseconds(ours),
-                target: isTarget ? "<= 500 ns" : "",
-                reached: isTarget ? ours <= 500e-9 : nil
-            )
-            table.add(
-                "  the same",
-                ours: self.nanoseconds(ours),
-                against: "JSONDecoder, known keys only \(self.nanoseconds(decoder))",
-                ratio: Shown.ratio(decoder / ours),
+                ours: self.nanoseconds(time(name)),
+                against: "\(peer) \(self.nanoseconds(time(peer)))",
+                ratio: Shown.ratio(ratio),
                 target: isTarget ? ">= 10x" : "",
-                reached: isTarget ? decoder / ours >= 10 : nil
+                reached: isTarget ? ratio >= 10 : nil
             )
         }
-        let ours = medians["ours"]?["time"] ?? .nan
-        let serialization = medians["JSONSerialization"]?["time"] ?? .nan
-        table.add(
-            "  the same",
-            ours: self.nanoseconds(ours),
-            against: "JSONSerialization \(self.nanoseconds(serialization))",
-            ratio: Shown.ratio(serialization / ours)
-        )
+    }
+
+    /// `decode whole|read PAYLOAD-FILE COUNT`: says `time=S`, a payload's.
+    static func command(_ arguments: [String]) throws {
+        guard arguments.count == 3, let count = Int(arguments[2]) else {
+            throw ChildProcess.Failure(description: "usage: decode whole|read PAYLOAD-FILE COUNT")
+        }
+        let payload = try readFile(arguments[1])
+        let isReading = arguments[0] == "read"
+        var sum = 0
+        let start = monotonicSeconds()
+        for _ in 0..<count {
+            let message = try ReceivedMessage(payload: payload)
+            sum += message.kind == .pushToUser ? 1 : 0
+            guard isReading else { continue }
+            sum += message.sourceTopic?.id.utf8.count ?? 0
+            sum += message.value(of: .sender)?.utf8.count ?? 0
+            sum += message["text"]?.string?.utf8.count ?? 0
+            sum += Int(message["level"]?.int64 ?? 0)
+        }
+        print("time=\((monotonicSeconds() - start) / Double(count)) sum=\(sum)")
+    }
+
+    private static func sample(_ command: [String]) throws -> Sample {
+        let child = try ChildProcess(command)
+        let sample = fields(of: child.nextLine() ?? "")
+        guard child.wait().succeeded, sample["time"] != nil, (sample["sum"] ?? 0) > 0 else {
+            throw ChildProcess.Failure(description: "\(command.joined(separator: " ")) failed")
+        }
+        return sample
     }
 
     private static func nanoseconds(_ seconds: Double) -> String { "\(Shown.decimals(seconds * 1e9, 0)) ns" }
-
-    /// Decodes `iterations` times. What the body returns is added up, so that nothing is optimised away.
-    private static func contender(
-        _ name: String,
-        iterations: Int,
-        _ body: @escaping () throws -> Int
-    ) -> Contender {
-        Contender(name: name) {
-            var sum = 0
-            let start = monotonicSeconds()
-            for _ in 0..<iterations { sum &+= try body() }
-            let time = (monotonicSeconds() - start) / Double(iterations)
-            guard sum > 0 else { throw ChildProcess.Failure(description: "\(name) decoded nothing") }
-            return ["time": time]
-        }
-    }
-}
-
-/// The payload as a program with Foundation would declare it: the keys it knows, and no others.
-private struct JSONDecoderRun {
-    private struct Message: Decodable {
-        struct Reading: Decodable {
-            var bar: Double
-            var at: String
-        }
-        var appID: String
-        var sender: String
-        var senderURI: String
-        var objectScopeAppID: String
-        var objectScopeUserID: String
-        var objectScopeType: String
-        var topic: String
-        var type: String
-        var origin: String
-        var when: Int64
-        var text: String
-        var level: Int
-        var reading: Reading
-    }
-
-    private let decoder = JSONDecoder()
-    private let payload: Data
-
-    init(_ payload: [UInt8]) { self.payload = Data(payload) }
-
-    func callAsFunction() throws -> Int {
-        let message = try self.decoder.decode(Message.self, from: self.payload)
-        return message.topic.utf8.count + message.sender.utf8.count + message.text.utf8.count + message.level
-    }
 }

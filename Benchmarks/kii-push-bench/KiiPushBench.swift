@@ -10,6 +10,8 @@ enum KiiPushBench {
         do {
             switch arguments.first {
             case "table": try self.table(Array(arguments.dropFirst()))
+            case "agent": try await AgentReceiver.run(Array(arguments.dropFirst()))
+            case "decode": try DecodeSection.command(Array(arguments.dropFirst()))
             case "receive": try await ReceiveCommand.run(Array(arguments.dropFirst()))
             case "rest": try await RestCommand.run(Array(arguments.dropFirst()))
             default: throw ChildProcess.Failure(description: "run script/bench")
@@ -48,16 +50,22 @@ enum KiiPushBench {
 enum Section: String, CaseIterable {
     case decode
     case receive
+    case handler
+    case broker
     case rest
     case inbox
+    case process
     case fleet
 
     func run(_ bench: Workbench, into table: inout Table) throws {
         switch self {
         case .decode: try DecodeSection.run(bench, into: &table)
         case .receive: try ReceiveSection.run(bench, into: &table)
+        case .handler: try HandlerSection.run(bench, into: &table)
+        case .broker: try BrokerSection.run(bench, into: &table)
         case .rest: try RestSection.run(bench, into: &table)
         case .inbox: try InboxSection.run(bench, into: &table)
+        case .process: try ProcessSection.run(bench, into: &table)
         case .fleet: FleetSection.run(into: &table)
         }
     }

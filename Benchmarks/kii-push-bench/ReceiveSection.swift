@@ -66,7 +66,7 @@ enum ReceiveSection {
             },
             Contender(name: "ours") {
                 try bench.run(many) { port in
-                    bench.own(["receive", "raw", "\(port)", "\(many.count)", "\(kind.qos)"] + authority)
+                    bench.own(["receive", "\(port)", "\(many.count)", "\(kind.qos)"] + authority)
                 }
             },
             Contender(name: "peer") {

@@ -36,14 +36,14 @@ struct Workbench {
 
     /// Runs `receiver` (its command line for a port) against the blast. Gives `rate`, and `cpu` and `user` seconds a
     /// message.
-    func run(_ blast: Blast, receiver: (_ port: Int) -> [String]) throws -> Sample {
+    func run(_ blast: Blast, receiver: (_ port: Int) throws -> [String]) throws -> Sample {
         var arguments = [self.program("blast"), blast.payload, "\(blast.count)", "-q", "\(blast.qos)"]
         if blast.isEncrypted { arguments += ["-k", self.certificate, self.key] }
         if blast.silentConnections > 0 { arguments += ["-s", "\(blast.silentConnections)"] }
         if let pause = blast.pauseMicroseconds { arguments += ["-p", "\(pause)"] }
         let broker = try ChildProcess(arguments)
         let port = try broker.port()
-        let command = receiver(port)
+        let command = try receiver(port)
         let subscriber = try ChildProcess(["timeout", "-k", "5", "180"] + command)
         var said: Sample = [:]
         while let line = subscriber.nextLine() {
@@ -62,6 +62,23 @@ struct Workbench {
         said["cpu"] = usage.cpuSeconds / count
         said["user"] = usage.userSeconds / count
         return said
+    }
+
+    /// Runs an agent of this program's own against the blast, as ``AgentReceiver`` describes.
+    func run(_ blast: Blast, agent kind: String) throws -> Sample {
+        var directory: String?
+        defer { directory.map(Self.remove) }
+        return try self.run(blast) { port in
+            let made = try AgentReceiver.makeStateDirectory(in: self.folder, port: port)
+            directory = made
+            return self.own(["agent", kind, made, "\(blast.count)"])
+        }
+    }
+
+    /// Removes a folder and what is in it.
+    static func remove(_ directory: String) {
+        // What is left over is found in the build folder, and in nobody's way.
+        _ = try? ChildProcess(["rm", "-rf", directory]).wait()
     }
 
     /// The command line of mosquitto_sub for a run.

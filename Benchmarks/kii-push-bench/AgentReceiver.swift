@@ -1,0 +1,62 @@
+import Glibc
+import KiiPushCore
+
+/// `agent memory|file|latency|idle DIRECTORY COUNT`: a whole agent, which finds its registration in the state directory
+/// and asks no cloud.
+enum AgentReceiver {
+    private static let topic = "bench/0123456789abcd"
+
+    /// Receives until the handler was called COUNT times, and says what it saw; `idle` says `subscribed` when the broker
+    /// has granted the subscription, and goes on until it is killed.
+    static func run(_ arguments: [String]) async throws {
+        guard arguments.count == 3, let count = Int(arguments[2]) else {
+            throw ChildProcess.Failure(description: "usage: agent memory|file|latency|idle DIRECTORY COUNT")
+        }
+        var configuration = PushRuntime.Configuration(stateDirectory: arguments[1])
+        configuration.inbox = arguments[0] == "memory" ? .memory : .file
+        let runtime = try PushRuntime(configuration: configuration)
+        let app = KiiApp(appID: "bench", appKey: "key", baseURL: "http://127.0.0.1:9/api")
+        var agentConfiguration = PushAgent.Configuration(app: app, account: .pseudoUser)
+        agentConfiguration.usesTLS = false
+        let handler = CountingHandler(count: count, measuresLatency: arguments[0] == "latency")
+        let agent = PushAgent(runtime: runtime, configuration: agentConfiguration, handler: handler)
+        // Nobody listens to the events of a run for speed: a stream takes its time for each.
+        let events = arguments[0] == "idle" ? agent.events : nil
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await agent.run() }
+            group.addTask {
+                guard let events else { return await handler.finished() }
+                for await event in events {
+                    guard case .connected = event else { continue }
+                    print("subscribed")
+                    fflush(nil)
+                }
+            }
+            // Whichever is first; the agent stops gracefully when it is cancelled.
+            try await group.next()
+            group.cancelAll()
+        }
+        await runtime.shutdown()
+        print(handler.report())
+    }
+
+    /// Makes a state directory with what an earlier run would have left in it: an endpoint at `port`.
+    static func makeStateDirectory(in folder: String, port: Int) throws -> String {
+        let directory = "\(folder)/agent-\(port)"
+        for path in [directory, "\(directory)/agents"] where mkdir(path, 0o700) != 0 {
+            throw ChildProcess.Failure(description: "cannot make \(path)")
+        }
+        let path = "\(directory)/agents/default.json"
+        try write(
+            """
+            {"version":1,"appID":"bench","account":"pseudo-user","principalType":"user","principalID":"u",
+            "accessToken":"t","installationID":"bench-\(port)","hasSession":false,"endpoint":{
+            "installationID":"bench-\(port)","host":"127.0.0.1","portTCP":\(port),"portSSL":\(port),
+            "mqttTopic":"\(self.topic)","username":"u","password":"p"}}
+            """,
+            to: path
+        )
+        chmod(path, 0o600)
+        return directory
+    }
+}

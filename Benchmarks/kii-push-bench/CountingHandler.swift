@@ -1,0 +1,71 @@
+import KiiPushCore
+
+/// Counts its calls, and answers at once.
+final class CountingHandler: RemoteNotificationHandler {
+    private struct State {
+        var calls = 0
+        var latencies: [Double] = []
+        var residentAtTenth = 0.0
+        var residentAtEnd = 0.0
+    }
+
+    private let count: Int
+    private let measuresLatency: Bool
+    private let state = Locked(State())
+    private let done: AsyncStream<Void>
+    private let doneContinuation: AsyncStream<Void>.Continuation
+
+    /// - Parameters:
+    ///   - count: after so many calls it is done.
+    ///   - measuresLatency: takes the time of sending out of each message.
+    init(count: Int, measuresLatency: Bool) {
+        self.count = count
+        self.measuresLatency = measuresLatency
+        (self.done, self.doneContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    }
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage,
+        context: DeliveryContext,
+        fetchCompletionHandler completion: FetchCompletion
+    ) {
+        let latency = self.measuresLatency ? Self.latency(of: message) : 0
+        let calls = self.state.withLock { state in
+            state.calls += 1
+            if self.measuresLatency { state.latencies.append(latency) }
+            return state.calls
+        }
+        completion(.newData)
+        // Warmed up after a tenth: what is resident from then on should stay.
+        if calls == self.count / 10 {
+            let resident = residentBytes()
+            self.state.withLock { $0.residentAtTenth = resident }
+        } else if calls == self.count {
+            let resident = residentBytes()
+            self.state.withLock { $0.residentAtEnd = resident }
+            self.doneContinuation.yield()
+        }
+    }
+
+    /// Waits for the last call, or for being cancelled.
+    func finished() async {
+        for await _ in self.done { return }
+    }
+
+    /// What it saw, as `name=value` words.
+    func report() -> String {
+        let state = self.state.withLock { $0 }
+        let latencies = state.latencies.sorted()
+        var text = "tenth=\(state.residentAtTenth) end=\(state.residentAtEnd)"
+        if !latencies.isEmpty {
+            text += " p50=\(latencies[latencies.count / 2]) p99=\(latencies[latencies.count * 99 / 100])"
+        }
+        return text
+    }
+
+    /// Seconds since the time that the blast wrote into the payload: its monotonic clock, with a 1 before 18 digits.
+    private static func latency(of message: ReceivedMessage) -> Double {
+        guard let sent = message["sent"]?.int64 else { return .nan }
+        return monotonicSeconds() - Double(sent - 1_000_000_000_000_000_000) / 1e9
+    }
+}
