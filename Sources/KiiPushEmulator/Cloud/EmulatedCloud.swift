@@ -42,6 +42,8 @@ package struct EmulatedCloud: Sendable {
         package var grants: [BrokerCredential] = []
         /// User names that the broker is to forget.
         package var revocations: [String] = []
+
+        package init() {}
     }
 
     /// What became of a request.

@@ -1,0 +1,112 @@
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// What finds no handler, and what is malformed before one looks.
+@Suite struct RoutingTests {
+    @Test(
+        arguments: [
+            "/nowhere", "/", "", "/apps", "/apps/kiilocal", "/apps/kiilocal/", "/apps/kiilocal/nowhere",
+            "/apps/kiilocal/users/me/", "/apps/kiilocal/../kiilocal/users/me", "/apps/kiilocal/users/me/topics//",
+            "/apps//users/me", "/apps/kiilocal/users%2Fme",
+        ]
+    )
+    func unknownPathsAreNotFound(path: String) throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        let outcome = kii.raw("GET", path, [HTTPField("Authorization", "Bearer \(user.token)")])
+        #expect(outcome.status == 404)
+        #expect(outcome.json["errorCode"]?.string?.hasSuffix("NOT_FOUND") == true)
+    }
+
+    @Test func anotherAppIsNotFound() {
+        var kii = CloudHarness()
+        expectRefusal(kii.raw("GET", "/apps/other/users/me", []), "404 APP_NOT_FOUND")
+    }
+
+    @Test(arguments: [("DELETE", "users/me"), ("POST", "topics/news"), ("BREW", "installations"), ("PUT", "users")])
+    func wrongMethodsAreNamed(method: String, path: String) throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        let outcome = kii.call(method, path, token: user.token)
+        expectRefusal(outcome, "405 METHOD_NOT_ALLOWED")
+        #expect(outcome.response.field("Allow")?.isEmpty == false)
+    }
+
+    @Test(arguments: ["users/%", "users/%2", "users/%zz", "users/%ff", "topics?paginationKey=%g0"])
+    func brokenPercentEncodingIsRefused(path: String) throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        expectRefusal(kii.call("GET", path, token: user.token), "400 INVALID_INPUT_DATA")
+    }
+
+    @Test func anEncodedPathIsDecoded() throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        #expect(kii.call("GET", "%75sers/m%65", token: user.token).status == 200)
+    }
+
+    @Test(arguments: ["", "{", "[1,2", "\u{0}", "{\"a\":1}x", "nul"])
+    func malformedBodiesAreRefused(body: String) {
+        var kii = CloudHarness()
+        let outcome = kii.raw(
+            "POST",
+            "/apps/\(kii.app.appID)/users",
+            [
+                HTTPField("X-Kii-AppID", kii.app.appID), HTTPField("X-Kii-AppKey", "k"),
+                HTTPField("Content-Type", "application/json"),
+            ],
+            body
+        )
+        expectRefusal(outcome, "400 INVALID_JSON")
+    }
+
+    @Test(arguments: ["[]", "1", "\"x\"", "null"])
+    func aBodyThatIsNoObjectIsRefused(body: String) throws {
+        var kii = CloudHarness()
+        let outcome = kii.call(
+            "POST",
+            "users",
+            type: "RegistrationAndAuthorizationRequest",
+            try JSONValue(parsing: body)
+        )
+        expectRefusal(outcome, "400 INVALID_INPUT_DATA")
+    }
+
+    @Test(
+        arguments: [
+            "application/vnd.kii.installationcreationrequest+json",
+            "Application/Vnd.Kii.InstallationCreationRequest+JSON; charset=utf-8", "application/json",
+        ]
+    )
+    func mediaTypesAreComparedWithoutRegardToCase(type: String) throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        let outcome = kii.raw(
+            "POST",
+            "/apps/\(kii.app.appID)/installations",
+            [HTTPField("Authorization", "Bearer \(user.token)"), HTTPField("content-type", type)],
+            #"{"deviceType":"MQTT"}"#
+        )
+        #expect(outcome.status == 201)
+    }
+
+    @Test(arguments: ["text/plain", "application/vnd.kii.RegistrationRequest+json", ""])
+    func otherMediaTypesAreRefused(type: String) throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        let outcome = kii.raw(
+            "POST",
+            "/apps/\(kii.app.appID)/installations",
+            [HTTPField("Authorization", "Bearer \(user.token)"), HTTPField("Content-Type", type)],
+            #"{"deviceType":"MQTT"}"#
+        )
+        expectRefusal(outcome, "400 INVALID_INPUT_DATA")
+    }
+
+    @Test func headIsGetWithoutTheBody() throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        #expect(kii.call("HEAD", "users/me", token: user.token).status == 200)
+    }
+}

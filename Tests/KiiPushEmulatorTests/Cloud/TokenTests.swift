@@ -1,0 +1,211 @@
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// kii-protocol section 2.2.
+@Suite struct TokenTests {
+    private static func registered() throws -> CloudHarness {
+        var kii = CloudHarness()
+        let outcome = kii.call(
+            "POST",
+            "users",
+            type: "RegistrationRequest",
+            [
+                "loginName": "ann", "emailAddress": "ann@example.com", "phoneNumber": "+819012345678",
+                "country": "JP", "password": "secret",
+            ]
+        )
+        try #require(outcome.status == 201)
+        return kii
+    }
+
+    @Test(arguments: ["ann", "ann@example.com", "EMAIL:ann@example.com", "+819012345678", "PHONE:+819012345678"])
+    func everyNameFormLogsIn(name: String) throws {
+        var kii = try TokenTests.registered()
+        let outcome = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            ["username": JSONValue(name), "password": "secret"]
+        )
+        #expect(outcome.status == 200)
+        #expect(outcome.type == "application/json")
+        #expect(outcome.json["token_type"]?.string == "Bearer")
+        #expect(outcome.json["expires_in"]?.int64 == 2_147_483_647)
+        let token = try #require(outcome.json["access_token"]?.string)
+        let me = kii.call("GET", "users/me", token: token)
+        #expect(me.json["userID"]?.string == outcome.json["id"]?.string)
+    }
+
+    @Test func aPhoneNumberLogsInWithItsCountry() throws {
+        var kii = CloudHarness()
+        kii.call(
+            "POST",
+            "users",
+            type: "RegistrationRequest",
+            ["phoneNumber": "09012345678", "country": "JP", "password": "secret"]
+        )
+        func login(_ name: String) -> Int {
+            kii.call(
+                "POST",
+                "oauth2/token",
+                type: "OauthTokenRequest",
+                ["username": JSONValue(name), "password": "secret"]
+            ).status
+        }
+        #expect(login("PHONE:JP-09012345678") == 200)
+        #expect(login("PHONE:US-09012345678") == 401)
+    }
+
+    @Test func bothTokenURLsAnswer() throws {
+        var kii = try TokenTests.registered()
+        let body = #"{"username":"ann","password":"secret","grant_type":"password"}"#
+        let fields = [
+            HTTPField("Content-Type", "application/json"), HTTPField("X-Kii-AppID", kii.app.appID),
+            HTTPField("X-Kii-AppKey", "any"),
+        ]
+        #expect(kii.raw("POST", "/oauth2/token", fields, body).status == 200)
+        #expect(kii.raw("POST", "/apps/\(kii.app.appID)/oauth2/token", fields, body).status == 200)
+    }
+
+    @Test func aFormLogsIn() throws {
+        var kii = try TokenTests.registered()
+        let outcome = kii.raw(
+            "POST",
+            "/apps/\(kii.app.appID)/oauth2/token",
+            [
+                HTTPField("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
+                HTTPField("X-Kii-AppID", kii.app.appID), HTTPField("X-Kii-AppKey", "any"),
+            ],
+            "grant_type=password&username=ann%40example.com&password=secret"
+        )
+        #expect(outcome.status == 200)
+    }
+
+    @Test(arguments: [("ann", "wrong"), ("nobody", "secret"), ("VENDOR_THING_ID:none", "secret")])
+    func wrongNamesAndPasswordsAreRefused(name: String, password: String) throws {
+        var kii = try TokenTests.registered()
+        let outcome = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            ["username": JSONValue(name), "password": JSONValue(password)]
+        )
+        expectRefusal(outcome, "401 AUTHENTICATION_FAILED")
+    }
+
+    @Test func aPseudoUserCannotLogInWithoutAPassword() throws {
+        var kii = CloudHarness()
+        kii.call("POST", "users", type: "RegistrationAndAuthorizationRequest", ["loginName": "ghost"])
+        let outcome = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            ["username": "ghost", "password": ""]
+        )
+        expectRefusal(outcome, "401 AUTHENTICATION_FAILED")
+    }
+
+    @Test func aRefreshReplacesBothTokensAndWorksOnce() throws {
+        var kii = try TokenTests.registered()
+        let login = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            ["username": "ann", "password": "secret"]
+        ).json
+        let refresh: JSONValue = [
+            "grant_type": "refresh_token", "refresh_token": try #require(login["refresh_token"]),
+        ]
+        let second = kii.call("POST", "oauth2/token", type: "OauthTokenRequest", refresh)
+        #expect(second.status == 200)
+        #expect(second.json["refresh_token"]?.string != login["refresh_token"]?.string)
+        expectRefusal(kii.call("GET", "users/me", token: login["access_token"]?.string), "403 WRONG_TOKEN")
+        #expect(kii.call("GET", "users/me", token: second.json["access_token"]?.string).status == 200)
+        expectRefusal(
+            kii.call("POST", "oauth2/token", type: "OauthTokenRequest", refresh),
+            "403 WRONG_REFRESH_TOKEN"
+        )
+    }
+
+    @Test func aTokenEndsWhenItsTimeHasCome() throws {
+        var kii = try TokenTests.registered()
+        let expiresAt = CloudHarness.start + .seconds(60)
+        let login = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            [
+                "username": "ann", "password": "secret",
+                "expiresAt": JSONValue(expiresAt.millisecondsSinceEpoch),
+            ]
+        ).json
+        #expect(login["expires_in"]?.int64 == 60)
+        kii.now = CloudHarness.start + .milliseconds(59_999)
+        #expect(kii.call("GET", "users/me", token: login["access_token"]?.string).status == 200)
+        kii.now = expiresAt
+        expectRefusal(kii.call("GET", "users/me", token: login["access_token"]?.string), "403 WRONG_TOKEN")
+    }
+
+    @Test func anExpiryInThePastIsRefused() throws {
+        var kii = try TokenTests.registered()
+        let outcome = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            ["username": "ann", "password": "secret", "expiresAt": 1_000]
+        )
+        expectRefusal(outcome, "400 INVALID_INPUT_DATA")
+    }
+
+    @Test func theAdministratorHasNoIDAndNoRefreshToken() throws {
+        var kii = CloudHarness()
+        let outcome = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            [
+                "client_id": JSONValue(kii.app.clientID),
+                "client_secret": JSONValue(kii.app.clientSecret.reveal()), "grant_type": "client_credentials",
+            ]
+        )
+        #expect(outcome.status == 200)
+        #expect(outcome.json["id"] == nil)
+        #expect(outcome.json["refresh_token"] == nil)
+    }
+
+    @Test func anAnonymousTokenRegistersButDoesNoMore() throws {
+        var kii = CloudHarness()
+        let outcome = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            [
+                "client_id": JSONValue(kii.app.appID), "client_secret": JSONValue(kii.app.appKey.reveal()),
+                "grant_type": "client_credentials",
+            ]
+        )
+        let token = try #require(outcome.json["access_token"]?.string)
+        let user = kii.call("POST", "users", token: token, type: "RegistrationAndAuthorizationRequest", [:])
+        #expect(user.status == 201)
+        expectRefusal(kii.call("GET", "topics", token: token), "401 UNAUTHORIZED")
+    }
+
+    @Test func aWrongClientSecretIsRefused() {
+        var kii = CloudHarness()
+        let outcome = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            ["client_id": JSONValue(kii.app.clientID), "client_secret": "wrong"]
+        )
+        expectRefusal(outcome, "401 AUTHENTICATION_FAILED")
+    }
+
+    @Test(arguments: [#"{}"#, #"{"grant_type":"mfa"}"#, #"{"grant_type":"authorization_code","code":"x"}"#])
+    func otherGrantsAreNotSupported(body: String) throws {
+        var kii = CloudHarness()
+        let outcome = kii.call("POST", "oauth2/token", type: "OauthTokenRequest", try JSONValue(parsing: body))
+        expectRefusal(outcome, "400 OAUTH2_ERROR")
+    }
+}

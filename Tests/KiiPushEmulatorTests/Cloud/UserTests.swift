@@ -1,0 +1,147 @@
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// kii-protocol sections 2.1 and 2.3, and the groups that the group scope needs.
+@Suite struct UserTests {
+    @Test func registrationAnswersWithTheUserAndNoToken() throws {
+        var kii = CloudHarness()
+        let outcome = kii.call(
+            "POST",
+            "users",
+            type: "RegistrationRequest",
+            ["loginName": "ann_1.x-y", "displayName": "Ann", "password": "secret", "shoeSize": 38]
+        )
+        #expect(outcome.status == 201)
+        #expect(outcome.type == "application/vnd.kii.RegistrationResponse+json")
+        let id = try #require(outcome.json["userID"]?.string)
+        #expect(outcome.response.field("Location")?.hasSuffix("/apps/\(kii.app.appID)/users/\(id)") == true)
+        #expect(outcome.json["displayName"]?.string == "Ann")
+        #expect(outcome.json["shoeSize"]?.int64 == 38)
+        #expect(outcome.json["_hasPassword"]?.bool == true)
+        #expect(outcome.json["_accessToken"] == nil)
+        #expect(outcome.json["password"] == nil)
+    }
+
+    @Test func aPseudoUserGetsATokenAtOnce() throws {
+        var kii = CloudHarness()
+        let outcome = kii.call("POST", "users", type: "RegistrationAndAuthorizationRequest", [:])
+        #expect(outcome.status == 201)
+        let token = try #require(outcome.json["_accessToken"]?.string)
+        let me = kii.call("GET", "users/me", token: token)
+        #expect(me.status == 200)
+        #expect(me.json["userID"]?.string == outcome.json["userID"]?.string)
+        #expect(me.json["_hasPassword"]?.bool == false)
+    }
+
+    @Test(
+        arguments: [
+            ("loginName", "ann"), ("emailAddress", "ann@example.com"), ("phoneNumber", "+819012345678"),
+        ]
+    )
+    func aTakenNameIsRefused(field: String, value: String) {
+        var kii = CloudHarness()
+        let body = JSONValue.object([(field, JSONValue(value)), ("password", "secret")])
+        #expect(kii.call("POST", "users", type: "RegistrationRequest", body).status == 201)
+        let outcome = kii.call("POST", "users", type: "RegistrationRequest", body)
+        expectRefusal(outcome, "409 USER_ALREADY_EXISTS")
+        #expect(outcome.json["field"]?.string == field)
+        #expect(outcome.json["value"]?.string == value)
+    }
+
+    @Test(
+        arguments: [
+            #"{"password":"secret"}"#, #"{"loginName":"ab","password":"secret"}"#,
+            #"{"loginName":"has space","password":"secret"}"#, #"{"loginName":7,"password":"secret"}"#,
+            #"{"loginName":"ann"}"#, #"{"loginName":"ann","password":"abc"}"#,
+            #"{"loginName":"ann","password":"\u00e9\u00e9\u00e9\u00e9"}"#,
+            #"{"loginName":"ann","password":"secret","_own":1}"#,
+        ]
+    )
+    func illegalRegistrationsAreRefused(body: String) throws {
+        var kii = CloudHarness()
+        let outcome = kii.call("POST", "users", type: "RegistrationRequest", try JSONValue(parsing: body))
+        expectRefusal(outcome, "400 INVALID_INPUT_DATA")
+    }
+
+    @Test func usersAreFoundByIDAndByName() throws {
+        var kii = CloudHarness()
+        let registered = kii.call(
+            "POST",
+            "users",
+            type: "RegistrationRequest",
+            ["loginName": "ann", "emailAddress": "ann@example.com", "password": "secret"]
+        )
+        let id = try #require(registered.json["userID"]?.string)
+        let other = try kii.user()
+        for path in ["users/\(id)", "users/LOGIN_NAME:ann", "users/EMAIL:ann%40example.com"] {
+            #expect(kii.call("GET", path, token: other.token).json["userID"]?.string == id)
+        }
+        let missing = kii.call("GET", "users/LOGIN_NAME:bob", token: other.token)
+        expectRefusal(missing, "404 USER_NOT_FOUND")
+        #expect(missing.json["field"]?.string == "loginName")
+    }
+
+    @Test func meNeedsAUser() throws {
+        var kii = CloudHarness()
+        let admin = try kii.admin()
+        expectRefusal(kii.call("GET", "users/me", token: admin), "401 UNAUTHORIZED")
+    }
+
+    @Test func aNewPasswordEndsEveryToken() throws {
+        var kii = CloudHarness()
+        kii.call("POST", "users", type: "RegistrationRequest", ["loginName": "ann", "password": "secret"])
+        let login: JSONValue = ["username": "ann", "password": "secret"]
+        let tokens = try (1...2).map { _ in
+            let outcome = kii.call("POST", "oauth2/token", type: "OauthTokenRequest", login)
+            return try #require(outcome.json["access_token"]?.string)
+        }
+        let wrong = kii.call(
+            "PUT",
+            "users/me/password",
+            token: tokens[0],
+            type: "ChangePasswordRequest",
+            ["oldPassword": "wrong", "newPassword": "other"]
+        )
+        expectRefusal(wrong, "401 WRONG_PASSWORD")
+        let changed = kii.call(
+            "PUT",
+            "users/me/password",
+            token: tokens[0],
+            type: "ChangePasswordRequest",
+            ["oldPassword": "secret", "newPassword": "other"]
+        )
+        #expect(changed.status == 204)
+        for token in tokens { expectRefusal(kii.call("GET", "users/me", token: token), "403 WRONG_TOKEN") }
+        let again = kii.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            ["username": "ann", "password": "other"]
+        )
+        #expect(again.status == 200)
+    }
+
+    @Test func aGroupTellsWhichMembersAreUnknown() throws {
+        var kii = CloudHarness()
+        let (owner, member) = (try kii.user(), try kii.user())
+        let outcome = kii.call(
+            "POST",
+            "groups",
+            token: owner.token,
+            type: "GroupCreationRequest",
+            ["name": "team", "owner": JSONValue(owner.id), "members": [JSONValue(member.id), "nobody"]]
+        )
+        #expect(outcome.status == 201)
+        #expect(outcome.json["groupID"]?.string?.isEmpty == false)
+        #expect(outcome.json["notFoundUsers"]?.array?.map { $0.string } == ["nobody"])
+        let foreign = kii.call(
+            "POST",
+            "groups",
+            token: member.token,
+            type: "GroupCreationRequest",
+            ["name": "team", "owner": JSONValue(owner.id)]
+        )
+        expectRefusal(foreign, "401 UNAUTHORIZED")
+    }
+}

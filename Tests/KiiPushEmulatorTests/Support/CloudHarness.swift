@@ -1,0 +1,174 @@
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// A cloud without sockets, a clock that the test sets, and names that are the same in every run.
+struct CloudHarness {
+    /// A generator with a known sequence (SplitMix64, by Steele, Lea and Flood).
+    struct Sequence: RandomNumberGenerator, Sendable {
+        var state: UInt64 = 42
+
+        mutating func next() -> UInt64 {
+            self.state &+= 0x9e37_79b9_7f4a_7c15
+            var value = self.state
+            value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+            return value ^ (value >> 31)
+        }
+    }
+
+    static let start = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
+
+    var cloud: EmulatedCloud
+    var now = CloudHarness.start
+    let app: AppIdentity
+    /// All that would have been written to disk.
+    var changes: [StateChange] = []
+
+    init(strict: Bool = false, endpointDelay: Duration = .zero, state: CloudState = CloudState()) {
+        var identifiers = Identifiers(generator: Sequence())
+        self.app = AppIdentity(identifiers: &identifiers)
+        let settings = EmulatedCloud.Settings(
+            app: self.app,
+            brokerPorts: BrokerPorts(tcp: 4001, tls: 4002),
+            endpointDelay: endpointDelay,
+            isStrict: strict,
+            baseURL: "http://127.0.0.1:4000/api"
+        )
+        self.cloud = EmulatedCloud(settings: settings, state: state, identifiers: identifiers)
+    }
+
+    /// Sends a request as it is, below `/api`.
+    mutating func raw(_ method: String, _ path: String, _ fields: [HTTPField], _ body: String = "") -> Outcome {
+        let request = IncomingRequest(
+            method: method,
+            target: "/api" + path,
+            fields: fields,
+            body: Array(body.utf8)
+        )
+        let reply = self.cloud.respond(to: request, now: self.now)
+        self.changes += reply.effects.changes
+        return Outcome(reply)
+    }
+
+    /// Sends a request below the app, with a token or else the app's key.
+    @discardableResult
+    mutating func call(
+        _ method: String,
+        _ path: String,
+        token: String? = nil,
+        type: String? = nil,
+        _ body: JSONValue? = nil
+    ) -> Outcome {
+        var fields = [HTTPField("X-Kii-AppID", self.app.appID), HTTPField("X-Kii-AppKey", self.app.appKey.reveal())]
+        if let token { fields.append(HTTPField("Authorization", "Bearer \(token)")) }
+        if let type { fields.append(HTTPField("Content-Type", "application/vnd.kii.\(type)+json")) }
+        return self.raw(method, "/apps/\(self.app.appID)/\(path)", fields, body?.text ?? "")
+    }
+
+    // MARK: - What most tests start from
+
+    struct Account {
+        var id: String
+        var token: String
+    }
+
+    mutating func user(_ name: String = "") throws -> Account {
+        let body: JSONValue = name.isEmpty ? [:] : ["displayName": JSONValue(name)]
+        let outcome = self.call("POST", "users", type: "RegistrationAndAuthorizationRequest", body)
+        return Account(
+            id: try #require(outcome.json["userID"]?.string),
+            token: try #require(outcome.json["_accessToken"]?.string)
+        )
+    }
+
+    mutating func thing(_ name: String = "lamp-1") throws -> Account {
+        let outcome = self.call(
+            "POST",
+            "things",
+            type: "ThingRegistrationAndAuthorizationRequest",
+            ["_vendorThingID": JSONValue(name), "_password": "secret"]
+        )
+        return Account(
+            id: try #require(outcome.json["_thingID"]?.string),
+            token: try #require(outcome.json["_accessToken"]?.string)
+        )
+    }
+
+    mutating func admin() throws -> String {
+        let outcome = self.call(
+            "POST",
+            "oauth2/token",
+            type: "OauthTokenRequest",
+            [
+                "client_id": JSONValue(self.app.clientID),
+                "client_secret": JSONValue(self.app.clientSecret.reveal()),
+            ]
+        )
+        return try #require(outcome.json["access_token"]?.string)
+    }
+
+    mutating func group(of owner: Account, members: [Account]) throws -> String {
+        let outcome = self.call(
+            "POST",
+            "groups",
+            token: owner.token,
+            type: "GroupCreationRequest",
+            ["name": "team", "members": JSONValue(members.map { JSONValue($0.id) })]
+        )
+        return try #require(outcome.json["groupID"]?.string)
+    }
+
+    /// An MQTT installation; returns its ID and its MQTT topic.
+    mutating func installation(
+        of account: Account,
+        development: Bool = false
+    ) throws -> (id: String, topic: String) {
+        let outcome = self.call(
+            "POST",
+            "installations",
+            token: account.token,
+            type: "InstallationCreationRequest",
+            ["deviceType": "MQTT", "development": JSONValue(development)]
+        )
+        let id = try #require(outcome.json["installationID"]?.string)
+        let endpoint = self.call("GET", "installations/\(id)/mqtt-endpoint", token: account.token)
+        return (id, try #require(endpoint.json["mqttTopic"]?.string))
+    }
+}
+
+/// An answer and its effects, ready to be looked at.
+struct Outcome {
+    let response: HTTPResponse
+    let effects: EmulatedCloud.Effects
+
+    init(_ reply: EmulatedCloud.Reply) {
+        self.response = reply.response
+        self.effects = reply.effects
+    }
+
+    var status: Int { self.response.status }
+
+    /// The body, or null when there is none.
+    var json: JSONValue { (try? JSONValue(parsing: self.response.body)) ?? .null }
+
+    /// The media type without parameters.
+    var type: String? { self.response.field("Content-Type").map { String($0.prefix { $0 != ";" }) } }
+
+    /// Status and `errorCode`, for comparing refusals at a glance.
+    var refusal: String { "\(self.status) \(self.json["errorCode"]?.string ?? "")" }
+
+    /// Where messages went and what they say.
+    var published: [(topic: String, payload: JSONValue)] {
+        self.effects.publications.map { ($0.topic, (try? JSONValue(parsing: $0.payload)) ?? .null) }
+    }
+}
+
+/// Expects a refusal in Kii's form: status, code, and an exception's media type.
+func expectRefusal(_ outcome: Outcome, _ refusal: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(outcome.refusal == refusal, sourceLocation: sourceLocation)
+    #expect(outcome.json["message"]?.string?.isEmpty == false, sourceLocation: sourceLocation)
+    #expect(outcome.type?.hasPrefix("application/vnd.kii.") == true, sourceLocation: sourceLocation)
+    #expect(outcome.type?.hasSuffix("Exception+json") == true, sourceLocation: sourceLocation)
+    #expect(outcome.effects == EmulatedCloud.Effects(), sourceLocation: sourceLocation)
+}
