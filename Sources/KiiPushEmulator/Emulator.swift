@@ -131,7 +131,7 @@ extension Emulator {
                 server.stop()
             }
             do { try await Thread.run(named: "kii-stop", stopBoth) } catch { stopBoth() }
-            self.directory.removeIfTemporary()
+            self.directory.release()
         }
     }
 
@@ -156,7 +156,7 @@ extension Emulator {
                 let stored = try EmulatorState(store: StateStore(path: self.directory.statePath))
                 (self.app, self.state, self.ports) = (stored.app, stored.cloud, stored.ports)
             } catch {
-                self.directory.removeIfTemporary()
+                self.directory.release()
                 throw error
             }
         }
@@ -171,7 +171,7 @@ extension Emulator {
             do {
                 broker = try await Broker.start(self.brokerSettings(publisherCredential))
             } catch {
-                self.directory.removeIfTemporary()
+                self.directory.release()
                 throw error
             }
             do {
@@ -181,7 +181,7 @@ extension Emulator {
                 return Emulator(parts: parts, app: self.app, configuration: self.configuration)
             } catch {
                 await broker.stop()
-                self.directory.removeIfTemporary()
+                self.directory.release()
                 throw error
             }
         }

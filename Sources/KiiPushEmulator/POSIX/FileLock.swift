@@ -21,6 +21,11 @@ final class FileLock: Sendable {
     /// For a child process that is to hold the lock too.
     var descriptor: Int32 { self.file.raw }
 
+    /// Lets the lock go, also for child processes that hold the descriptor.
+    func release() {
+        flock(self.file.raw, LOCK_UN)
+    }
+
     /// Writes this process's ID into the file, for whoever is refused.
     func recordOwner() throws(EmulatorError) {
         let text = Array("\(getpid())\n".utf8)

@@ -36,9 +36,11 @@ struct EmulatorDirectory: Sendable {
     var statePath: String { "\(self.path)/state.sqlite" }
     var brokerFiles: BrokerFiles { BrokerFiles(directory: "\(self.path)/broker") }
 
-    /// Removes the directory if it was made for this start alone.
-    func removeIfTemporary() {
+    /// Gives the directory back, and removes it if it was made for this start alone. The broker has ended.
+    func release() {
         if self.isTemporary { Files.removeTree(self.path) }
+        self.brokerLock.release()
+        self.lock.release()
     }
 
     private static func lockBroker(_ path: String) throws(EmulatorError) -> FileLock {

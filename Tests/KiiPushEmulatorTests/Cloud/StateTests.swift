@@ -52,7 +52,8 @@ import Testing
         )
         #expect(again.call("GET", "users/me/topics", token: user.token).json["topics"]?.array?.count == 1)
         let send: JSONValue = ["data": ["a": "b"], "mqtt": ["enabled": true]]
-        let sent = again.call("POST", "topics/x/push/messages", token: world.admin, type: "SendPushMessageRequest", send)
+        let sent = again.call(
+            "POST", "topics/x/push/messages", token: world.admin, type: "SendPushMessageRequest", send)
         #expect(sent.published.map { $0.topic } == [installation.topic])
         let object = again.call("GET", "\(bucket)/objects/one", token: user.token).json
         #expect(object["a"]?[1]?.string == "é")

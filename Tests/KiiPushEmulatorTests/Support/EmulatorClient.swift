@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Glibc
 import KiiPushCore
 import KiiPushEmulator
 import Testing
@@ -117,6 +118,11 @@ func run(_ program: String, _ arguments: [String]) async throws -> Finished {
                     process.standardOutput = output
                     process.standardError = errors
                     process.standardInput = FileHandle.nullDevice
+                    // A child inherits the mask, and Dispatch's threads block the alarm that ends `mosquitto_sub -W`.
+                    var (none, former) = (sigset_t(), sigset_t())
+                    sigemptyset(&none)
+                    pthread_sigmask(SIG_SETMASK, &none, &former)
+                    defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
                     try process.run()
                     let said = output.fileHandleForReading.readDataToEndOfFile()
                     let complained = errors.fileHandleForReading.readDataToEndOfFile()
@@ -142,11 +148,9 @@ struct Mosquitto: Sendable {
     }
 
     /// Makes the broker keep a session for the receiver, as registering does.
-    func openSession() async throws {
-        let result = try await run(
-            "mosquitto_sub",
-            self.login + self.session + ["-t", self.receiver.topic, "-E"]
-        )
+    func openSession(alsoSubscribingTo others: [String] = []) async throws {
+        let topics = ([self.receiver.topic] + others).flatMap { ["-t", $0] }
+        let result = try await run("mosquitto_sub", self.login + self.session + topics + ["-E"])
         try #require(result.code == 0, "\(result.errors)")
     }
 

@@ -30,7 +30,8 @@ extension EmulatedCloud {
         guard isPseudo || !names.isEmpty else {
             throw .invalidInput("One of \(UserRecord.names.joined(separator: ", ")) is needed.")
         }
-        let user = UserRecord(id: self.identifiers.principal(), attributes: JSONValue(members: attributes), password: password)
+        let user = UserRecord(
+            id: self.identifiers.principal(), attributes: JSONValue(members: attributes), password: password)
         self.state.save(user)
         let location = [HTTPField("Location", "\(self.settings.baseURL)/apps/\(self.appID)/users/\(user.id)")]
         guard isPseudo else { return .json(201, "RegistrationResponse", user.description, fields: location) }

@@ -1,0 +1,153 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// What a real mosquitto lets clients do, and what it keeps.
+@Suite struct BrokerTests {
+    @Test func deliversOverTLSToAClientThatChecksTheCertificate() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
+            try await mosquitto.openSession()
+            let admin = try await client.adminToken()
+            #expect(try await client.push(7, to: receiver, admin: admin).status == 200)
+            #expect(try await mosquitto.receive(1, tls: true).first?["n"]?.int64 == 7)
+        }
+    }
+
+    @Test func aClientReadsItsOwnTopicAlone() async throws {
+        try await withEmulator { client in
+            let (first, second) = (try await client.receiver(), try await client.receiver())
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: first)
+            let admin = try await client.adminToken()
+            // mosquitto takes such a subscription and delivers nothing.
+            let foreign = [second.topic, "#", "push/#", "push/+", "$SYS/#"]
+            try await mosquitto.openSession(alsoSubscribingTo: foreign)
+            #expect(try await client.push(1, to: second, admin: admin).status == 200)
+            #expect(try await client.push(2, to: first, admin: admin).status == 200)
+            // Had the other one been delivered, it would come first.
+            #expect(try await mosquitto.receive(1).first?["n"]?.int64 == 2)
+        }
+    }
+
+    @Test func aClientPublishesNowhere() async throws {
+        try await withEmulator { client in
+            let (first, second) = (try await client.receiver(), try await client.receiver())
+            let (mine, theirs) = (
+                Mosquitto(emulator: client.emulator, receiver: first),
+                Mosquitto(emulator: client.emulator, receiver: second)
+            )
+            try await mine.openSession()
+            try await theirs.openSession()
+            _ = try await mine.publish(#"{"n":666}"#, to: first.topic)
+            _ = try await mine.publish(#"{"n":666}"#, to: second.topic)
+            let admin = try await client.adminToken()
+            for (number, receiver) in [(1, first), (2, second)] {
+                #expect(try await client.push(number, to: receiver, admin: admin).status == 200)
+            }
+            // Had the forged messages been taken, they would come first.
+            #expect(try await mine.receive(1).first?["n"]?.int64 == 1)
+            #expect(try await theirs.receive(1).first?["n"]?.int64 == 2)
+        }
+    }
+
+    @Test func onlyTheRightPasswordConnects() async throws {
+        try await withEmulator { client in
+            var receiver = try await client.receiver()
+            receiver.password = "wrong"
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
+            let result = try await mosquitto.subscribe(to: receiver.topic)
+            #expect(result.output.contains("CONNACK (5)"))
+        }
+    }
+
+    @Test func aDeletedInstallationIsLockedOut() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let other = try await client.receiver()
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
+            async let connected = mosquitto.subscribe(to: receiver.topic)
+            let path = "installations/\(receiver.installationID)"
+            #expect(try await client.call("DELETE", path, token: receiver.token).status == 204)
+            _ = try await connected
+            // A grant after the deletion: once it is answered, the broker has read its files again.
+            _ = try await client.receiver()
+            #expect(try await mosquitto.subscribe(to: receiver.topic).output.contains("CONNACK (5)"))
+            try await Mosquitto(emulator: client.emulator, receiver: other).openSession()
+        }
+    }
+
+    @Test func sendsArriveWholeAndInOrder() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
+            try await mosquitto.openSession()
+            let admin = try await client.adminToken()
+            let connection = try RawConnection(port: client.port)
+            let path = "/api/apps/\(client.emulator.appID)/users/\(receiver.userID)/push/messages"
+            for number in 0..<300 {
+                let body = #"{"data":{"n":\#(number)},"mqtt":{"enabled":true}}"#
+                let head =
+                    "POST \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(admin)\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+                try connection.send(Array((head + body).utf8))
+                guard try connection.receive().status == 200 else {
+                    Issue.record("send \(number) was refused")
+                    return
+                }
+            }
+            #expect(try await mosquitto.receive(300).compactMap { $0["n"]?.int64 } == Array(0..<300))
+        }
+    }
+
+    @Test func aBrokerThatDiesComesBackWithItsQueues() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
+            try await mosquitto.openSession()
+            let admin = try await client.adminToken()
+            let broker = try BrokerProcess.require(client.emulator)
+            broker.signal(SIGTERM)
+            // A send to a broker that is gone is answered when the next one has it.
+            var sent: Int64 = 0
+            while BrokerProcess(directory: client.emulator.directory)?.pid ?? broker.pid == broker.pid, sent < 1000 {
+                sent += 1
+                #expect(try await client.push(Int(sent), to: receiver, admin: admin).status == 200)
+            }
+            // A new client is let in, and nothing that was accepted is missing.
+            _ = try await client.receiver()
+            #expect(try await client.push(0, to: receiver, admin: admin).status == 200)
+            var received: Set<Int64> = []
+            while !received.contains(0) {
+                received.formUnion(try await mosquitto.receive(1).compactMap { $0["n"]?.int64 })
+            }
+            #expect(received == Set(0...sent))
+        }
+    }
+
+    @Test func aSendThatWaitsForTheBrokerHoldsNobodyElseUp() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let admin = try await client.adminToken()
+            let broker = try BrokerProcess.require(client.emulator)
+            let sent = try await broker.paused {
+                async let sent = client.push(1, to: receiver, admin: admin)
+                let clock = ContinuousClock()
+                let elapsed = try await clock.measure {
+                    for _ in 0..<20 {
+                        let answer = try await client.call("GET", "users/me", token: receiver.token)
+                        #expect(answer.status == 200)
+                    }
+                }
+                #expect(elapsed < .seconds(4))
+                return try await sent
+            }
+            #expect(sent.status == 503)
+            #expect(sent.json["errorCode"]?.string == "TEMPORARY_UNAVAILABLE_ERROR")
+            #expect(sent.field("Retry-After") == "1")
+            #expect(try await client.push(2, to: receiver, admin: admin).status == 200)
+        }
+    }
+}

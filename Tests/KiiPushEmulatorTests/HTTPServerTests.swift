@@ -1,0 +1,134 @@
+import Foundation
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// HTTP as it is on the wire.
+@Suite struct HTTPServerTests {
+    private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    @Test func version10IsAnsweredAndClosed() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let connection = try RawConnection(port: client.port)
+            let path = "/api/apps/\(client.emulator.appID)/users/me"
+            try connection.send(
+                HTTPServerTests.bytes("GET \(path) HTTP/1.0\r\nAuthorization: bearer \(receiver.token)\r\n\r\n")
+            )
+            #expect(try connection.receive().status == 200)
+            #expect(try connection.isClosedByPeer())
+        }
+    }
+
+    @Test func aConnectionServesManyRequestsAlsoAfterAWait() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let connection = try RawConnection(port: client.port)
+            let app = "/api/apps/\(client.emulator.appID)"
+            let login = "Host: x\r\nAuthorization: Bearer \(receiver.token)\r\n"
+            // The second waits for the broker, so that its connection is suspended and resumed.
+            let body = #"{"data":{"a":"b"},"mqtt":{"enabled":true}}"#
+            let requests = [
+                "GET \(app)/users/me HTTP/1.1\r\n\(login)\r\n",
+                "POST \(app)/users/me/push/messages HTTP/1.1\r\n\(login)Content-Type: application/json\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)",
+                "HEAD \(app)/users/me HTTP/1.1\r\n\(login)\r\n",
+                "DELETE \(app)/users/me HTTP/1.1\r\n\(login)\r\n",
+            ]
+            var answers: [Int] = []
+            for request in requests {
+                try connection.send(HTTPServerTests.bytes(request))
+                answers.append(try connection.receive(isHead: request.hasPrefix("HEAD")).status)
+            }
+            #expect(answers == [200, 200, 200, 405])
+            // And all at once, without waiting for the answers.
+            try connection.send(HTTPServerTests.bytes(requests.joined()))
+            answers = try requests.map { try connection.receive(isHead: $0.hasPrefix("HEAD")).status }
+            #expect(answers == [200, 200, 200, 405])
+        }
+    }
+
+    @Test func noContentHasNone() async throws {
+        try await withEmulator { client in
+            let admin = try await client.adminToken()
+            let answer = try await client.call("PUT", "topics/news", token: admin)
+            #expect(answer.status == 204)
+            #expect(answer.field("Content-Type") == nil)
+            #expect(answer.body.isEmpty)
+        }
+    }
+
+    @Test func aLargeBodyIsRefusedBeforeItIsSentAndAlsoWithoutALength() async throws {
+        try await withEmulator { client in
+            let head =
+                "POST /api/apps/\(client.emulator.appID)/users HTTP/1.1\r\nHost: x\r\n"
+                + "Content-Type: application/json\r\nX-Kii-AppID: \(client.emulator.appID)\r\nX-Kii-AppKey: k\r\n"
+            let declared = try await RawHTTP.exchange(
+                port: client.port,
+                head + "Content-Length: 1048577\r\nExpect: 100-continue\r\n\r\n"
+            )
+            #expect(declared.status == 413)
+            #expect(declared.json["errorCode"]?.string == "INVALID_INPUT_DATA")
+            let chunk = "40000\r\n" + String(repeating: " ", count: 0x40000) + "\r\n"
+            let chunked = try await RawHTTP.exchange(
+                port: client.port,
+                head + "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                    + String(repeating: chunk, count: 5) + "0\r\n\r\n"
+            )
+            #expect(chunked.status == 413)
+            // One byte less is read whole, and then found not to be JSON.
+            let allowed = try await RawHTTP.exchange(
+                port: client.port,
+                head + "Content-Length: 1048576\r\nConnection: close\r\n\r\n"
+                    + String(repeating: " ", count: 1_048_576)
+            )
+            #expect(allowed.status == 400)
+            #expect(allowed.json["errorCode"]?.string == "INVALID_JSON")
+        }
+    }
+
+    @Test(
+        arguments: [
+            "GET /api/apps/../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "GET /api/%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "GET http://127.0.0.1/api/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "GET /api/%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "GET /api/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "GET \u{1}\u{2} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "NONSENSE\r\n\r\n", "GET /api HTTP/9.9\r\nHost: x\r\n\r\n",
+            "POST /api/oauth2/token HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+        ]
+    )
+    func badRequestsAreRefusedAndTheNextIsServed(request: String) async throws {
+        try await withEmulator { client in
+            // Some are so broken that the connection is closed without a word.
+            if let answer = try? await RawHTTP.exchange(port: client.port, request) {
+                #expect((400..<500).contains(answer.status) || answer.status == 505)
+            }
+            _ = try await client.adminToken()
+        }
+    }
+
+    @Test func aClientThatLeavesInTheMiddleDisturbsNobody() async throws {
+        try await withEmulator { client in
+            for part in ["POST /api/oauth2/to", "POST /api/oauth2/token HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"] {
+                try RawConnection(port: client.port).send(HTTPServerTests.bytes(part))
+            }
+            _ = try await client.adminToken()
+        }
+    }
+
+    @Test func aTakenPortIsNamed() async throws {
+        try await withEmulator { client in
+            let error = await #expect(throws: EmulatorError.self) {
+                _ = try await Emulator.start(.init(port: client.port))
+            }
+            #expect(error?.code == .portInUse(client.port))
+            let ofBroker = await #expect(throws: EmulatorError.self) {
+                _ = try await Emulator.start(.init(mqttPort: client.emulator.mqttPort))
+            }
+            #expect(ofBroker?.code == .portInUse(client.emulator.mqttPort))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// What outlives an emulator, and what does not.
+@Suite struct RestartTests {
+    @Test func stateSessionsAndPortsOutliveTheEmulator() async throws {
+        let directory = try TemporaryDirectory()
+        let configuration = Emulator.Configuration(directory: directory.path)
+        let (receiver, admin, before) = try await withEmulator(configuration) { client in
+            let receiver = try await client.receiver()
+            try await Mosquitto(emulator: client.emulator, receiver: receiver).openSession()
+            let admin = try await client.adminToken()
+            for number in 1...3 {
+                #expect(try await client.push(number, to: receiver, admin: admin).status == 200)
+            }
+            return (receiver, admin, client.emulator)
+        }
+        try await withEmulator(configuration) { client in
+            #expect(client.emulator.baseURL == before.baseURL)
+            #expect(client.emulator.mqttPort == before.mqttPort)
+            #expect(client.emulator.mqttTLSPort == before.mqttTLSPort)
+            #expect(client.emulator.appKey == before.appKey)
+            #expect(client.emulator.adminClientSecret == before.adminClientSecret)
+            // Before the client is back: the restored session keeps queueing, with the old endpoint.
+            #expect(try await client.push(4, to: receiver, admin: admin).status == 200)
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
+            #expect(try await mosquitto.receive(4).compactMap { $0["n"]?.int64 } == [1, 2, 3, 4])
+            let again = try await client.receiver(userID: receiver.userID, token: receiver.token)
+            #expect(again.topic == receiver.topic)
+            #expect(again.password == receiver.password)
+        }
+    }
+
+    @Test func aDirectoryHasOneEmulator() async throws {
+        let directory = try TemporaryDirectory()
+        try await withEmulator(.init(directory: directory.path)) { client in
+            let error = await #expect(throws: EmulatorError.self) {
+                _ = try await Emulator.start(.init(directory: directory.path))
+            }
+            #expect(error?.code == .directoryInUse(pid: getpid()))
+            #expect(error?.description.contains("\(getpid())") == true)
+            // The first one is not disturbed.
+            _ = try await client.adminToken()
+        }
+    }
+
+    @Test func stoppingLeavesNoProcessAndNoTemporaryDirectory() async throws {
+        let emulator = try await Emulator.start()
+        #expect(BrokerProcess(directory: emulator.directory) != nil)
+        #expect(mode(of: emulator.directory) == 0o700)
+        await emulator.stop()
+        await emulator.stop()
+        #expect(BrokerProcess(directory: emulator.directory) == nil)
+        #expect(mode(of: emulator.directory) == nil)
+        #expect(throws: (any Error).self) { try RawConnection(port: EmulatorClient(emulator).port) }
+    }
+
+    @Test func aFailedStartLeavesNothingBehind() async throws {
+        let directory = try TemporaryDirectory()
+        let broken = Emulator.Configuration(directory: directory.path, mosquittoPath: "/bin/false")
+        let error = await #expect(throws: EmulatorError.self) { _ = try await Emulator.start(broken) }
+        #expect(error?.code == .brokerFailed)
+        let missing = Emulator.Configuration(directory: directory.path, mosquittoPath: "/nowhere/mosquitto")
+        let absent = await #expect(throws: EmulatorError.self) { _ = try await Emulator.start(missing) }
+        #expect(absent?.code == .programNotFound("/nowhere/mosquitto"))
+        // The directory is free again.
+        try await withEmulator(.init(directory: directory.path)) { client in
+            _ = try await client.adminToken()
+        }
+    }
+
+    @Test func theRuntimeFileTellsTheUserAloneAndGoesAway() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/run/kii-push/emulator.json"
+        try await withEmulator(.init(runtimeFile: path)) { client in
+            #expect(mode(of: path) == 0o600)
+            #expect(mode(of: "\(directory.path)/run/kii-push") == 0o700)
+            let file = try #require(try RuntimeFile.read(path))
+            #expect(file.baseURL == client.emulator.baseURL)
+            #expect(file.appID == client.emulator.appID)
+            #expect(file.appKey == client.emulator.appKey)
+            #expect(file.clientID == client.emulator.adminClientID)
+            #expect(file.clientSecret == client.emulator.adminClientSecret)
+            #expect(file.mqttPort == client.emulator.mqttPort)
+            #expect(file.mqttTLSPort == client.emulator.mqttTLSPort)
+            #expect(file.caFile == client.emulator.certificateAuthorityFile)
+            #expect(file.pid == getpid())
+            #expect(chmod(path, 0o644) == 0)
+            #expect(throws: EmulatorError.self) { _ = try RuntimeFile.read(path) }
+        }
+        #expect(try RuntimeFile.read(path) == nil)
+    }
+
+    @Test(arguments: [("/run/user/7", "/run/user/7/kii-push/emulator.json"), (nil, "/tmp/kii-push-7/emulator.json")])
+    func theRuntimeFileHasAStandardPlace(runtimeDirectory: String?, path: String) {
+        #expect(RuntimeFile.standardPath(runtimeDirectory: runtimeDirectory, userID: 7) == path)
+    }
+
+    @Test func storedSecretsAreInTheStateAlone() async throws {
+        let directory = try TemporaryDirectory()
+        try await withEmulator(.init(directory: directory.path)) { client in
+            let receiver = try await client.receiver()
+            let admin = try await client.adminToken()
+            _ = try await client.push(1, to: receiver, admin: admin)
+            let secrets = [
+                receiver.password, receiver.token, admin, client.emulator.appKey.reveal(),
+                client.emulator.adminClientSecret.reveal(),
+            ]
+            let files = try #require(FileManager.default.enumerator(atPath: directory.path))
+            for case let name as String in files where !name.hasPrefix("state.sqlite") {
+                let data = FileManager.default.contents(atPath: "\(directory.path)/\(name)") ?? Data()
+                for secret in secrets {
+                    #expect(data.range(of: Data(secret.utf8)) == nil, "a secret is in \(name)")
+                }
+            }
+        }
+    }
+}

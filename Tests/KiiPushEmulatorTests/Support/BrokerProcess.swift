@@ -1,0 +1,71 @@
+import Foundation
+import Glibc
+import KiiPushEmulator
+import Testing
+
+/// The mosquitto of an emulator, found by its configuration file.
+struct BrokerProcess {
+    let pid: pid_t
+
+    /// The process, or `nil` when there is none.
+    init?(directory: String) {
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        for pid in entries.compactMap({ pid_t($0) }) {
+            guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") else { continue }
+            let words = String(decoding: data, as: UTF8.self).split(separator: "\0").map { String($0) }
+            if words.first?.hasSuffix("mosquitto") == true, words.last == "\(directory)/broker/mosquitto.conf" {
+                self.pid = pid
+                return
+            }
+        }
+        return nil
+    }
+
+    static func require(_ emulator: Emulator) throws -> BrokerProcess {
+        try #require(BrokerProcess(directory: emulator.directory))
+    }
+
+    func signal(_ number: Int32) { kill(self.pid, number) }
+
+    /// Keeps the process from running while `body` does; it goes on afterwards, whatever happens.
+    func paused<Result>(_ body: () async throws -> Result) async throws -> Result {
+        self.signal(SIGSTOP)
+        defer { self.signal(SIGCONT) }
+        return try await body()
+    }
+}
+
+/// A directory of a test's own, removed with its owner.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("kii-push-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        self.path = url.resolvingSymlinksInPath().path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: self.path) }
+}
+
+/// Runs `body` with an emulator that is stopped afterwards, whatever happens.
+func withEmulator<Result>(
+    _ configuration: Emulator.Configuration = .init(),
+    _ body: (EmulatorClient) async throws -> Result
+) async throws -> Result {
+    let emulator = try await Emulator.start(configuration)
+    do {
+        let result = try await body(EmulatorClient(emulator))
+        await emulator.stop()
+        return result
+    } catch {
+        await emulator.stop()
+        throw error
+    }
+}
+
+/// The permission bits of a file.
+func mode(of path: String) -> Int? {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return attributes?[.posixPermissions] as? Int
+}
