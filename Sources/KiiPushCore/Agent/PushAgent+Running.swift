@@ -10,7 +10,14 @@ extension PushAgent {
     @discardableResult
     public func register(replacing: Bool = false) async throws -> Registration {
         try await self.exclusively {
-            if replacing { try await self.enrolment.forget() } else { try self.enrolment.load() }
+            if replacing {
+                // Another process may be receiving with what is on file: nothing of that is given up before the lock
+                // is ours.
+                _ = try await self.runtime.open()
+                try await self.enrolment.forget()
+            } else {
+                try self.enrolment.load()
+            }
             var endpoint = try await self.enrolment.endpoint()
             if self.enrolment.current?.hasSession != true {
                 let core = try await self.runtime.open()

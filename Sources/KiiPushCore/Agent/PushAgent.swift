@@ -95,6 +95,17 @@ public final class PushAgent: Sendable {
         try self.enrolment.load()?.registration
     }
 
+    /// What is on file about the agent `name` in a state directory; `nil` when it has not registered. Asks nobody, locks
+    /// nothing and starts nothing, so it may be called while the agent runs in another process.
+    ///
+    /// - Throws: ``FileError``.
+    public static func registration(
+        of name: String = "default",
+        in directory: String
+    ) throws(FileError) -> Registration? {
+        try AgentStateFile(stateDirectory: directory, name: name).load()?.registration
+    }
+
     /// A token of this agent's user or thing, for calls of the ``client``; signs in or refreshes where needed.
     ///
     /// - Throws: ``PushAgentError``; ``TransportError`` and ``KiiError`` when the cloud cannot be asked.
