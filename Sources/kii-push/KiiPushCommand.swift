@@ -13,7 +13,10 @@ struct KiiPushCommand: ParsableCommand {
             .init("Show what arrives, what it means, and what the handler answered", "kii-push listen"),
             .init("What does this payload mean?", "kii-push decode payload.json"),
         ],
-        subcommands: [WhoamiCommand.self, DecodeCommand.self],
+        subcommands: [
+            EmulatorCommand.self, RegisterCommand.self, WhoamiCommand.self, SubscribeCommand.self,
+            UnsubscribeCommand.self, TopicsCommand.self, SendCommand.self, DecodeCommand.self,
+        ],
         version: "0.1.0"
     )
 

@@ -20,42 +20,36 @@ struct WhoamiCommand: ParsableCommand {
 
     func run() async throws {
         let profile = try Profile(self.profile)
-        guard let saved = profile.saved else {
-            throw CommandFailure(
-                .configuration,
-                "profile '\(profile.name)' is not registered",
-                hint: profile.registerHint
-            )
-        }
-        try saved.show(on: self.output.console, profile: profile, as: "identity")
+        let (saved, registration) = try profile.registered()
+        try self.output.console.show(registration, of: saved, profile: profile, as: "identity")
     }
 }
 
-extension SavedProfile {
+extension Console {
     /// What `register` and `whoami` show.
-    func show(on console: Console, profile: Profile, as type: String) throws {
+    func show(_ registration: Registration, of saved: SavedProfile, profile: Profile, as type: String) throws {
         let cloud =
-            switch self.cloud {
+            switch saved.cloud {
             case .emulator: "emulator"
             case .kii(let baseURL, _): baseURL
             }
         let kind =
-            switch self.principal {
+            switch registration.principal {
             case .user: "user"
             case .thing: "thing"
             }
-        try console.line("profile       \(profile.name)")
-        try console.line("cloud         \(cloud.terminalSafe), app \(self.appID.terminalSafe)")
-        try console.line("\(kind.padded(to: 14))\(self.principal.id.terminalSafe)")
-        try console.line("account       \(self.account.text.terminalSafe)")
-        try console.line("installation  \(self.installationID.terminalSafe)")
-        try console.line("state         \(profile.directory.terminalSafe)")
-        try console.object(
+        try self.line("profile       \(profile.name)")
+        try self.line("cloud         \(cloud.terminalSafe), app \(saved.appID.terminalSafe)")
+        try self.line("\(kind.padded(to: 14))\(registration.principal.id.terminalSafe)")
+        try self.line("account       \(saved.account.text.terminalSafe)")
+        try self.line("installation  \(registration.installationID.terminalSafe)")
+        try self.line("state         \(profile.directory.terminalSafe)")
+        try self.object(
             type,
             [
-                ("profile", JSONValue(profile.name)), ("cloud", JSONValue(cloud)), ("appID", JSONValue(self.appID)),
-                ("principal", self.principal.json), ("account", self.account.json),
-                ("installationID", JSONValue(self.installationID)), ("state", JSONValue(profile.directory)),
+                ("profile", JSONValue(profile.name)), ("cloud", JSONValue(cloud)), ("appID", JSONValue(saved.appID)),
+                ("principal", registration.principal.json), ("account", saved.account.json),
+                ("installationID", JSONValue(registration.installationID)), ("state", JSONValue(profile.directory)),
             ]
         )
     }

@@ -1,5 +1,6 @@
 import Glibc
 import KiiPushCore
+import KiiPushEmulator
 
 extension CommandFailure {
     /// Puts any error into the words of the command line. The library's errors say in one line what failed and what to
@@ -8,15 +9,51 @@ extension CommandFailure {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as FileError: self.init(error)
+        case let error as PushAgentError: self.init(error)
+        case let error as EmulatorError: self.init(error)
         case let error as TransportError: self.init(error)
         case let error as KiiError: self.init(error)
-        case let error as KiiInputError: self.init(.usage, error.description)
+        case let error as KiiInputError:
+            self.init(error.field == .message || error.field == .fields ? .badInput : .usage, error.description)
         case let error as KiiResponseError: self.init(.protocolError, error.description)
         case let error as MessageError: self.init(error)
         case let error as JSONError: self.init(.badInput, error.description)
         case is CancellationError: self.init(.interrupted, "interrupted")
         default: self.init(.failure, "\(error)")
         }
+    }
+
+    private init(_ error: PushAgentError) {
+        switch error {
+        case .signInRefused(let cause), .pseudoUserLost(let cause):
+            self.init(describing: cause)
+            self.exit = .authentication
+            self.message = error.description
+        case .file(let cause): self.init(describing: cause)
+        case .stateDirectoryInUse(_, let processID), .installationInUse(_, let processID):
+            let holder = processID.map { "process \($0)" } ?? "another process"
+            self.init(
+                .temporary,
+                "\(holder) receives as this profile, and the cloud lets one receiver connect at a time",
+                hint: "stop it, or receive as somebody else in another profile: --profile NAME"
+            )
+        case .stateOfAnotherAccount: self.init(.configuration, error.description)
+        case .noUsablePort, .subscriptionRefused: self.init(.protocolError, error.description)
+        case .inbox: self.init(.inputOutput, error.description)
+        case .alreadyRunning: self.init(.internalError, error.description)
+        }
+    }
+
+    private init(_ error: EmulatorError) {
+        let exit: ExitStatus =
+            switch error.code {
+            case .directoryInUse, .portInUse: .temporary
+            case .programNotFound: .unreachable
+            case .brokerFailed, .certificatesFailed: .unreachable
+            case .stateUnusable: .inputOutput
+            case .system: .cannotCreate
+            }
+        self.init(exit, error.description)
     }
 
     private init(_ error: MessageError) {

@@ -41,6 +41,18 @@ struct Console: Sendable {
         self.error(text)
     }
 
+    /// The state of a connection, on standard error; with `--json` there is an object for it.
+    func state(_ text: String) {
+        guard !self.options.json else { return }
+        self.status(text)
+    }
+
+    /// Trouble, on standard error, also with `--quiet`; with `--json` there is an object for it.
+    func trouble(_ text: String) {
+        guard !self.options.json else { return }
+        self.error(text)
+    }
+
     /// A detail for those who asked for `--verbose`.
     func detail(_ text: String) {
         guard self.options.verbose else { return }

@@ -101,6 +101,37 @@ struct CloudSettings: Sendable {
     }
 }
 
+extension CloudSettings {
+    /// What a profile that is registered with this cloud remembers of it.
+    var identity: SavedProfile.Cloud {
+        guard self.source == .emulator, let admin = self.admin else {
+            return .kii(baseURL: self.app.baseURL, appID: self.app.appID)
+        }
+        return .emulator(appID: self.app.appID, clientID: admin.clientID)
+    }
+
+    /// Whether a profile was registered with this cloud. An app lives at one site, so its ID says it all.
+    func knows(_ saved: SavedProfile) -> Bool {
+        guard case .emulator = saved.cloud else { return saved.appID == self.app.appID }
+        return saved.cloud == self.identity
+    }
+
+    /// A runtime for this cloud with its state in `directory`.
+    func runtimeConfiguration(stateDirectory: String) -> PushRuntime.Configuration {
+        var configuration = PushRuntime.Configuration(stateDirectory: stateDirectory)
+        configuration.certificateAuthorityFile = self.caFile
+        configuration.verifiesCertificates = !self.isInsecure
+        configuration.proxy = self.proxy
+        return configuration
+    }
+
+    /// Says what must not be overlooked.
+    func warn(_ console: Console) {
+        guard self.isInsecure else { return }
+        console.warning("certificates are not checked: anyone on the way can read and change everything")
+    }
+}
+
 extension SavedProfile {
     /// The address that the profile was registered with; `nil` for an emulator's, which changes.
     fileprivate var registeredURL: String? {

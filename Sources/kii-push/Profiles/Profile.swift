@@ -3,9 +3,11 @@ import KiiPushCore
 /// A profile as a command finds it: its files, and what is known about it.
 struct Profile: Sendable {
     let location: ProfileLocation
-    /// What `register` left; `nil` when the profile was never registered.
+    /// What the profile was registered as; `nil` when it never was.
     let saved: SavedProfile?
-    let credentials: ProfileCredentials
+    /// What the cloud knows the profile by; `nil` when it was never registered.
+    let registration: Registration?
+    var credentials: ProfileCredentials
     let environment: ProcessEnvironment
 
     var name: String { self.location.name }
@@ -19,6 +21,7 @@ struct Profile: Sendable {
         self.environment = environment
         self.location = try ProfileLocation(options, environment: environment)
         self.saved = try SavedProfile.read(directory: self.location.directory)
+        self.registration = try PushAgent.registration(in: self.location.directory)
         var credentials = try ProfileCredentials.read(
             self.location.paths,
             profile: self.location.name,
@@ -40,18 +43,49 @@ struct Profile: Sendable {
     /// The profile's registration with `cloud`.
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when there is none.
-    func registration(with cloud: CloudSettings) throws -> SavedProfile {
-        guard let saved = self.saved else {
-            throw CommandFailure(.configuration, "profile '\(self.name)' is not registered", hint: self.registerHint)
-        }
-        guard saved.appID == cloud.app.appID else {
+    func registration(with cloud: CloudSettings) throws -> (saved: SavedProfile, registration: Registration) {
+        let (saved, registration) = try self.registered()
+        guard cloud.knows(saved) else {
+            if case .emulator = saved.cloud, cloud.source == .emulator {
+                throw CommandFailure(
+                    .configuration,
+                    "profile '\(self.name)' is registered with an emulator whose state is gone",
+                    hint: self.registerHint
+                )
+            }
             throw CommandFailure(
                 .configuration,
                 "profile '\(self.name)' is registered with app \(saved.appID), not with \(cloud.app.appID)",
-                hint: self.registerHint
+                hint: "name another one with --profile"
             )
         }
-        return saved
+        return (saved, registration)
+    }
+
+    /// What the profile was registered as, and what came of it, whatever the cloud.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when it was not registered.
+    func registered() throws -> (saved: SavedProfile, registration: Registration) {
+        guard let saved = self.saved, let registration = self.registration else {
+            throw CommandFailure(.configuration, "profile '\(self.name)' is not registered", hint: self.registerHint)
+        }
+        return (saved, registration)
+    }
+
+    /// How the agent of this profile is set up.
+    func agentConfiguration(_ account: SavedProfile.Account, app: KiiApp, creatingUser: Bool = false)
+        -> PushAgent.Configuration
+    {
+        // Without a password the token on file does until the cloud refuses it, and the error then says so.
+        let password = self.credentials.password ?? Secret("")
+        let identity: KiiAccount =
+            switch account {
+            case .pseudoUser: .pseudoUser
+            case .user(let name): .user(name: name, password: password, createsIfMissing: creatingUser)
+            case .thing(let vendorThingID, let type):
+                .thing(vendorThingID: vendorThingID, password: password, type: type)
+            }
+        return PushAgent.Configuration(app: app, account: identity)
     }
 
     /// The command that registers this profile.

@@ -1,11 +1,13 @@
 import KiiPushCore
 
-/// What `register` found out about a profile and later commands need: `profile.json`, without secrets.
+/// What a profile was registered as, and with which cloud: `profile.json`, without secrets. What came of it is in the
+/// agent's own state.
 struct SavedProfile: Sendable, Hashable {
     /// Which cloud the profile was registered with.
     enum Cloud: Sendable, Hashable {
-        /// The emulator that had this app; where it listens is looked up each time.
-        case emulator(appID: String)
+        /// An emulator; where it listens is looked up each time. `clientID` is its admin's, random and kept with its
+        /// state, so it tells whether this is still the emulator that knows the profile.
+        case emulator(appID: String, clientID: String)
         case kii(baseURL: String, appID: String)
     }
 
@@ -18,12 +20,10 @@ struct SavedProfile: Sendable, Hashable {
 
     var cloud: Cloud
     var account: Account
-    var principal: Principal
-    var installationID: String
 
     var appID: String {
         switch self.cloud {
-        case .emulator(let appID), .kii(_, let appID): appID
+        case .emulator(let appID, _), .kii(_, let appID): appID
         }
     }
 
@@ -31,31 +31,26 @@ struct SavedProfile: Sendable, Hashable {
     static func read(directory: String) throws -> SavedProfile? {
         let path = self.path(directory)
         guard let file = try VersionedFile(openAt: path) else { return nil }
-        guard let cloud = try self.cloud(file), let account = try self.account(file),
-            let principal = try self.principal(file), let installationID = try file.text("installationID")
-        else {
+        guard let cloud = try self.cloud(file), let account = try self.account(file) else {
             throw CommandFailure(
                 .configuration,
                 "\(path) is incomplete",
                 hint: "remove it and run 'kii-push register'"
             )
         }
-        return SavedProfile(cloud: cloud, account: account, principal: principal, installationID: installationID)
+        return SavedProfile(cloud: cloud, account: account)
     }
 
     /// Writes the profile into `directory`, which exists.
     func write(directory: String) throws {
         let cloud: JSONValue =
             switch self.cloud {
-            case .emulator(let appID): ["kind": "emulator", "appID": JSONValue(appID)]
+            case .emulator(let appID, let clientID):
+                ["kind": "emulator", "appID": JSONValue(appID), "clientID": JSONValue(clientID)]
             case .kii(let baseURL, let appID):
                 ["kind": "kii", "baseURL": JSONValue(baseURL), "appID": JSONValue(appID)]
             }
-        let members: [(String, JSONValue)] = [
-            ("cloud", cloud), ("account", self.account.json), ("principal", self.principal.json),
-            ("installationID", JSONValue(self.installationID)),
-        ]
-        try VersionedFile.write(members, to: Self.path(directory))
+        try VersionedFile.write([("cloud", cloud), ("account", self.account.json)], to: Self.path(directory))
     }
 
     private static func path(_ directory: String) -> String { directory + "/profile.json" }
@@ -63,7 +58,8 @@ struct SavedProfile: Sendable, Hashable {
     private static func cloud(_ file: VersionedFile) throws -> Cloud? {
         guard let appID = try file.text("cloud", "appID") else { return nil }
         switch try file.text("cloud", "kind") {
-        case "emulator": return .emulator(appID: appID)
+        case "emulator":
+            return try file.text("cloud", "clientID").map { .emulator(appID: appID, clientID: $0) }
         case "kii": return try file.text("cloud", "baseURL").map { .kii(baseURL: $0, appID: appID) }
         default: return nil
         }
@@ -76,15 +72,6 @@ struct SavedProfile: Sendable, Hashable {
         case "thing":
             let type = try file.text("account", "type")
             return try file.text("account", "vendorThingID").map { .thing(vendorThingID: $0, type: type) }
-        default: return nil
-        }
-    }
-
-    private static func principal(_ file: VersionedFile) throws -> Principal? {
-        guard let id = try file.text("principal", "id") else { return nil }
-        switch try file.text("principal", "kind") {
-        case "user": return .user(id)
-        case "thing": return .thing(id)
         default: return nil
         }
     }

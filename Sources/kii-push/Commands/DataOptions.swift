@@ -1,0 +1,55 @@
+import KiiPushCore
+
+/// The JSON object that is sent: in the command line, from a file, or from standard input.
+struct DataOptions: ParsableArguments {
+    @Option(name: .shortAndLong, value: "JSON", help: "A JSON object; '-' reads it from standard input.")
+    var data: String?
+
+    @Option(name: .shortAndCustomLong("f", "data-file"), value: "FILE", help: "A file with the JSON object.")
+    var file: String?
+
+    func validate() throws {
+        if (self.data == nil) == (self.file == nil) {
+            throw ValidationError("give the data with either '--data' or '--data-file'")
+        }
+    }
+
+    /// Reads and checks the object. Touches no network.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 65 when it is no JSON object, 66 when the file cannot be read.
+    func value() throws -> JSONValue {
+        let bytes =
+            if let file = self.file { try InputFile.read(file) } else { try self.dataBytes() }
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: bytes)
+        } catch {
+            throw CommandFailure(.badInput, "the data is \(error)")
+        }
+        guard value.kind == .object else {
+            throw CommandFailure(.badInput, "the data is no JSON object", hint: #"write it as {"key":"value"}"#)
+        }
+        return value
+    }
+
+    private func dataBytes() throws -> [UInt8] {
+        guard let data = self.data, data != "-" else { return try InputFile.read("-") }
+        return Array(data.utf8)
+    }
+}
+
+/// What goes along with a message that is sent.
+struct MessageOptions: ParsableArguments {
+    @Option(value: "TEXT", help: "A type of your own; receivers see it as the message's type.")
+    var type: String?
+
+    @Flag(help: "Tell receivers when it was sent.")
+    var when = false
+
+    func message(_ data: JSONValue) -> PushMessage {
+        var message = PushMessage(data: data)
+        message.pushMessageType = self.type
+        message.sendWhen = self.when ? true : nil
+        return message
+    }
+}

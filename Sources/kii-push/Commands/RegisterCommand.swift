@@ -1,0 +1,163 @@
+import KiiPushCore
+
+struct RegisterCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "register",
+        abstract: "Makes the profile known to the cloud, so that pushes can be received.",
+        examples: [
+            .init("As a user of its own, without name and password", "kii-push register"),
+            .init("As a user that exists", "kii-push register --user alice --password-file alice.secret"),
+            .init("As a thing, in another profile", "kii-push register -p meter --thing meter-17 --password-stdin"),
+            .init(
+                "With Kii's cloud; the app's key is in a file",
+                "kii-push register --site jp --app-id 0a1b2c3d --app-key-file key.secret"
+            ),
+        ],
+        discussion: [
+            "Signs in, makes or adopts the installation, and has the broker keep a session: from then on no push is "
+                + "lost that is sent before the first 'kii-push listen'. To register again changes nothing."
+        ],
+        exitCodes: ExitStatus.ofCloudCommands + [.missingInput, .cannotCreate, .inputOutput],
+        environment: EnvironmentVariable.ofCloudCommands + [.password, .stateHome, .stateDirectory]
+    )
+
+    @OptionGroup(title: "Principal")
+    var principal: PrincipalOptions
+
+    @Flag(help: "Forget what the profile was registered as. A user without a password is lost by that.")
+    var anew = false
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Cloud")
+    var profile: ProfileOptions
+
+    func run() async throws {
+        let console = self.output.console
+        var profile = try Profile(self.profile)
+        let cloud = try profile.cloud(self.profile)
+        cloud.warn(console)
+        let account = try self.account(of: profile)
+        if let password = try self.principal.password() { profile.credentials.password = password }
+        try Self.requirePassword(for: account, profile)
+        let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)
+        let registration = try await Self.register(
+            profile,
+            cloud: cloud,
+            account: account,
+            isReplacing: isReplacing,
+            isCreatingUser: self.principal.create
+        )
+        let saved = SavedProfile(cloud: cloud.identity, account: account)
+        profile.credentials.appKey = cloud.source == .emulator ? nil : cloud.app.appKey
+        try profile.credentials.write(directory: profile.directory)
+        try saved.write(directory: profile.directory)
+        try console.show(registration, of: saved, profile: profile, as: "registration")
+    }
+
+    /// What the options name; without any, what the profile is already.
+    private func account(of profile: Profile) throws -> SavedProfile.Account {
+        if let account = self.principal.account { return account }
+        return self.anew ? .pseudoUser : profile.saved?.account ?? .pseudoUser
+    }
+
+    private static func requirePassword(for account: SavedProfile.Account, _ profile: Profile) throws {
+        guard account != .pseudoUser, profile.credentials.password == nil else { return }
+        throw CommandFailure(
+            .configuration,
+            "the password of \(account.text) is missing",
+            hint: "give --password-file or --password-stdin, or set \(EnvironmentVariable.password.rawValue)"
+        )
+    }
+
+    /// Whether what is on file is to be forgotten.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when it would have to be and nobody said so.
+    private func isReplacing(
+        _ profile: Profile,
+        by account: SavedProfile.Account,
+        in cloud: CloudSettings,
+        console: Console
+    ) throws -> Bool {
+        guard !self.anew, let saved = profile.saved else { return self.anew }
+        if saved.account == account, cloud.knows(saved) { return false }
+        if saved.account == account, case .emulator = saved.cloud, cloud.source == .emulator {
+            console.status("the emulator that knew this profile is gone; registering with the one that runs")
+            return true
+        }
+        throw CommandFailure(
+            .configuration,
+            "profile '\(profile.name)' is registered as \(saved.account.text) with app \(saved.appID)",
+            hint: "name another profile with --profile, or forget this one with --anew"
+        )
+    }
+
+    private static func register(
+        _ profile: Profile,
+        cloud: CloudSettings,
+        account: SavedProfile.Account,
+        isReplacing: Bool,
+        isCreatingUser: Bool
+    ) async throws -> Registration {
+        try PrivateFile.makeDirectory(profile.directory)
+        let runtime = try PushRuntime(
+            configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory)
+        )
+        let agent = PushAgent(
+            runtime: runtime,
+            configuration: profile.agentConfiguration(account, app: cloud.app, creatingUser: isCreatingUser),
+            handler: NoHandler()
+        )
+        do {
+            let registration = try await agent.register(replacing: isReplacing)
+            await runtime.shutdown()
+            return registration
+        } catch {
+            await runtime.shutdown()
+            throw error
+        }
+    }
+}
+
+/// Who a profile receives as.
+struct PrincipalOptions: ParsableArguments {
+    @Option(value: "NAME", help: "Sign in as this user, by login name, e-mail address or phone number.")
+    var user: String?
+
+    @Flag(help: "Create the user if there is none of that login name.")
+    var create = false
+
+    @Option(value: "VENDOR_ID", help: "Sign in as this thing; it is registered if the cloud does not know it.")
+    var thing: String?
+
+    @Option(value: "TYPE", help: "The type of a thing that is registered by this.")
+    var thingType: String?
+
+    @Option(value: "FILE", help: "A file with the password alone, mode 0600.")
+    var passwordFile: String?
+
+    @Flag(help: "Read the password from the first line of standard input.")
+    var passwordStdin = false
+
+    func validate() throws {
+        if self.user != nil, self.thing != nil { throw ValidationError("'--user' and '--thing' exclude each other") }
+        if self.create, self.user == nil { throw ValidationError("'--create' needs '--user'") }
+        if self.thingType != nil, self.thing == nil { throw ValidationError("'--thing-type' needs '--thing'") }
+        if self.passwordFile != nil, self.passwordStdin {
+            throw ValidationError("'--password-file' and '--password-stdin' exclude each other")
+        }
+    }
+
+    /// What the options name; `nil` when they name nobody.
+    var account: SavedProfile.Account? {
+        if let user = self.user { return .user(name: user) }
+        return self.thing.map { .thing(vendorThingID: $0, type: self.thingType) }
+    }
+
+    /// What the options say about the password; `nil` when they say nothing.
+    func password() throws -> Secret? {
+        if let path = self.passwordFile { return try SecretFile.read(path) }
+        return self.passwordStdin ? Secret(try InputFile.firstLineOfStandardInput()) : nil
+    }
+}

@@ -1,0 +1,17 @@
+/// Groups the ways to cause a push.
+struct SendCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Sends a push: to a topic, to a user, or by creating an object.",
+        examples: [
+            .init("To all who are subscribed to a topic", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
+            .init("Straight to a user, here the profile's own", #"kii-push send user me --data '{"msg":"hi"}'"#),
+            .init(
+                "By a change in a bucket that somebody is subscribed to",
+                #"kii-push send object user:me/notes --data '{"title":"milk"}'"#
+            ),
+        ],
+        subcommands: [SendTopicCommand.self, SendUserCommand.self, SendObjectCommand.self],
+        aliases: ["pub"]
+    )
+}

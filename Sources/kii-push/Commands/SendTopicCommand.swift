@@ -1,0 +1,48 @@
+import KiiPushCore
+
+struct SendTopicCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "topic",
+        abstract: "Sends a message to all who are subscribed to a topic (push to user).",
+        examples: [
+            .init("To a topic of the app", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
+            .init("To one of the profile's own user", #"kii-push send topic user:me/todo --data '{"n":1}'"#),
+            .init("With data from a program", "generate | kii-push send topic alerts --data -"),
+        ],
+        discussion: [
+            "The data is one flat JSON object. A topic in the scope of the app is sent to as the app's admin when the "
+                + "admin's credentials are at hand, as they are with the emulator."
+        ],
+        exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput],
+        environment: EnvironmentVariable.ofCloudCommands
+    )
+
+    @Argument(value: "TOPIC", help: "NAME, user:me/NAME, group:ID/NAME, … ('kii-push help scopes').")
+    var topic: TargetName
+
+    @OptionGroup(title: "Message")
+    var data: DataOptions
+
+    @OptionGroup(title: "Message")
+    var message: MessageOptions
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Cloud")
+    var profile: ProfileOptions
+
+    func run() async throws {
+        let (console, name) = (self.output.console, self.topic)
+        let message = self.message.message(try self.data.value())
+        try await CloudSession.use(self.profile, console: console) { session in
+            let topic = Topic(name.id, in: try session.scope(name.scope))
+            // By default only its creator sends to a topic of the app, and that is the app's administrator.
+            let token = try await topic.scope == .app ? session.adminTokenOrOwn() : session.ownTokenOrAdmin()
+            let sent = try await session.client.send(message, to: topic, token: token)
+            let target = SubscriptionTarget.topic(topic)
+            try console.line("sent \(sent.id) to topic \(target.text)")
+            try console.object("sent", [("id", JSONValue(sent.id)), ("target", .object(target.json))])
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import KiiPushCore
+
+struct SendUserCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user",
+        abstract: "Sends a message straight to a user's installations (direct push).",
+        examples: [
+            .init("To the profile's own user", #"kii-push send user me --data '{"msg":"hi"}'"#),
+            .init("To a user by ID", "kii-push send user 0a1b2c3d4e5f --data-file message.json"),
+        ],
+        discussion: [
+            "No subscription is needed. The cloud wants the app's admin for this; the admin's credentials are used "
+                + "when they are at hand, as they are with the emulator. Things get no direct push."
+        ],
+        exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput],
+        environment: EnvironmentVariable.ofCloudCommands
+    )
+
+    @Argument(value: "USER", help: "A user's ID, or 'me' for the user that the profile receives as.")
+    var user: String
+
+    @OptionGroup(title: "Message")
+    var data: DataOptions
+
+    @OptionGroup(title: "Message")
+    var message: MessageOptions
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Cloud")
+    var profile: ProfileOptions
+
+    func run() async throws {
+        let (console, user) = (self.output.console, self.user)
+        let message = self.message.message(try self.data.value())
+        try await CloudSession.use(self.profile, console: console) { session in
+            let userID = try user == "me" ? session.ownUserID() : user
+            let sent = try await session.client.send(message, toUser: userID, token: session.adminTokenOrOwn())
+            try console.line("sent \(sent.id) to user \(userID)")
+            let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
+            try console.object("sent", [("id", JSONValue(sent.id)), ("target", target)])
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import KiiPushCore
+
+extension CloudSession {
+    /// What came of a subscription.
+    struct SubscriptionOutcome: Sendable, Hashable {
+        /// Whether it was not there before.
+        var isChanged: Bool
+        /// Whether the topic had to be created first.
+        var isTopicCreated: Bool
+    }
+
+    /// Subscribes `principal`, creating the topic when it is missing and somebody at hand may create it.
+    func subscribe(_ principal: Principal, to target: SubscriptionTarget) async throws -> SubscriptionOutcome {
+        let token = try await self.ownToken()
+        do {
+            let outcome = try await self.client.subscribe(principal, to: target, token: token)
+            return SubscriptionOutcome(isChanged: outcome == .subscribed, isTopicCreated: false)
+        } catch let error as KiiError where error.errorCode == .topicNotFound {
+            guard case .topic(let topic) = target else { throw error }
+            try await self.create(topic, after: error)
+            let outcome = try await self.client.subscribe(principal, to: target, token: token)
+            return SubscriptionOutcome(isChanged: outcome == .subscribed, isTopicCreated: true)
+        }
+    }
+
+    /// Ends a subscription; `false` when there was none.
+    func unsubscribe(_ principal: Principal, from target: SubscriptionTarget) async throws -> Bool {
+        do {
+            try await self.client.unsubscribe(principal, from: target, token: self.ownToken())
+            return true
+        } catch let error as KiiError where error.errorCode == .pushSubscriptionNotFound {
+            return false
+        }
+    }
+
+    /// The app's own topics are its administrator's to create; those of users, groups and things are their members'.
+    ///
+    /// - Source: Kii's guide, "creating a topic".
+    private func create(_ topic: Topic, after error: KiiError) async throws {
+        let name = SubscriptionTarget.topic(topic).text
+        guard topic.scope == .app else {
+            try await self.client.createTopic(topic, token: self.ownToken())
+            self.console.status("created topic \(name), which was missing")
+            return
+        }
+        guard let token = try await self.adminToken() else {
+            var failure = CommandFailure(describing: error)
+            failure.message = "there is no topic \(name), and only the app's admin can create it"
+            failure.hint = "give clientID and clientSecret ('kii-push help files'), or have it created"
+            throw failure
+        }
+        try await self.client.createTopic(topic, token: token)
+        self.console.status("created topic \(name), which was missing, as the app's admin")
+    }
+}
