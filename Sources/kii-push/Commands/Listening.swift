@@ -1,0 +1,92 @@
+import KiiPushCore
+
+/// Why `listen` came to its end.
+enum ListenEnding: Sendable {
+    /// The agent ended by itself.
+    case stopped
+    case signal(Int32)
+    case counted
+    case timedOut
+    /// The time was over before a first connection stood.
+    case neverConnected
+    case failed(any Error)
+}
+
+/// Runs an agent and its view until one of the reasons to end comes true, then stops the agent gracefully.
+struct Listening: Sendable {
+    let agent: PushAgent
+    let view: ListenView
+    let timeout: Duration?
+
+    func run() async -> ListenEnding {
+        let signals = StopSignals()
+        let events = self.agent.events
+        return await withTaskGroup(of: ListenEnding?.self) { group in
+            group.addTask {
+                // Cancelled when the agent has ended; a cancelled stream still gives out what it holds, so the last
+                // answers are shown.
+                for await event in events { await self.view.show(event) }
+                return nil
+            }
+            group.addTask { await self.untilEnding(signals) }
+            var ending: ListenEnding?
+            for await result in group {
+                if let result {
+                    ending = result
+                    group.cancelAll()
+                }
+            }
+            return ending ?? .stopped
+        }
+    }
+
+    /// The first reason to end; returns when the agent has stopped.
+    private func untilEnding(_ signals: StopSignals) async -> ListenEnding {
+        await withTaskGroup(of: ListenEnding?.self) { group in
+            group.addTask {
+                do {
+                    try await self.agent.run()
+                    return .stopped
+                } catch {
+                    return .failed(error)
+                }
+            }
+            group.addTask { await signals.next().map { .signal($0) } }
+            group.addTask { await self.view.ending() }
+            if let timeout = self.timeout {
+                group.addTask { await self.timeLimit(timeout) }
+            }
+            var ending: ListenEnding?
+            for await result in group {
+                guard let result else { continue }
+                // The first reason counts, unless stopping brought an error to light.
+                if ending == nil { ending = result } else if case .failed = result { ending = result }
+                group.cancelAll()
+            }
+            return ending ?? .stopped
+        }
+    }
+
+    /// `nil` when the task is cancelled before the time is over.
+    private func timeLimit(_ timeout: Duration) async -> ListenEnding? {
+        let isConnected = await withTaskGroup(of: Bool?.self) { group in
+            group.addTask { await self.view.connected() ? true : nil }
+            group.addTask { await Self.sleep(timeout) ? false : nil }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+        guard isConnected == true else { return isConnected.map { _ in .neverConnected } }
+        return await Self.sleep(timeout) ? .timedOut : nil
+    }
+
+    /// `false` when the task is cancelled first.
+    private static func sleep(_ duration: Duration) async -> Bool {
+        do {
+            try await Task.sleep(for: duration)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import KiiPushCore
+
+/// What `listen` shows: `-->` for a message, `<--` for the answer to it, `!` for trouble with the connection.
+extension Console {
+    /// A message that is handed to the handler.
+    func show(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
+        let text = MessageText(message, style: self.style)
+        let kind = self.style(message.kind.text.padded(to: 14), .bold)
+        let attempt = context.attempt > 1 ? "  " + self.style("attempt \(context.attempt)", .magenta) : ""
+        let size = "\(message.payloadBytes.count) B"
+        let head =
+            "\(Timestamp.now().localClock) --> \(kind) \(text.source.padded(to: 24)) \(size)  #\(context.messageID)\(attempt)"
+        let summary = text.summary
+        try self.line(summary.isEmpty ? head : "\(head)\n                 \(summary)")
+        try self.object(
+            "message",
+            [
+                ("id", JSONValue(context.messageID)), ("attempt", JSONValue(context.attempt)),
+                ("installation", JSONValue(context.installationID)),
+                ("received_at", JSONValue(context.receivedAt.description)),
+            ] + message.describingMembers
+        )
+    }
+
+    /// What became of a message. `elapsed` is the time since its handler was called.
+    func show(_ event: MessageEvent, after elapsed: Duration?) throws {
+        guard let verdict = Verdict(event.kind) else { return }
+        let word = self.style(verdict.word.padded(to: 14), verdict.style)
+        let details = [elapsed.map(\.text), verdict.detail?.terminalSafe].compactMap { $0 }.joined(separator: "  ")
+        try self.line("\(Timestamp.now().localClock) <-- \(word) #\(event.messageID)  \(details)")
+        var members: [(String, JSONValue)] = [
+            ("id", JSONValue(event.messageID)), ("result", JSONValue(verdict.word)),
+            ("at", JSONValue(Timestamp.now().description)),
+        ]
+        if let elapsed { members.append(("elapsed_ms", JSONValue(elapsed.milliseconds))) }
+        try self.object("verdict", members + verdict.members)
+    }
+
+    /// A connection that carries messages; only said once the broker has granted the subscription.
+    func show(_ connection: PushEvent.Connection) throws {
+        let url = "\(connection.usesTLS ? "mqtts" : "mqtt")://\(connection.host.terminalSafe):\(connection.port)"
+        let qualityOfService = connection.guarantee == .atLeastOnce ? 1 : 0
+        let session = connection.sessionPresent ? "session resumed" : "new session"
+        let promise = connection.guarantee == .atLeastOnce ? "" : "; at QoS 0 what the network drops is gone"
+        self.state(
+            "> Ready. \(url) (MQTT \(connection.protocolVersion), QoS \(qualityOfService), \(session)\(promise))   ^C to quit"
+        )
+        try self.object(
+            "state",
+            [
+                ("state", "connected"), ("at", JSONValue(Timestamp.now().description)), ("url", JSONValue(url)),
+                ("protocol", JSONValue("MQTT \(connection.protocolVersion)")), ("qos", JSONValue(qualityOfService)),
+                ("session_present", JSONValue(connection.sessionPresent)),
+            ]
+        )
+    }
+
+    /// Something that keeps messages from arriving or from being stored.
+    func show(trouble: String, _ reason: String, retryIn: Duration? = nil) throws {
+        let retry = retryIn.map { "; retry in \($0.text)" } ?? ""
+        let word = self.statusStyle(trouble.padded(to: 14), .yellow)
+        self.trouble("\(Timestamp.now().localClock)  !  \(word) \(reason.terminalSafe)\(retry)")
+        var members: [(String, JSONValue)] = [
+            ("state", JSONValue(trouble)), ("at", JSONValue(Timestamp.now().description)),
+            ("reason", JSONValue(reason)),
+        ]
+        if let retryIn { members.append(("retry_in_ms", JSONValue(retryIn.milliseconds))) }
+        try self.object("state", members)
+    }
+
+    /// The other events of an agent.
+    func show(_ event: PushEvent) throws {
+        switch event {
+        case .registered(let registration):
+            self.detail("installation \(registration.installationID.terminalSafe)")
+        case .connecting(let host, let port, let usesTLS):
+            self.detail("connecting to \(host.terminalSafe):\(port)" + (usesTLS ? " with TLS" : ""))
+        case .sessionLost:
+            try self.show(trouble: "session lost", "the broker kept no session: messages may be missing")
+        case .storageFailed(let reason): try self.show(trouble: "not storing", reason)
+        case .storageRecovered: self.state("> Storing again.")
+        case .inboxMovedAside(let path, let reason):
+            try self.show(trouble: "inbox damaged", "\(reason); it was moved to \(path)")
+        case .inboxInMemory(let reason): try self.show(trouble: "in memory only", reason)
+        default: break
+        }
+    }
+}
+
+/// A delivery event that is an answer, in words.
+private struct Verdict {
+    var word: String
+    var style: TextStyle
+    var detail: String?
+    var members: [(String, JSONValue)] = []
+
+    /// `nil` for an event that is none.
+    init?(_ kind: MessageEvent.Kind) {
+        switch kind {
+        case .done(let result, let attempt):
+            self.init(word: result.word, style: result == .newData ? .green : .dim)
+            self.members = [("attempt", JSONValue(attempt))]
+        case .retry(let attempt, let failure, let after):
+            let cause = failure == .failed ? "" : "\(failure); "
+            self.init(word: "failed", style: .red, detail: "\(cause)attempt \(attempt), retry in \(after.text)")
+            self.members = [
+                ("attempt", JSONValue(attempt)), ("failure", JSONValue(failure.description)),
+                ("retry_in_ms", JSONValue(after.milliseconds)),
+            ]
+        case .dead(let reason):
+            self.init(word: "dead", style: .red, detail: "\(reason); kept in the inbox")
+            self.members = [("reason", JSONValue(reason.description))]
+        case .late(let attempt, let counted):
+            let detail = counted ? "an answer after the deadline, in time to count" : "an answer too late to count"
+            self.init(word: "late", style: .yellow, detail: detail)
+            self.members = [("attempt", JSONValue(attempt)), ("counted", JSONValue(counted))]
+        case .joined:
+            self.init(word: "again", style: .magenta, detail: "the broker delivered it again; it is in hand already")
+        case .received, .started, .presented, .stuck: return nil
+        }
+    }
+
+    private init(word: String, style: TextStyle, detail: String? = nil) {
+        self.word = word
+        self.style = style
+        self.detail = detail
+    }
+}
+
+extension FetchResult {
+    fileprivate var word: String {
+        switch self {
+        case .newData: "newData"
+        case .noData: "noData"
+        case .failed: "failed"
+        }
+    }
+}
