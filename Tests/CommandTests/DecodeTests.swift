@@ -199,7 +199,7 @@ import Testing
     ])
     func coloursByTheRules(options: [String], environment: [String: String], isColored: Bool) throws {
         let run = try self.tool.start(["decode"] + options, input: Self.directPush, environment: environment)
-        let output = try run.waitForExit().output
+        let output = run.waitForExit().output
         #expect(output.hasPrefix(isColored ? "kind      \u{1b}[1mdirect-push\u{1b}[0m\n" : "kind      direct-push\n"))
     }
 }

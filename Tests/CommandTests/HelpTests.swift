@@ -8,7 +8,10 @@ import Testing
         self.tool = try Tool()
     }
 
-    static let commands: [[String]] = [["decode"], ["whoami"]]
+    static let commands: [[String]] = [
+        ["emulator"], ["register"], ["whoami"], ["subscribe"], ["unsubscribe"], ["topics"], ["send", "topic"],
+        ["send", "user"], ["send", "object"], ["listen"], ["decode"],
+    ]
 
     @Test(arguments: commands)
     func everyCommandShowsExamplesBeforeItsOptions(command: [String]) throws {

@@ -73,65 +73,12 @@ final class Tool {
     }
 
     /// `kii-push` lies beside the test bundle, which is what runs now.
-    private static var executable: URL {
+    static var executable: URL {
         get throws {
             let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
             let tool = URL(filePath: bundle).deletingLastPathComponent().appending(path: "kii-push")
             try #require(FileManager.default.isExecutableFile(atPath: tool.path), "not built: \(tool.path)")
             return tool
         }
-    }
-}
-
-/// A run that goes on.
-final class RunningTool {
-    private let process = Process()
-    private let output: URL
-    private let error: URL
-
-    init(executable: URL, arguments: [String], input: String?, environment: [String: String]) throws {
-        // Files, not pipes: a tool that writes much never waits for a test that reads late.
-        let name = FileManager.default.temporaryDirectory.appending(path: "kii-push-run-\(UUID().uuidString)")
-        self.output = name.appendingPathExtension("out")
-        self.error = name.appendingPathExtension("err")
-        try Data().write(to: self.output)
-        try Data().write(to: self.error)
-        self.process.executableURL = executable
-        self.process.arguments = arguments
-        self.process.environment = environment
-        self.process.standardOutput = try FileHandle(forWritingTo: self.output)
-        self.process.standardError = try FileHandle(forWritingTo: self.error)
-        if let input {
-            let pipe = Pipe()
-            self.process.standardInput = pipe
-            try self.process.run()
-            try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-            try pipe.fileHandleForWriting.close()
-        } else {
-            self.process.standardInput = FileHandle.nullDevice
-            try self.process.run()
-        }
-    }
-
-    deinit {
-        if self.process.isRunning { self.process.terminate() }
-        try? FileManager.default.removeItem(at: self.output)
-        try? FileManager.default.removeItem(at: self.error)
-    }
-
-    var processID: Int32 { self.process.processIdentifier }
-
-    func signal(_ number: Int32) {
-        kill(self.process.processIdentifier, number)
-    }
-
-    func waitForExit() throws -> Tool.Result {
-        self.process.waitUntilExit()
-        let isSignalled = self.process.terminationReason == .uncaughtSignal
-        return Tool.Result(
-            exit: isSignalled ? -self.process.terminationStatus : self.process.terminationStatus,
-            output: try String(decoding: Data(contentsOf: self.output), as: UTF8.self),
-            error: try String(decoding: Data(contentsOf: self.error), as: UTF8.self)
-        )
     }
 }

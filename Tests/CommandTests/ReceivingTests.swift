@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+/// From register to listen, with the emulator and its broker, and without a word about the cloud.
+@Suite struct ReceivingTests {
+    @Test func losesNoPushThatWasSentBeforeTheFirstListen() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        #expect(try session.succeed("subscribe", "alerts") == "subscribed alerts\n")
+        #expect(try session.succeed("subscribe", "alerts") == "subscribed alerts (it was already)\n")
+        #expect(try session.succeed("topics") == "alerts\n")
+        for number in 1...3 {
+            let line = try session.succeed("send", "topic", "alerts", "--data", #"{"n":\#(number)}"#)
+            #expect(line.wholeMatch(of: /sent \S+ to topic alerts\n/) != nil)
+        }
+        let result = try session.tool("listen", "-n", "3", "-t", "20s")
+        #expect(result.exit == 0)
+        #expect(result.output.matches(of: /--> push-to-user {3}topic=alerts .* B {2}#\d+\n {17}n=[123]\n/).count == 3)
+        #expect(result.output.matches(of: /<-- newData {8}#\d+ {2}\d+ m?s\n/).count == 3)
+        let ready = /> Ready. mqtts:\S+ \(MQTT 3.1.1, QoS 1, session resumed\) {3}\^C to quit\n/
+        #expect(result.error.wholeMatch(of: ready) != nil)
+    }
+
+    @Test func takesUpNoMoreMessagesThanItWasAskedFor() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("subscribe", "alerts")
+        for number in 1...5 { try session.succeed("send", "topic", "alerts", "--data", #"{"n":\#(number)}"#) }
+        for number in 1...5 {
+            let result = try session.tool("listen", "-n1", "-t20s", "--json")
+            #expect(result.exit == 0)
+            #expect(result.output.matches(of: /"type":"message"/).count == 1)
+            #expect(result.output.contains(#""attempt":1,"#))
+            #expect(result.output.contains(#""custom":{"n":\#(number)}"#))
+        }
+    }
+
+    @Test func showsAllThreeKinds() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("subscribe", "user:me/todo", "--bucket", "user:me/notes")
+        let user = try session.whoami("user")
+        try session.succeed("send", "topic", "user:me/todo", "--data", "-", input: #"{"msg":"topic"}"#)
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"direct"}"#, "--type", "NEWS")
+        let file = try session.tool.write(#"{"title":"milk"}"#, to: "note.json")
+        try session.succeed("send", "object", "user:me/notes", "--data-file", file)
+        let result = try session.tool("listen", "-n", "3", "-t", "20s")
+        #expect(result.exit == 0)
+        #expect(result.output.contains("--> push-to-user   topic=user:\(user)/todo "))
+        #expect(result.output.contains("--> direct-push    from=admin "))
+        #expect(result.output.contains(#" NEWS msg="direct""#))
+        #expect(result.output.contains("--> push-to-app    bucket=user:\(user)/notes "))
+        #expect(result.output.contains(" DATA_OBJECT_CREATED object="))
+    }
+
+    @Test func triesAgainWhatFailed() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let failed = try session.tool("listen", "-n1", "-t20s", "--complete-as", "failed")
+        #expect(failed.exit == 0)
+        #expect(failed.output.contains("attempt 1, retry in 1.0 s"))
+        let done = try session.tool("listen", "-n1", "-t20s", "--complete-as", "noData")
+        #expect(done.exit == 0)
+        #expect(done.output.contains("  attempt 2\n"))
+        #expect(done.output.contains("<-- noData"))
+        let nothing = try session.tool("listen", "-n1", "-t300ms")
+        #expect(nothing.exit == 124)
+        #expect(nothing.output == "")
+        #expect(nothing.error.hasSuffix("time ran out with 0 of 1 messages\n"))
+    }
+
+    @Test func refusesToReceiveBesideAnotherReceiver() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let user = try session.whoami("user")
+        let first = try session.tool.start(["listen"])
+        #expect(first.error(containing: "> Ready.").hasPrefix("> Ready. "))
+        let words = /kii-push: process \d+ receives as this profile, and the cloud lets one .* at a time\n.*\n/
+        let second = try session.tool("listen")
+        #expect(second.exit == 75)
+        #expect(second.error.wholeMatch(of: words) != nil)
+        #expect(try session.tool("register", "--anew").exit == 75)
+        #expect(try session.whoami("user") == user)
+        // Everything else works beside it.
+        try session.succeed("subscribe", "alerts")
+        try session.succeed("send", "topic", "alerts", "--data", #"{"n":1}"#)
+        #expect(first.output(containing: "<-- newData").contains("n=1"))
+        first.signal(SIGTERM)
+        #expect(first.waitForExit().exit == 0)
+    }
+
+    @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(0))])
+    func endsGracefullyOnASignal(number: Int32, status: Int32) throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let listener = try session.tool.start(["listen"])
+        #expect(listener.error(containing: "> Ready.").hasPrefix("> Ready. "))
+        listener.signal(number)
+        #expect(listener.waitForExit().exit == status)
+        #expect(session.stop(number).exit == status)
+    }
+
+    @Test func endsWithoutAWordWhenNobodyReadsAnyMore() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        let tool = try Tool.executable.path
+        process.arguments = ["-c", "(\"\(tool)\" listen -q -t 20s; echo $? >\"$HOME/status\") | true"]
+        process.environment = session.tool.environment
+        let errors = Pipe()
+        process.standardError = errors
+        try process.run()
+        process.waitUntilExit()
+        let status = try String(contentsOf: session.tool.home.appending(path: "status"), encoding: .utf8)
+        #expect(status == "0\n")
+        #expect(try errors.fileHandleForReading.readToEnd() ?? Data() == Data())
+        // Not read is not received.
+        #expect(try session.tool("listen", "-n1", "-t20s").output.contains(#"msg="hi""#))
+    }
+}
