@@ -31,6 +31,7 @@ package final class Inbox {
     private var ledger: InboxLedger
     var pending: InboxLedger
     var pruning = InboxPruning()
+    private var dataVersion: Int64 = -1
 
     /// Opens the file, or makes it with mode 0600. The directory must exist and is left as it is.
     ///
@@ -54,6 +55,16 @@ package final class Inbox {
         self.pending = ledger
     }
 
+    /// "The integer values returned by two invocations of PRAGMA data_version from the same connection will be different
+    /// if changes were committed to the database by any other connection in the interim."
+    private func readLedgerIfOthersWrote() throws(InboxError) {
+        let version = try self.statements.readDataVersion()
+        guard version != self.dataVersion else { return }
+        self.dataVersion = version
+        self.ledger = try self.statements.readLedger()
+        self.pending = self.ledger
+    }
+
     private static func prepare(
         _ connection: SQLiteConnection, _ configuration: Configuration
     ) throws(InboxError) {
@@ -69,8 +80,11 @@ package final class Inbox {
             "PRAGMA max_page_count = \(max(1, maximum / pageSize))", step: "limiting the file's size")
     }
 
-    /// How many rows stand where, as of the last commit.
+    /// How many rows stand where, as of this connection's last commit. Free.
     package var counts: InboxCounts { self.ledger.counts }
+
+    /// How many rows stand where now, other processes' commits included.
+    package func currentCounts() throws(InboxError) -> InboxCounts { try self.statements.readLedger().counts }
 
     /// Runs `body` in one transaction and commits it; when this returns, all of it is on the disk.
     ///
@@ -81,6 +95,7 @@ package final class Inbox {
     ) throws(InboxError) -> Result {
         do throws(InboxError) {
             try self.statements.begin.run()
+            try self.readLedgerIfOthersWrote()
             let result = try body(InboxTransaction(self))
             if self.pending != self.ledger { try self.statements.writeLedger(self.pending) }
             try self.statements.commit.run()

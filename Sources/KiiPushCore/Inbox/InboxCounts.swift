@@ -5,6 +5,11 @@ package struct InboxCounts: Sendable, Hashable {
         package var rows: Int64 = 0
         /// Payload, topic and a flat ``InboxCounts/rowOverhead`` a row.
         package var bytes: Int64 = 0
+
+        package init(rows: Int64 = 0, bytes: Int64 = 0) {
+            self.rows = rows
+            self.bytes = bytes
+        }
     }
 
     /// What a row costs beside its payload and topic, about.

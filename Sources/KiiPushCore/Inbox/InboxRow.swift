@@ -123,4 +123,10 @@ package struct UnprovenRow: Sendable, Hashable {
     package var sequence: Int64
     package var packetID: UInt16
     package var connection: Int64
+
+    package init(sequence: Int64, packetID: UInt16, connection: Int64) {
+        self.sequence = sequence
+        self.packetID = packetID
+        self.connection = connection
+    }
 }

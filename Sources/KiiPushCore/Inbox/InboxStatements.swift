@@ -11,7 +11,7 @@ final class InboxStatements {
     let row, bytes, page, pageOfAll, dueRetries, retriesTooFarAhead, nextRetry: SQLiteStatement
     let addInstallation, findInstallation, prove, proven, unproven: SQLiteStatement
     let scan, freePages, vacuum: SQLiteStatement
-    private let readingLedger, writingLedger: SQLiteStatement
+    private let readingLedger, writingLedger, dataVersion: SQLiteStatement
 
     init(_ connection: SQLiteConnection) {
         func make(_ sql: String, _ step: String) -> SQLiteStatement { SQLiteStatement(connection, sql, step: step) }
@@ -78,6 +78,7 @@ final class InboxStatements {
             "looking for old rows")
         self.freePages = make("PRAGMA freelist_count", "counting free pages")
         self.vacuum = make("PRAGMA incremental_vacuum(64)", "giving pages back")
+        self.dataVersion = make("PRAGMA data_version", "looking for changes of others")
         self.readingLedger = make("SELECT * FROM ledger WHERE id = 1", "reading the counts")
         self.writingLedger = make(
             """
@@ -85,6 +86,11 @@ final class InboxStatements {
                 rows5 = ?7, bytes0 = ?8, bytes1 = ?9, bytes2 = ?10, bytes3 = ?11, bytes4 = ?12, bytes5 = ?13
             WHERE id = 1
             """, "writing the counts")
+    }
+
+    func readDataVersion() throws(InboxError) -> Int64 {
+        defer { self.dataVersion.reset() }
+        return try self.dataVersion.next() ? self.dataVersion.integer(0) : 0
     }
 
     func readLedger() throws(InboxError) -> InboxLedger {

@@ -1,0 +1,127 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+@Suite struct InboxFileTests {
+    @Test func isReadableByItsOwnerAlone() throws {
+        let fixture = try InboxFixture()
+        let inbox = try fixture.open()
+        try inbox.insert([.sample()])
+        for suffix in ["", "-wal", "-shm"] { #expect(try fixture.mode(of: fixture.path + suffix) == 0o600) }
+        #expect(try fixture.mode(of: fixture.directory) == 0o755)
+        withExtendedLifetime(inbox) {}
+    }
+
+    @Test func takesAwayTheRightsOfOthers() throws {
+        let fixture = try InboxFixture()
+        _ = try fixture.open()
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: fixture.path)
+        _ = try fixture.open()
+        #expect(try fixture.mode(of: fixture.path) == 0o600)
+    }
+
+    @Test func isReadByAnotherProcessWhileItIsHeld() async throws {
+        let fixture = try InboxFixture()
+        let inbox = try fixture.open()
+        try inbox.insert([.sample(), .sample()])
+        let path = fixture.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            var configuration = Inbox.Configuration()
+            configuration.isReadOnly = true
+            let inbox = try Inbox(path: path, configuration: configuration)
+            guard try inbox.rows(.inHand, limit: 9).count == 2 else { exit(1) }
+            let error = #expect(throws: InboxError.self) { try inbox.insert([.sample()]) }
+            exit(error?.kind == .notPermitted ? 0 : 2)
+        }
+        // A reader takes nothing away from the holder.
+        #expect(try inbox.insert([.sample()]) == [3])
+    }
+
+    @Test func saysWhenAnotherWriterHoldsTheFile() throws {
+        let fixture = try InboxFixture()
+        let first = try fixture.open()
+        let second = try fixture.open { $0.busyTimeout = .zero }
+        let error = try first.transaction { transaction throws(InboxError) in
+            try transaction.insert(.sample())
+            return #expect(throws: InboxError.self) { try second.insert([.sample()]) }
+        }
+        #expect(error?.kind == .locked)
+        #expect(try second.insert([.sample()]) == [2])
+        #expect(try first.currentCounts()[.inHand].rows == 2)
+        #expect(try first.insert([.sample()]) == [3])
+        #expect(first.counts[.inHand].rows == 3)
+    }
+
+    @Test(arguments: [
+        [UInt8]("this is no database, but long enough to be looked at as one of its kind\n".utf8),
+        [UInt8]("SQLite format 3\0".utf8) + [UInt8](repeating: 0xFF, count: 5000),
+    ])
+    func reportsDamagedFilesAndLeavesThemAlone(bytes: [UInt8]) throws {
+        let fixture = try InboxFixture()
+        try Data(bytes).write(to: URL(filePath: fixture.path))
+        let error = #expect(throws: InboxError.self) { try fixture.open() }
+        #expect(error?.kind == .corrupt)
+        #expect(try Data(contentsOf: URL(filePath: fixture.path)) == Data(bytes))
+    }
+
+    @Test func reportsFilesOfANewerVersion() throws {
+        let fixture = try InboxFixture()
+        _ = try fixture.open()
+        try fixture.patchHeader(at: 60, 7)
+        let error = try #require(#expect(throws: InboxError.self) { try fixture.open() })
+        #expect(error.kind == .newerVersion(7))
+        #expect(error.description.contains("newer version"))
+    }
+
+    @Test func refusesSomebodyElsesDatabase() throws {
+        let fixture = try InboxFixture()
+        _ = try fixture.open()
+        try fixture.patchHeader(at: 68, 0)
+        #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
+    }
+
+    @Test func reportsAMissingDirectory() throws {
+        let error = #expect(throws: InboxError.self) { try Inbox(path: "/nonexistent/directory/inbox.db") }
+        #expect(error?.kind == .cannotOpen)
+    }
+
+    @Test func rollsBackWhenTheDiskIsFullAndGoesOnAfterwards() throws {
+        let fixture = try InboxFixture()
+        let inbox = try fixture.open { $0.maximumFileBytes = 128 << 10 }
+        try inbox.insert([.sample()])
+        let before = inbox.counts
+        let rows = (0..<100).map { NewRow.sample($0, bytes: 4000) }
+        let error = #expect(throws: InboxError.self) { try inbox.insert(rows) }
+        #expect(error?.kind == .full)
+        #expect(error?.advice.contains("disk") == true)
+        #expect(inbox.counts == before)
+        #expect(try inbox.rows(.inHand, limit: 1000).count == 1)
+        // The same transaction again, with room.
+        #expect(try inbox.insert(Array(rows.prefix(3))) == [2, 3, 4])
+        #expect(try fixture.open { $0.maximumFileBytes = 8 << 20 }.insert(rows).count == 100)
+    }
+
+    @Test func undoesEverythingWhenTheBodyFails() throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert([.sample()])
+        let before = inbox.counts
+        #expect(throws: InboxError.self) {
+            try inbox.transaction { transaction throws(InboxError) in
+                try transaction.insert(.sample())
+                try transaction.update(RowChange(sequence: 1, state: .done), at: .at(5))
+                throw InboxError(.io, step: "failing on purpose")
+            }
+        }
+        #expect(inbox.counts == before)
+        #expect(try inbox.row(1)?.state == .inHand)
+        #expect(try inbox.insert([.sample()]) == [2])
+    }
+
+    @Test func errorsNameCodesAndNoContent() throws {
+        let error = InboxError(.io, step: "storing a message", extendedCode: 778, systemError: 5)
+        #expect(error.code == 10)
+        #expect(
+            error.description
+                == "inbox: storing a message failed (SQLite code 10, extended 778, errno 5); check the disk")
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+/// A directory of its own for one test, removed with it.
+final class InboxFixture {
+    let directory: String
+    var path: String { self.directory + "/inbox.db" }
+
+    init() throws {
+        self.directory = FileManager.default.temporaryDirectory.path + "/inbox-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: self.directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: self.directory) }
+
+    func open(_ change: (inout Inbox.Configuration) -> Void = { _ in }) throws -> Inbox {
+        var configuration = Inbox.Configuration()
+        change(&configuration)
+        return try Inbox(path: self.path, configuration: configuration)
+    }
+
+    func mode(of path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require((attributes[.posixPermissions] as? NSNumber)?.intValue)
+    }
+}
+
+extension Timestamp {
+    static func at(_ seconds: Int64) -> Timestamp { Timestamp(millisecondsSinceEpoch: seconds * 1000) }
+}
+
+extension NewRow {
+    static func sample(
+        _ number: Int = 0, installation: Int64 = 1, bytes: Int = 20, state: RowState = .inHand,
+        packetID: UInt16? = nil, at: Timestamp = .at(1000)
+    ) -> NewRow {
+        NewRow(
+            installation: installation,
+            topic: "topic",
+            payload: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: bytes),
+            packetID: packetID,
+            connection: 7,
+            receivedAt: at,
+            state: state
+        )
+    }
+}
+
+extension Inbox {
+    @discardableResult
+    func insert(_ rows: [NewRow]) throws(InboxError) -> [Int64] {
+        try self.transaction { transaction throws(InboxError) in
+            var sequences: [Int64] = []
+            for row in rows { sequences.append(try transaction.insert(row)) }
+            return sequences
+        }
+    }
+
+    @discardableResult
+    func update(_ change: RowChange, at now: Timestamp = .at(2000)) throws(InboxError) -> Bool {
+        try self.transaction { transaction throws(InboxError) in try transaction.update(change, at: now) }
+    }
+}
+
+extension InboxFixture {
+    /// Overwrites four bytes of the file's header with a big-endian number.
+    ///
+    /// 60 is the user version, 68 the application ID (SQLite's file format, section 1.3).
+    func patchHeader(at offset: Int, _ value: UInt32) throws {
+        var data = try Data(contentsOf: URL(filePath: self.path))
+        withUnsafeBytes(of: value.bigEndian) { data.replaceSubrange(offset..<(offset + 4), with: $0) }
+        try data.write(to: URL(filePath: self.path))
+    }
+
+    func fileSize() throws -> Int { try Data(contentsOf: URL(filePath: self.path)).count }
+}

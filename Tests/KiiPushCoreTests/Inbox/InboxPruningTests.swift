@@ -1,0 +1,77 @@
+import KiiPushCore
+import Testing
+
+@Suite struct InboxPruningTests {
+    private func prune(_ inbox: Inbox, at now: Timestamp) throws -> Int {
+        var steps = 0
+        while try inbox.transaction({ transaction throws(InboxError) in try inbox.prune(now: now, in: transaction) }) {
+            steps += 1
+        }
+        return steps
+    }
+
+    private func sequences(_ inbox: Inbox) throws -> [Int64] {
+        try RowState.allCases.flatMap { try inbox.rows($0, limit: 10_000).map(\.sequence) }.sorted()
+    }
+
+    @Test func removesDoneRowsOfYesterdayAndNoOthers() throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert((0..<6).map { .sample($0) })
+        try inbox.update(RowChange(sequence: 1, state: .done), at: .at(0))
+        try inbox.update(RowChange(sequence: 2, state: .dead), at: .at(0))
+        try inbox.update(RowChange(sequence: 3, state: .done), at: .at(1))
+        try inbox.update(RowChange(sequence: 4, state: .done), at: .at(100))
+        #expect(try self.prune(inbox, at: .at(24 * 3600 + 2)) == 0)
+        #expect(try self.sequences(inbox) == [2, 4, 5, 6])
+        // The next look for old rows comes a minute later.
+        #expect(try self.prune(inbox, at: .at(24 * 3600 + 61)) == 0)
+        #expect(try self.sequences(inbox) == [2, 4, 5, 6])
+        #expect(try self.prune(inbox, at: .at(24 * 3600 + 101)) == 0)
+        #expect(try self.sequences(inbox) == [2, 5, 6])
+    }
+
+    @Test func removesTheOldestDoneRowsBeyondTheBytesInSmallSteps() throws {
+        let inbox = try InboxFixture().open { $0.keepsDoneBytes = 100 * 200 }
+        try inbox.insert((0..<1000).map { .sample($0, bytes: 200 - 5 - Int(InboxCounts.rowOverhead)) })
+        try inbox.transaction { transaction throws(InboxError) in
+            for sequence in Int64(1)...1000 where sequence != 3 {
+                try transaction.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+            }
+        }
+        #expect(try self.prune(inbox, at: .at(2)) >= 4)
+        #expect(inbox.counts[.done] == .init(rows: 100, bytes: 100 * 200))
+        #expect(try self.sequences(inbox) == [3] + Array(901...1000))
+        #expect(try self.prune(inbox, at: .at(2)) == 0)
+    }
+
+    @Test func startsAgainAfterARollback() throws {
+        let inbox = try InboxFixture().open { $0.keepsDoneBytes = 0 }
+        try inbox.insert([.sample()])
+        try inbox.update(RowChange(sequence: 1, state: .done))
+        #expect(throws: InboxError.self) {
+            try inbox.transaction { transaction throws(InboxError) in
+                _ = try inbox.prune(now: .at(3000), in: transaction)
+                throw InboxError(.io, step: "failing on purpose")
+            }
+        }
+        #expect(try self.sequences(inbox) == [1])
+        #expect(try self.prune(inbox, at: .at(3000)) == 0)
+        #expect(try self.sequences(inbox) == [])
+        #expect(inbox.counts[.done] == .init())
+    }
+
+    @Test func givesPagesBackToTheFileSystem() throws {
+        let fixture = try InboxFixture()
+        var inbox = try fixture.open { $0.keepsDoneBytes = 0 }
+        try inbox.insert((0..<300).map { .sample($0, bytes: 50_000) })
+        try inbox.transaction { transaction throws(InboxError) in
+            for sequence in Int64(1)...300 {
+                try transaction.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+            }
+        }
+        _ = try self.prune(inbox, at: .at(2))
+        // Closing writes the log into the file.
+        inbox = try Inbox(path: ":memory:")
+        #expect(try fixture.fileSize() < 6 << 20)
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+@Suite struct InboxTests {
+    @Test func keepsWhatItWasGivenAcrossReopening() throws {
+        let fixture = try InboxFixture()
+        let row = NewRow(
+            installation: 3, topic: "tøpic/ü", payload: [0, 255, 1], originalLength: 300_000, qos: 2, duplicate: true,
+            retain: true, packetID: 65_535, connection: 9, receivedAt: .at(123), state: .waiting, reason: nil)
+        let sequence = try #require(try fixture.open().insert([row]).first)
+        let stored = try #require(try fixture.open().row(sequence))
+        #expect(stored.message == row)
+        #expect(stored.sequence == sequence)
+        #expect(stored.attempts == 0)
+        #expect(stored.crashes == 0)
+        #expect(stored.nextAttempt == nil)
+        #expect(stored.updatedAt == .at(123))
+    }
+
+    @Test func takesEmptyPayloads() throws {
+        let inbox = try InboxFixture().open()
+        let sequence = try #require(try inbox.insert([.sample(bytes: 0)]).first)
+        #expect(try inbox.row(sequence)?.message.payload == [])
+        #expect(try inbox.matches(sequence, topic: "topic", payload: []))
+    }
+
+    @Test func numbersRowsOnAndOnEvenAfterTheirRemoval() throws {
+        let fixture = try InboxFixture()
+        #expect(try fixture.open().insert([.sample(), .sample(state: .dead)]) == [1, 2])
+        do {
+            let inbox = try fixture.open()
+            let isDropped = try inbox.transaction { transaction throws(InboxError) in
+                try transaction.dropDeadLetter(2)
+            }
+            #expect(isDropped)
+        }
+        #expect(try fixture.open().insert([.sample()]) == [3])
+    }
+
+    @Test func appliesChanges() throws {
+        let inbox = try InboxFixture().open()
+        let sequence = try #require(try inbox.insert([.sample()]).first)
+        try inbox.update(
+            RowChange(
+                sequence: sequence, state: .retry, attempts: 2, crashes: 1, nextAttempt: .at(5000), reason: "timedOut"))
+        var row = try #require(try inbox.row(sequence))
+        #expect(row.state == .retry)
+        #expect(row.attempts == 2)
+        #expect(row.crashes == 1)
+        #expect(row.nextAttempt == .at(5000))
+        #expect(row.message.reason == "timedOut")
+        #expect(row.updatedAt == .at(2000))
+        try inbox.update(RowChange(sequence: sequence, state: .inHand))
+        row = try #require(try inbox.row(sequence))
+        #expect(row.attempts == 2)
+        #expect(row.message.reason == "timedOut")
+        #expect(row.nextAttempt == nil)
+        try inbox.update(RowChange(sequence: sequence, state: .done))
+        row = try #require(try inbox.row(sequence))
+        #expect(row.state == .done)
+        #expect(row.message.reason == nil)
+        #expect(try !inbox.update(RowChange(sequence: 99, state: .done)))
+    }
+
+    @Test func pagesThroughOneStateOfOneInstallationInOrder() throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert((0..<10).map { .sample($0, installation: Int64($0 % 2), state: $0 < 8 ? .waiting : .inHand) })
+        let first = try inbox.rows(.waiting, installation: 1, limit: 3)
+        #expect(first.map(\.sequence) == [2, 4, 6])
+        #expect(try inbox.rows(.waiting, installation: 1, after: 6, limit: 3).map(\.sequence) == [8])
+        #expect(try inbox.rows(.inHand, installation: 1, limit: 3).map(\.sequence) == [10])
+        #expect(try inbox.rows(.waiting, after: 6, limit: 9).map(\.sequence) == [7, 8])
+    }
+
+    @Test func findsDueRetriesAndThoseThatAClockSetBackHasPutTooFarAhead() throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert((0..<4).map { .sample($0) } + [.sample(installation: 2)])
+        for (sequence, due) in [(1, 3000), (2, 2000), (3, 2500), (4, 90_000)] as [(Int64, Int64)] {
+            try inbox.update(RowChange(sequence: sequence, state: .retry, nextAttempt: .at(due)))
+        }
+        let longest = Duration.seconds(1800)
+        #expect(try inbox.nextRetry(installation: 1) == .at(2000))
+        #expect(try inbox.nextRetry(installation: 2) == nil)
+        let due = try inbox.dueRetries(installation: 1, now: .at(2500), longestDelay: longest, limit: 10)
+        #expect(due.map(\.sequence) == [2, 3, 4])
+        let one = try inbox.dueRetries(installation: 1, now: .at(2500), longestDelay: longest, limit: 1)
+        #expect(one.map(\.sequence) == [2])
+        let all = try inbox.dueRetries(installation: 1, now: .at(89_000), longestDelay: longest, limit: 10)
+        #expect(all.map(\.sequence) == [2, 3, 1])
+    }
+
+    @Test(arguments: [
+        ("topic", [1, 2, 3] as [UInt8], nil as Int?, true),
+        ("topic", [1, 2, 4], nil, false),
+        ("topic", [1, 2], nil, false),
+        ("topic", [1, 2, 3, 4], nil, false),
+        ("topiC", [1, 2, 3], nil, false),
+        ("topic", [1, 2, 3], 5, false),
+    ])
+    func comparesTopicAndBytesExactly(topic: String, payload: [UInt8], length: Int?, isEqual: Bool) throws {
+        let inbox = try InboxFixture().open()
+        let row = NewRow(installation: 1, topic: "topic", payload: [1, 2, 3], receivedAt: .at(1))
+        try inbox.insert([row])
+        #expect(try inbox.matches(1, topic: topic, payload: payload, originalLength: length) == isEqual)
+        #expect(try !inbox.matches(2, topic: topic, payload: payload, originalLength: length))
+    }
+
+    @Test func knowsWhichAcknowledgementsAreNotProven() throws {
+        let fixture = try InboxFixture()
+        let inbox = try fixture.open()
+        let (one, two) = try inbox.transaction { transaction throws(InboxError) in
+            (try transaction.installation(id: "one"), try transaction.installation(id: "two"))
+        }
+        #expect(one != two)
+        #expect(try inbox.installation(id: "one") == one)
+        #expect(try inbox.installation(id: "three") == nil)
+        try inbox.insert([
+            .sample(installation: one, packetID: 1), .sample(installation: two, packetID: 2),
+            .sample(installation: one), .sample(installation: one, packetID: 3),
+        ])
+        #expect(try inbox.unproven(installation: one).map(\.packetID) == [1, 3])
+        try inbox.transaction { transaction throws(InboxError) in
+            try transaction.markProven(installation: one, through: 3)
+            // What is proven stays proven.
+            try transaction.markProven(installation: one, through: 1)
+        }
+        let reopened = try fixture.open { $0.isReadOnly = true }
+        #expect(try reopened.unproven(installation: one) == [.init(sequence: 4, packetID: 3, connection: 7)])
+        #expect(try reopened.unproven(installation: two).map(\.sequence) == [2])
+        #expect(try reopened.unproven(installation: 77).isEmpty)
+    }
+
+    @Test func countsRowsAndBytesByState() throws {
+        let fixture = try InboxFixture()
+        let inbox = try fixture.open()
+        try inbox.insert([.sample(bytes: 100), .sample(bytes: 10, state: .waiting), .sample(bytes: 1, state: .dead)])
+        let flat = InboxCounts.rowOverhead + 5
+        #expect(inbox.counts[.inHand] == .init(rows: 1, bytes: 100 + flat))
+        #expect(inbox.counts.pendingBytes == 110 + 2 * flat)
+        try inbox.update(RowChange(sequence: 1, state: .done))
+        #expect(inbox.counts[.inHand] == .init())
+        #expect(inbox.counts[.done] == .init(rows: 1, bytes: 100 + flat))
+        #expect(inbox.counts.pendingBytes == 10 + flat)
+        #expect(try fixture.open { $0.isReadOnly = true }.counts == inbox.counts)
+    }
+
+    @Test func retriesAndDropsDeadLettersAndNothingElse() throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert([.sample(state: .dead), .sample(state: .dead), .sample()])
+        try inbox.update(RowChange(sequence: 1, state: .dead, attempts: 6, crashes: 2, reason: "timedOut"))
+        #expect(try inbox.deadLetters(limit: 10).map(\.sequence) == [1, 2])
+        try inbox.transaction { transaction throws(InboxError) in
+            #expect(try transaction.retryDeadLetter(1, at: .at(9)))
+            #expect(try !transaction.retryDeadLetter(3, at: .at(9)))
+            #expect(try transaction.dropDeadLetter(2))
+            #expect(try !transaction.dropDeadLetter(3))
+            #expect(try !transaction.dropDeadLetter(2))
+        }
+        let row = try #require(try inbox.row(1))
+        #expect(row.state == .waiting)
+        #expect(row.attempts == 0)
+        #expect(row.crashes == 0)
+        #expect(try inbox.row(2) == nil)
+        #expect(try inbox.deadLetters(limit: 10).isEmpty)
+        #expect(inbox.counts[.dead] == .init())
+    }
+}
