@@ -14,6 +14,8 @@ struct DeliveryIntake: Sendable {
     var hasWithheldSince = false
     /// Retries in the store are due, or may be.
     var hasDueRetries = false
+    /// More became due since the load was asked for, so that load may not have seen them.
+    var hasDueRetriesSince = false
     var isLoading = false
     /// It stands in the queue of those that want a page.
     var isQueued = false
@@ -41,6 +43,8 @@ struct DeliveryIntake: Sendable {
         self.isLoading = false
         let hadWithheld = self.hasWithheldSince
         self.hasWithheldSince = false
+        let hadDue = self.hasDueRetriesSince
+        self.hasDueRetriesSince = false
         self.finishedWhileLoading = []
         guard !page.isFailure else { return }
         switch kind {
@@ -51,7 +55,7 @@ struct DeliveryIntake: Sendable {
             self.hasBacklog = true
             self.hasDueRetries = true
         case .waiting: self.hasBacklog = hadWithheld || !page.isComplete
-        case .retries: self.hasDueRetries = !page.isComplete
+        case .retries: self.hasDueRetries = hadDue || !page.isComplete
         }
     }
 }

@@ -196,7 +196,7 @@ extension DeliveryMachine {
             return
         } else if self.configuration.isStrictlyOrdered {
             self.queues.holdBack(entry.message)
-        } else if self.configuration.totalLimit == nil, self.memoryCount > self.configuration.messagesInMemory / 2 {
+        } else if self.configuration.totalLimit == nil, self.present.count > self.configuration.messagesInMemory / 2 {
             // Messages that fail for half an hour must not keep others out of memory: the store brings it back.
             self.present.remove(entry.message.key)
             self.lookLater(entry.message.installation, at: due)

@@ -131,6 +131,7 @@ extension DeliveryMachine {
             let limit = min(self.room, self.pageLimit)
             self.intakes[installation]?.isLoading = true
             self.intakes[installation]?.hasWithheldSince = false
+            self.intakes[installation]?.hasDueRetriesSince = false
             self.reserved += limit
             self.loadsInFlight += 1
             self.output.loads.append(DeliveryLoad(installation: installation, kind: kind, limit: limit))
@@ -156,6 +157,7 @@ extension DeliveryMachine {
             guard let next = self.intakes[installation]?.nextLook, next <= now else { continue }
             self.intakes[installation]?.nextLook = nil
             self.intakes[installation]?.hasDueRetries = true
+            self.intakes[installation]?.hasDueRetriesSince = true
             self.wantPage(installation)
         }
     }

@@ -1,0 +1,171 @@
+import KiiPushCore
+import Testing
+
+@Suite struct DeliveryMachineIntakeTests {
+    @Test func whatTheStoreHoldsComesFirst() throws {
+        let machine = TestMachine()
+        machine.machine.attached(1)
+        #expect(machine.machine.reserve(3, installation: 1) == 0)
+        let suspects = try #require(machine.output().loads.first)
+        #expect(suspects.kind == .suspects(after: 0))
+        machine.load(suspects, [TestMessage(sequence: 4, wasInHand: true)], isComplete: false)
+        let more = try #require(machine.output().loads.first)
+        #expect(more.kind == .suspects(after: 4))
+        machine.load(more, [], isComplete: true)
+        let retries = try #require(machine.output().loads.first)
+        #expect(retries.kind == .retries)
+        #expect(machine.machine.reserve(3, installation: 1) == 0)
+        machine.load(retries, [], isComplete: true)
+        let waiting = try #require(machine.output().loads.first)
+        #expect(waiting.kind == .waiting)
+        // Received while that page was being read: it may not hold it, so another one is wanted.
+        #expect(machine.machine.reserve(1, installation: 1) == 0)
+        machine.load(waiting, [5], isComplete: true)
+        let rest = try #require(machine.output().loads.first)
+        machine.load(rest, [6], isComplete: true)
+        #expect(machine.output().loads == [])
+        #expect(machine.machine.reserve(3, installation: 1) == 3)
+    }
+
+    @Test func noMoreThanAThousandMessagesAreInMemory() throws {
+        let machine = TestMachine.open()
+        #expect(machine.machine.reserve(1200, installation: 1) == 1000)
+        machine.machine.received((1...1000).map { TestMessage(sequence: $0) }, releasing: 1000)
+        #expect(machine.memoryCount == 1000)
+        // What comes now goes behind the 200 that wait in the store.
+        #expect(machine.machine.reserve(1, installation: 1) == 0)
+        #expect(machine.output().loads == [])
+        var handled = 0
+        var loads: [DeliveryLoad] = []
+        while loads.isEmpty {
+            let claim = try #require(machine.claim(at: 0))
+            machine.end(
+                claim.call, .init(repeating: .result(.newData), count: claim.messages.count),
+                position: claim.messages.count - 1, at: 0)
+            handled += claim.messages.count
+            loads = machine.output().loads
+        }
+        #expect(handled >= 250)
+        #expect(loads.map(\.kind) == [.waiting])
+        #expect(machine.memoryCount <= 1000)
+        machine.load(try #require(loads.first), (1001...1201).map { TestMessage(sequence: $0) }, isComplete: true)
+        #expect(machine.machine.reserve(1, installation: 1) == 1)
+    }
+
+    @Test func manyFailingMessagesDoNotKeepOthersOutOfMemory() throws {
+        let machine = TestMachine.open { $0.messagesInMemory = 10 }
+        machine.receive((0..<10).map { TestMessage(sequence: $0, source: "\($0)") })
+        for _ in 0..<10 {
+            let claim = try #require(machine.claim(at: 0))
+            machine.answer(claim.call, .result(.failed), at: 0)
+        }
+        #expect(machine.memoryCount == 5)
+        // The others are in the store, which is asked for them when they are due.
+        _ = machine.output()
+        machine.time(1)
+        let output = machine.output()
+        #expect(output.loads.map(\.kind) == [.retries])
+        #expect(output.commitments.flatMap(\.keys).count == 5)
+        let load = try #require(output.loads.first)
+        machine.load(
+            load, [TestMessage(sequence: 0, source: "0", attempts: 1)], isComplete: true, nextRetry: .seconds(7), at: 1)
+        #expect(machine.claim(at: 1)?.attempts == [2])
+        machine.time(7.9)
+        #expect(machine.output().loads == [])
+        machine.time(8)
+        #expect(machine.output().loads.map(\.kind) == [.retries])
+    }
+
+    @Test func retriesThatBecomeDueWhileAPageIsReadAreLookedForAgain() throws {
+        let machine = TestMachine.open { $0.messagesInMemory = 8 }
+        machine.machine.backlogAppeared(1)
+        let waiting = try #require(machine.output().loads.first)
+        machine.load(waiting, [], isComplete: true, nextRetry: .seconds(1), at: 0)
+        machine.time(1)
+        let retries = try #require(machine.output().loads.first)
+        machine.receive((0..<6).map { TestMessage(sequence: $0, source: "\($0)") })
+        for _ in 0..<6 {
+            let claim = try #require(machine.claim(at: 1))
+            machine.answer(claim.call, .result(.failed), at: 1)
+        }
+        // Some went to the store after the page was asked for, and are due before it comes.
+        machine.time(2)
+        _ = machine.output()
+        machine.load(retries, [], isComplete: true, at: 2)
+        #expect(machine.output().loads.map(\.kind) == [.retries])
+    }
+
+    @Test func aLateSuccessOfAMessageInTheStoreIsNotUndoneByAPage() throws {
+        let machine = TestMachine.open { $0.messagesInMemory = 1 }
+        machine.receive([1])
+        let claim = try #require(machine.claim(at: 0))
+        machine.leaveUnanswered(claim.call, at: 0)
+        machine.time(30)
+        #expect(machine.memoryCount == 0)
+        machine.time(31)
+        let load = try #require(machine.output().loads.first)
+        #expect(machine.answerLater(1, .result(.newData), at: 31))
+        machine.load(load, [TestMessage(sequence: 1, attempts: 1)], isComplete: true, at: 31)
+        #expect(machine.claim(at: 31) == nil)
+        #expect(machine.changes() == [.change(1, .done(.newData), attempts: 1)])
+    }
+
+    @Test func aPageThatFailsIsAskedForAgain() throws {
+        let machine = TestMachine()
+        machine.machine.attached(1)
+        machine.load(try #require(machine.output().loads.first), [], isComplete: false, isFailure: true)
+        #expect(machine.output().loads == [])
+        #expect(machine.nextDeadline == .seconds(1))
+        machine.time(1)
+        #expect(machine.output().loads.map(\.kind) == [.suspects(after: 0)])
+    }
+
+    @Test func oneInstallationsBacklogLeavesOthersAlone() {
+        let machine = TestMachine.open(installations: [1, 2]) { $0.messagesInMemory = 100 }
+        machine.machine.backlogAppeared(1)
+        #expect(machine.machine.reserve(1, installation: 1) == 0)
+        #expect(machine.machine.reserve(1, installation: 2) == 1)
+        #expect(machine.machine.reserve(1, installation: 3) == 0)
+    }
+
+    @Test func drainingGivesBackWhatHasNotStarted() throws {
+        let machine = TestMachine.open()
+        machine.receive([1, 2, 3])
+        let claim = try #require(machine.claim(at: 0))
+        machine.machine.drain()
+        #expect(machine.changes() == [.change(2, .waiting), .change(3, .waiting)])
+        #expect(!machine.isIdle)
+        #expect(machine.machine.reserve(1, installation: 1) == 0)
+        machine.receive([4])
+        #expect(machine.changes() == [.change(4, .waiting)])
+        machine.answer(claim.call, .result(.failed), at: 1)
+        #expect(machine.changes() == [.change(1, .retry(after: .seconds(1), failure: .failed), attempts: 1)])
+        #expect(machine.isIdle)
+        #expect(machine.memoryCount == 0)
+        #expect(machine.claim(at: 9) == nil)
+    }
+
+    @Test func drainingTakesBackARunAloneThatHasNotStarted() {
+        let machine = TestMachine.open()
+        machine.receive([TestMessage(sequence: 1, wasInHand: true), TestMessage(sequence: 2, wasInHand: true)])
+        _ = machine.output()
+        machine.machine.drain()
+        // 2 stays in hand in the store, so it needs no change.
+        #expect(machine.changes() == [.change(1, .inHand)])
+        machine.machine.committed([.init(sequence: 1)])
+        #expect(machine.claim(at: 0) == nil)
+    }
+
+    @Test func detachingGivesBackOneInstallationsMessages() throws {
+        let machine = TestMachine.open(installations: [1, 2])
+        machine.receive([1, 2, TestMessage(sequence: 3, installation: 2)])
+        let claim = try #require(machine.claim(at: 0))
+        machine.machine.detached(1)
+        #expect(machine.changes() == [.change(2, .waiting)])
+        #expect(machine.claimed(0) == [3])
+        machine.answer(claim.call, .result(.newData), at: 1)
+        #expect(machine.changes() == [.change(1, .done(.newData), attempts: 1)])
+        machine.machine.attached(1)
+        #expect(machine.output().loads.map(\.kind) == [.suspects(after: 0)])
+    }
+}

@@ -1,0 +1,243 @@
+import KiiPushCore
+
+/// A machine, a store that works in its own time, and handlers that do whatever chance says.
+struct DeliverySimulation {
+    enum Row: Equatable {
+        case waiting
+        case inHand
+        case retry(due: Double)
+        case done
+        case dead
+    }
+
+    private struct Running {
+        var call: Int
+        var messages: [TestMessage]
+        var attempts: [Int]
+        var position = 0
+        var hasReturned = false
+        var isAnswered = false
+    }
+
+    private enum StoreWork {
+        case changes([DeliveryChange])
+        case commitment(DeliveryOutput.Commitment)
+        case load(DeliveryLoad)
+    }
+
+    private var machine: DeliveryMachine<TestMessage>
+    private var random: SeededGenerator
+    private var time = 0.0
+    private var work: [StoreWork] = []
+    private var messages: [Int64: TestMessage] = [:]
+    private(set) var rows: [Int64: Row] = [:]
+    private var attempts: [Int64: Int] = [:]
+    private var running: [Running] = []
+    /// Completions that the deadline has overtaken: who holds them, and for which attempt.
+    private var overtaken: [(sequence: Int64, attempt: Int)] = []
+    private var firstStarts: [String: [Int64]] = [:]
+    private var last: Int64 = 0
+    /// Sentences about what must never be.
+    private(set) var violations: [String] = []
+
+    init(seed: UInt64, _ configuration: DeliveryConfiguration) {
+        self.machine = DeliveryMachine(configuration: configuration)
+        self.random = SeededGenerator(seed: seed)
+        self.machine.attached(1)
+    }
+
+    var sequenceCount: Int { Int(self.last) }
+    var startOrders: [[Int64]] { Array(self.firstStarts.values) }
+    /// The messages that have not come to an end.
+    private(set) var unfinished: Set<Int64> = []
+
+    mutating func step(receives: Bool) {
+        self.time += Double.random(
+            in: 0...(Int.random(in: 0..<20, using: &self.random) == 0 ? 40 : 0.5), using: &self.random)
+        switch Int.random(in: 0..<10, using: &self.random) {
+        case 0...1 where receives: self.receive()
+        case 0...4: self.start()
+        case 5...6: self.progress()
+        case 7: self.answerLate()
+        case 8: self.tick()
+        default: self.storeWorks()
+        }
+        self.collect()
+    }
+
+    private mutating func collect() {
+        let output = self.machine.takeOutput()
+        if !output.changes.isEmpty { self.work.append(.changes(output.changes)) }
+        self.work += output.commitments.map(StoreWork.commitment) + output.loads.map(StoreWork.load)
+    }
+
+    private mutating func receive() {
+        let count = Int.random(in: 1...6, using: &self.random)
+        let granted = self.machine.reserve(count, installation: 1)
+        var batch: [TestMessage] = []
+        for index in 0..<count {
+            self.last += 1
+            let source = ["a", "b", "c", "d", "e"].randomElement(using: &self.random) ?? "a"
+            let message = TestMessage(sequence: self.last, source: source)
+            self.messages[self.last] = message
+            self.rows[self.last] = index < granted ? .inHand : .waiting
+            self.unfinished.insert(self.last)
+            if index < granted { batch.append(message) }
+        }
+        self.machine.received(batch, releasing: granted)
+    }
+
+    private mutating func start() {
+        guard let claim = self.machine.claim(now: .seconds(self.time)) else { return }
+        let running = Running(call: claim.call, messages: claim.messages, attempts: claim.attempts)
+        self.noteStart(running)
+        self.running.append(running)
+    }
+
+    private mutating func noteStart(_ call: Running) {
+        let message = call.messages[call.position]
+        if let row = self.rows[message.sequence], row == .done || row == .dead {
+            self.violations.append("\(message.sequence) started after its end")
+        }
+        // A call that is stuck has lost its place: that the message runs beside it is what is wanted.
+        for other in self.running where !other.hasReturned && self.machine.isRunning(other.call) {
+            let running = other.messages[other.position]
+            if running.sequence == message.sequence { self.violations.append("\(message.sequence) runs twice") }
+            if running.source == message.source { self.violations.append("source \(message.source) runs twice") }
+        }
+        if call.attempts[call.position] == 1 { self.firstStarts[message.source, default: []].append(message.sequence) }
+    }
+
+    private mutating func verdict() -> HandlerVerdict {
+        switch Int.random(in: 0..<10, using: &self.random) {
+        case 0...4: .result(.newData)
+        case 5: .result(.noData)
+        case 6: .result(.failed)
+        case 7: .threw("E")
+        case 8: .unanswered
+        default: .rejected("no")
+        }
+    }
+
+    private mutating func progress() {
+        guard let index = self.running.indices.randomElement(using: &self.random) else { return }
+        var call = self.running[index]
+        let message = call.messages[call.position]
+        let isMine = self.machine.isRunning(call.call) && !self.machine.isOver(call.call)
+        if call.hasReturned {
+            // Its completion is answered later, by whoever holds it.
+            let verdict = self.verdict()
+            _ = self.machine.answered(
+                .init(sequence: message.sequence), attempt: call.attempts[call.position], verdict,
+                now: .seconds(self.time))
+            self.running.remove(at: index)
+            return
+        }
+        guard isMine else {
+            // Overtaken by its deadline: the call returns at last.
+            self.overtaken.append((message.sequence, call.attempts[call.position]))
+            self.running.remove(at: index)
+            self.machine.returned(call.call, self.report([], call), now: .seconds(self.time))
+            return
+        }
+        if Int.random(in: 0..<4, using: &self.random) == 0 {
+            call.hasReturned = true
+            self.running[index] = call
+            self.machine.returned(call.call, self.report([], call), isUnanswered: true, now: .seconds(self.time))
+            return
+        }
+        let verdict = self.verdict()
+        let progress = self.report([.init(index: call.position, verdict: verdict)], call)
+        let isSuccess = verdict == .result(.newData) || verdict == .result(.noData)
+        if isSuccess, call.position + 1 < call.messages.count, Bool.random(using: &self.random) {
+            call.position += 1
+            self.running.remove(at: index)
+            self.noteStart(call)
+            self.running.append(call)
+            var next = self.report(progress.answers, call)
+            next.startedAt = .seconds(self.time)
+            self.machine.reported(call.call, next, now: .seconds(self.time))
+            return
+        }
+        self.running.remove(at: index)
+        self.machine.returned(call.call, progress, now: .seconds(self.time))
+    }
+
+    private func report(_ answers: [DeliveryProgress.Answer], _ call: Running) -> DeliveryProgress {
+        DeliveryProgress(answers: answers, position: call.position, startedAt: .seconds(self.time))
+    }
+
+    private mutating func answerLate() {
+        guard let index = self.overtaken.indices.randomElement(using: &self.random) else { return }
+        let late = self.overtaken.remove(at: index)
+        _ = self.machine.answered(
+            .init(sequence: late.sequence), attempt: late.attempt, self.verdict(), now: .seconds(self.time))
+    }
+
+    private mutating func tick() {
+        guard let due = self.machine.nextDeadline else { return }
+        self.time = max(self.time, Double(due.nanoseconds) / 1_000_000_000)
+        self.machine.timerFired(now: .seconds(self.time))
+        // Those that had returned and were not answered in time are in nobody's hands now.
+        for call in self.running where call.hasReturned && !self.machine.isRunning(call.call) {
+            self.overtaken.append((call.messages[call.position].sequence, call.attempts[call.position]))
+        }
+        self.running.removeAll { $0.hasReturned && !self.machine.isRunning($0.call) }
+    }
+
+    private mutating func storeWorks() {
+        guard !self.work.isEmpty else { return }
+        switch self.work.removeFirst() {
+        case .changes(let changes): self.apply(changes)
+        case .commitment(let commitment):
+            self.apply(commitment.changes)
+            self.machine.committed(commitment.keys)
+        case .load(let load): self.answer(load)
+        }
+    }
+
+    private mutating func apply(_ changes: [DeliveryChange]) {
+        for change in changes {
+            let row = self.rows[change.sequence]
+            if row == .done { self.violations.append("\(change.sequence) changed after it was done") }
+            if row == .dead, case .done = change.verdict {
+            } else if row == .dead {
+                self.violations.append("\(change.sequence) changed after it was dead")
+            }
+            self.attempts[change.sequence] = change.attempts
+            switch change.verdict {
+            case .done, .dead:
+                self.rows[change.sequence] = if case .dead = change.verdict { .dead } else { .done }
+                self.unfinished.remove(change.sequence)
+            case .retry(let after, _):
+                self.rows[change.sequence] = .retry(due: self.time + Double(after.components.seconds))
+            case .inHand: self.rows[change.sequence] = .inHand
+            case .waiting, .presented: self.rows[change.sequence] = .waiting
+            }
+        }
+    }
+
+    private mutating func answer(_ load: DeliveryLoad) {
+        let all = self.unfinished.sorted().filter { sequence in
+            switch (load.kind, self.rows[sequence]) {
+            case (.waiting, .waiting): true
+            case (.retries, .retry(let due)): due <= self.time
+            default: false
+            }
+        }
+        let page = all.prefix(load.limit)
+        for sequence in page { self.rows[sequence] = .inHand }
+        let messages = page.compactMap { sequence -> TestMessage? in
+            var message = self.messages[sequence]
+            message?.attempts = self.attempts[sequence] ?? 0
+            return message
+        }
+        let dues = self.unfinished.compactMap { sequence -> Double? in
+            if case .retry(let due) = self.rows[sequence] { due } else { nil }
+        }
+        let next = load.kind == .retries ? dues.min().map { Duration.seconds(max(0, $0 - self.time)) } : nil
+        self.machine.loaded(
+            load, .init(messages: [], isComplete: page.count == all.count, nextRetry: next), messages: messages,
+            now: .seconds(self.time))
+    }
+}

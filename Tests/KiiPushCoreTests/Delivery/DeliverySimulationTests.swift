@@ -1,0 +1,25 @@
+import KiiPushCore
+import Testing
+
+@Suite struct DeliverySimulationTests {
+    @Test(arguments: 0..<60)
+    func everyMessageEndsOnceInOrderAndAlone(seed: UInt64) {
+        var configuration = DeliveryConfiguration()
+        configuration.messagesInMemory = [4, 20, 1000][Int(seed % 3)]
+        configuration.isStrictlyOrdered = seed % 5 == 0
+        var simulation = DeliverySimulation(seed: seed, configuration)
+        for _ in 0..<800 { simulation.step(receives: true) }
+        var rest = 0
+        while !simulation.unfinished.isEmpty, rest < 100_000 {
+            simulation.step(receives: false)
+            rest += 1
+        }
+        let (count, unfinished, violations) = (
+            simulation.sequenceCount, simulation.unfinished, simulation.violations
+        )
+        #expect(count > 100)
+        #expect(unfinished == [])
+        #expect(violations == [])
+        for order in simulation.startOrders { #expect(order == order.sorted()) }
+    }
+}

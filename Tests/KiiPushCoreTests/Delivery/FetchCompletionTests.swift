@@ -1,0 +1,223 @@
+import Glibc
+import KiiPushCore
+import Testing
+
+/// Every way to use a completion, proper and improper.
+@Suite struct FetchCompletionTests {
+    private typealias Answers = Journal<Bool>
+
+    /// Holds completions for tests that answer them later.
+    private final class Shelf: Sendable {
+        private let held = Locked<[FetchCompletion]>([])
+        let count = Journal<Int>()
+
+        func put(_ completion: FetchCompletion, attempt: Int) {
+            self.held.withLock { $0.append(completion) }
+            self.count.add(attempt)
+        }
+
+        func take() -> FetchCompletion? { self.held.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+
+        /// Answers the completion that has been held the longest; `nil` if there is none.
+        func answer(_ result: FetchResult) -> Bool? { self.take()?(result) }
+    }
+
+    @Test(arguments: [FetchResult.newData, .noData])
+    func answeringDuringTheCallEndsTheMessage(result: FetchResult) async {
+        let answers = Answers()
+        let fixture = RunnerFixture(ClosureHandler { _, _, completion in answers.add(completion(result)) })
+        fixture.deliver([.push(1)])
+        let changes = await fixture.store.changes.first(1)
+        #expect(changes == [.change(1, .done(result), attempts: 1)])
+        #expect(answers.entries == [true])
+    }
+
+    @Test func answeringFailedIsTriedAgain() async {
+        let answers = Answers()
+        let fixture = RunnerFixture(ClosureHandler { _, _, completion in answers.add(completion(.failed)) })
+        fixture.deliver([.push(1)])
+        #expect(
+            await fixture.store.changes.first(1) == [
+                .change(1, .retry(after: .seconds(1), failure: .failed), attempts: 1)
+            ])
+        #expect(await answers.first(1) == [true])
+        fixture.clock.advance(.seconds(1), fixture.runner)
+        #expect(await answers.first(2) == [true, true])
+    }
+
+    @Test func theSecondAnswerDoesNotCount() async {
+        let answers = Answers()
+        let fixture = RunnerFixture(
+            ClosureHandler { _, _, completion in
+                answers.add(completion(.noData))
+                answers.add(completion(.failed))
+                answers.add(completion.reject("no"))
+            })
+        fixture.deliver([.push(1)])
+        #expect(await answers.first(3) == [true, false, false])
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.done(.noData)])
+    }
+
+    @Test func theSecondAnswerDoesNotCountAfterTheCallEither() async throws {
+        let shelf = Shelf()
+        let fixture = RunnerFixture(
+            ClosureHandler { _, context, completion in
+                completion(.newData)
+                shelf.put(completion, attempt: context.attempt)
+            })
+        fixture.deliver([.push(1)])
+        await fixture.store.changes.first(1)
+        let completion = try #require(shelf.take())
+        #expect(!completion(.newData))
+        #expect(fixture.runner.counters.late == 0)
+    }
+
+    @Test func ofConcurrentAnswersOneCounts() async throws {
+        let shelf = Shelf()
+        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        for sequence in Int64(1)...30 {
+            fixture.deliver([.push(sequence)])
+            await shelf.count.first(Int(sequence))
+            let completion = try #require(shelf.take())
+            let counted = await withTaskGroup(of: Bool.self) { group in
+                for index in 0..<6 { group.addTask { completion(index % 2 == 0 ? .newData : .noData) } }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(counted == 1)
+        }
+        #expect(await fixture.store.changes.first(30).count == 30)
+    }
+
+    @Test func answeringFromAnotherThreadWhileTheCallGoesOnIsRecordedAtOnce() async {
+        let answers = Answers()
+        let release = Locked(false)
+        let fixture = RunnerFixture(
+            ClosureHandler { _, _, completion in
+                let task = Task { answers.add(completion(.newData)) }
+                while !release.withLock({ $0 }) { sched_yield() }
+                task.cancel()
+            })
+        fixture.deliver([.push(1)])
+        #expect(await answers.first(1) == [true])
+        fixture.clock.advance(.seconds(31), fixture.runner)
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.done(.newData)])
+        release.withLock { $0 = true }
+    }
+
+    @Test func lettingGoUnansweredIsAFailure() async {
+        let fixture = RunnerFixture(ClosureHandler { _, _, _ in })
+        fixture.deliver([.push(1)])
+        #expect(
+            await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .unanswered)])
+    }
+
+    @Test func lettingGoLaterIsAFailureToo() async {
+        let shelf = Shelf()
+        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        fixture.deliver([.push(1)])
+        await shelf.count.first(1)
+        _ = shelf.take()
+        #expect(
+            await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .unanswered)])
+    }
+
+    @Test func answeringLaterEndsTheMessageAndLetsTheNextOneStart() async {
+        let shelf = Shelf()
+        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        fixture.deliver([.push(1), .push(2)])
+        await shelf.count.first(1)
+        #expect(shelf.answer(.newData) == true)
+        await shelf.count.first(2)
+        #expect(shelf.answer(.noData) == true)
+        #expect(await fixture.store.changes.first(2).map(\.verdict) == [.done(.newData), .done(.noData)])
+    }
+
+    @Test func neverAnsweringTimesOutAndALateSuccessCounts() async throws {
+        let shelf = Shelf()
+        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        fixture.deliver([.push(1)])
+        await shelf.count.first(1)
+        fixture.clock.advance(.seconds(30), fixture.runner)
+        #expect(
+            await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .timedOut)])
+        let completion = try #require(shelf.take())
+        #expect(!completion(.failed))
+        #expect(!completion.reject("no"))
+        #expect(completion(.newData))
+        #expect(!completion(.newData))
+        #expect(await fixture.store.changes.first(2).map(\.verdict).last == .done(.newData))
+        #expect(fixture.runner.counters.late == 3)
+    }
+
+    @Test func aLateSuccessAfterTheNextAttemptHasStartedDoesNotCount() async throws {
+        let shelf = Shelf()
+        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        fixture.deliver([.push(1)])
+        await shelf.count.first(1)
+        fixture.clock.advance(.seconds(30), fixture.runner)
+        await fixture.store.changes.first(1)
+        fixture.clock.advance(.seconds(1), fixture.runner)
+        #expect(await shelf.count.first(2) == [1, 2])
+        let (first, second) = (try #require(shelf.take()), try #require(shelf.take()))
+        #expect(!first(.newData))
+        #expect(second(.noData))
+        #expect(await fixture.store.changes.first(3).map(\.verdict).last == .done(.noData))
+    }
+
+    @Test func blockingPastTheDeadlineFailsAndTheRetryWaits() async {
+        let started = Journal<Int>()
+        let release = Locked(false)
+        let fixture = RunnerFixture(
+            ClosureHandler { _, context, completion in
+                started.add(context.attempt)
+                while context.attempt == 1, !release.withLock({ $0 }) { sched_yield() }
+                completion(.newData)
+            })
+        fixture.deliver([.push(1)])
+        await started.first(1)
+        fixture.clock.advance(.seconds(30), fixture.runner)
+        #expect(
+            await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .timedOut)])
+        fixture.clock.advance(.seconds(299), fixture.runner)
+        #expect(started.entries == [1])
+        fixture.clock.advance(.seconds(1), fixture.runner)
+        // A fresh thread, while the old call still holds its own.
+        #expect(await started.first(2) == [1, 2])
+        #expect(fixture.runner.counters.stuck == 1)
+        release.withLock { $0 = true }
+    }
+
+    @Test func rejectingIsADeadLetterAtOnce() async {
+        let answers = Answers()
+        let fixture = RunnerFixture(
+            ClosureHandler { _, _, completion in
+                answers.add(completion.reject(String(repeating: "x", count: 600)))
+            })
+        fixture.deliver([.push(1)])
+        let reason = String(repeating: "x", count: 500)
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.dead(.rejected(reason))])
+        #expect(await answers.first(1) == [true])
+    }
+
+    @Test func answeringAfterAShutdownDoesNotCount() async {
+        let shelf = Shelf()
+        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        fixture.deliver([.push(1)])
+        await shelf.count.first(1)
+        fixture.runner.shutdown()
+        #expect(shelf.answer(.newData) == false)
+        #expect(fixture.store.changes.entries == [])
+    }
+
+    @Test func answeringWhileDrainingCounts() async {
+        let shelf = Shelf()
+        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        fixture.deliver([.push(1), .push(2)])
+        await shelf.count.first(1)
+        async let isDrained = fixture.runner.drain(until: fixture.clock.now + .seconds(5))
+        #expect(await fixture.store.changes.first(1) == [.change(2, .waiting)])
+        #expect(shelf.answer(.newData) == true)
+        #expect(await isDrained)
+        #expect(fixture.store.changes.entries.last == .change(1, .done(.newData), attempts: 1))
+    }
+}
