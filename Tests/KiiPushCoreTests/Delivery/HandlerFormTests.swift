@@ -1,0 +1,204 @@
+import KiiPushCore
+import Testing
+
+@Suite struct HandlerFormTests {
+    private struct Failure: Error {}
+
+    private final class Everything: RemoteNotificationHandler, AsyncRemoteNotificationHandler {
+        let called = Journal<String>()
+
+        func didReceiveRemoteNotification(
+            _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+        ) {
+            self.called.add("completion")
+            completion(.newData)
+        }
+
+        func didReceiveRemoteNotification(
+            _ message: ReceivedMessage, context: DeliveryContext
+        ) async throws -> FetchResult {
+            self.called.add("async")
+            return .newData
+        }
+    }
+
+    @Test func theCompletionFormGoesBeforeTheAsynchronousOne() async {
+        let handler = Everything()
+        let fixture = RunnerFixture(handler)
+        fixture.deliver([.push(1)])
+        await fixture.store.changes.first(1)
+        #expect(handler.called.entries == ["completion"])
+    }
+
+    @Test func theDeprecatedFormMeansNewData() async {
+        let called = Journal<String>()
+        let fixture = RunnerFixture(deprecatedHandler(called))
+        fixture.deliver([.push(1)])
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.done(.newData)])
+        #expect(called.entries == ["plain"])
+    }
+
+    @Test(arguments: [true, false])
+    func everyOtherFormGoesBeforeTheDeprecatedOne(isAsync: Bool) async {
+        let called = Journal<String>()
+        let fixture = RunnerFixture(deprecatedHandler(called, besides: isAsync ? "async" : "completion"))
+        fixture.deliver([.push(1)])
+        await fixture.store.changes.first(1)
+        #expect(called.entries == [isAsync ? "async" : "completion"])
+    }
+
+    @Test func aHandlerWithoutAFormFailsAndSaysSo() async {
+        struct Nothing: NotificationHandler {}
+        let fixture = RunnerFixture(Nothing())
+        fixture.deliver([.push(1)])
+        let verdict = await fixture.store.changes.first(1).first?.verdict
+        guard case .retry(_, .threw(let text)) = verdict else {
+            Issue.record("\(String(describing: verdict))")
+            return
+        }
+        #expect(text.contains("conform"))
+    }
+
+    @Test(arguments: FetchResult.allCases)
+    func anAsynchronousHandlersResultIsTheAnswer(result: FetchResult) async {
+        let fixture = RunnerFixture(
+            AsyncClosureHandler { _, _ in
+                await Task.yield()
+                return result
+            })
+        fixture.deliver([.push(1)])
+        let expected: DeliveryChange.Verdict =
+            result == .failed ? .retry(after: .seconds(1), failure: .failed) : .done(result)
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [expected])
+    }
+
+    @Test(arguments: [true, false])
+    func throwingIsAFailureWithItsError(suspends: Bool) async {
+        let fixture = RunnerFixture(
+            AsyncClosureHandler { _, _ in
+                if suspends { await Task.yield() }
+                throw Failure()
+            })
+        fixture.deliver([.push(1)])
+        #expect(
+            await fixture.store.changes.first(1).map(\.verdict) == [
+                .retry(after: .seconds(1), failure: .threw("Failure()"))
+            ])
+    }
+
+    @Test func oneAfterTheOtherWhetherTheySuspendOrNot() async {
+        let seen = Journal<Int64>()
+        let fixture = RunnerFixture(
+            AsyncClosureHandler { _, context in
+                if context.messageID % 3 == 0 { await Task.yield() }
+                seen.add(context.messageID)
+                return .newData
+            })
+        fixture.deliver((1...300).map { .push($0) })
+        #expect(await seen.first(300) == Array(1...300))
+        await fixture.store.changes.first(300)
+    }
+
+    @Test func theTaskIsCancelledAtTheDeadlineAndTheRetryWaitsForItsEnd() async {
+        let events = Journal<String>()
+        let gate = Journal<Int>()
+        let fixture = RunnerFixture(
+            AsyncClosureHandler { _, context in
+                events.add("start \(context.attempt)")
+                guard context.attempt == 1 else { return .newData }
+                _ = await withTaskCancellationHandler {
+                    await gate.first(1)
+                } onCancel: {
+                    events.add("cancelled")
+                }
+                events.add("end")
+                try Task.checkCancellation()
+                return .failed
+            })
+        fixture.deliver([.push(1)])
+        await events.first(1)
+        fixture.clock.advance(.seconds(30), fixture.runner)
+        await events.first(2)
+        fixture.clock.advance(.seconds(2), fixture.runner)
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .timedOut)])
+        gate.add(1)
+        #expect(await events.first(4) == ["start 1", "cancelled", "end", "start 2"])
+        #expect(await fixture.store.changes.first(3).last?.verdict == .done(.newData))
+    }
+
+    @Test func anAsynchronousLateSuccessCounts() async {
+        let gate = Journal<Int>()
+        let started = Journal<Int>()
+        let fixture = RunnerFixture(
+            AsyncClosureHandler { _, context in
+                started.add(context.attempt)
+                await gate.first(1)
+                return .newData
+            })
+        fixture.deliver([.push(1)])
+        await started.first(1)
+        fixture.clock.advance(.seconds(30), fixture.runner)
+        await fixture.store.changes.first(1)
+        gate.add(1)
+        #expect(await fixture.store.changes.first(2).last?.verdict == .done(.newData))
+        fixture.clock.advance(.seconds(1), fixture.runner)
+        #expect(started.entries == [1])
+    }
+}
+
+/// Makes a handler of the deprecated form without naming it in code that is not deprecated: as a program would that
+/// has not moved on yet, but without its warning.
+private func deprecatedHandler(_ called: Journal<String>, besides form: String? = nil) -> any NotificationHandler {
+    let maker: any HandlerMaker = DeprecatedMaker()
+    return maker.make(called, form)
+}
+
+private protocol HandlerMaker {
+    func make(_ called: Journal<String>, _ form: String?) -> any NotificationHandler
+}
+
+private struct DeprecatedMaker: HandlerMaker {
+    @available(*, deprecated)
+    func make(_ called: Journal<String>, _ form: String?) -> any NotificationHandler {
+        switch form {
+        case "async": AsyncAndPlain(called: called)
+        case "completion": CompletionAndPlain(called: called)
+        default: Plain(called: called)
+        }
+    }
+}
+
+@available(*, deprecated)
+private struct Plain: PlainRemoteNotificationHandler {
+    let called: Journal<String>
+
+    func didReceiveRemoteNotification(_ message: ReceivedMessage) { self.called.add("plain") }
+}
+
+@available(*, deprecated)
+private struct AsyncAndPlain: PlainRemoteNotificationHandler, AsyncRemoteNotificationHandler {
+    let called: Journal<String>
+
+    func didReceiveRemoteNotification(_ message: ReceivedMessage) { self.called.add("plain") }
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext
+    ) async throws -> FetchResult {
+        self.called.add("async")
+        return .newData
+    }
+}
+
+@available(*, deprecated)
+private struct CompletionAndPlain: PlainRemoteNotificationHandler, RemoteNotificationHandler {
+    let called: Journal<String>
+
+    func didReceiveRemoteNotification(_ message: ReceivedMessage) { self.called.add("plain") }
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        self.called.add("completion")
+        completion(.newData)
+    }
+}
