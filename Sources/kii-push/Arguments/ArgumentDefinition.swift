@@ -41,7 +41,6 @@ struct ArgumentDefinition {
 /// How an option or flag is called; the long name comes from the property, `completeAs` giving `--complete-as`.
 enum NameSpecification {
     case long
-    case short(Character)
     case shortAndLong
     case customLong(String)
     case shortAndCustomLong(Character, String)
@@ -50,7 +49,6 @@ enum NameSpecification {
     func names(property: String) -> (short: Character?, long: String?) {
         switch self {
         case .long: (nil, Self.kebabCase(property))
-        case .short(let short): (short, nil)
         case .shortAndLong: (property.first, Self.kebabCase(property))
         case .customLong(let long): (nil, long)
         case .shortAndCustomLong(let short, let long): (short, long)

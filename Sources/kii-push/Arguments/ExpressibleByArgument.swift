@@ -23,15 +23,6 @@ extension String: ExpressibleByArgument {
     var argumentText: String? { self }
 }
 
-extension Int: ExpressibleByArgument {
-    init?(argument: String) {
-        self.init(argument)
-    }
-
-    static var expectation: String { "a whole number" }
-    var argumentText: String? { String(self) }
-}
-
 extension UInt16: ExpressibleByArgument {
     init?(argument: String) {
         self.init(argument)

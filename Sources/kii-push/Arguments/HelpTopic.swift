@@ -72,9 +72,10 @@ enum HelpTopic: String, CaseIterable {
           registration, identity, subscription, topic, sent, emulator
                      what the command of that purpose did or found
           message    a push: kind, fields, aps, custom, payload; when received also id,
-                     attempt, and payload_b64 in the place of payload if it is no JSON
-          verdict    what the handler answered for a message: id, result
-          state      the connection: connected, disconnected and so on
+                     attempt, installation, received_at
+          verdict    what became of a message: id, result (newData, noData, failed,
+                     dead, late, again), and why
+          state      the connection: connected, offline and so on, and why
 
         Errors go to standard error as one object with "type": "error", category, message,
         exit, and hint, code, http_status where there are any.

@@ -43,13 +43,18 @@ struct ListenCommand: ParsableCommand {
         let console = self.output.console
         let profile = try Profile(self.profile)
         let cloud = try profile.cloud(self.profile)
-        let (saved, _) = try profile.registration(with: cloud)
+        let (saved, registration) = try profile.registration(with: cloud)
         cloud.warn(console)
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         // One at a time: what is shown is in order, and with --count nothing is taken that is not shown.
         configuration.concurrentHandlers = 1
         let runtime = try PushRuntime(configuration: configuration)
-        let view = ListenView(console: console, result: self.completeAs.result, count: self.count?.value)
+        let view = ListenView(
+            console: console,
+            installationID: registration.installationID,
+            result: self.completeAs.result,
+            count: self.count?.value
+        )
         let agent = PushAgent(
             runtime: runtime,
             configuration: profile.agentConfiguration(saved.account, app: cloud.app),

@@ -3,6 +3,7 @@ import KiiPushCore
 /// Shows what an agent goes through, and answers its messages. An actor, so that lines come out one after the other.
 actor ListenView: AsyncRemoteNotificationHandler {
     private let console: Console
+    private let installationID: String
     private let result: FetchResult
     private let count: Int?
     private let endings: AsyncStream<ListenEnding>
@@ -20,8 +21,9 @@ actor ListenView: AsyncRemoteNotificationHandler {
     /// Why there is no connection, in the agent's words.
     private(set) var lastTrouble: String?
 
-    init(console: Console, result: FetchResult, count: Int?) {
+    init(console: Console, installationID: String, result: FetchResult, count: Int?) {
         self.console = console
+        self.installationID = installationID
         self.result = result
         self.count = count
         (self.endings, self.endingContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
@@ -72,7 +74,7 @@ actor ListenView: AsyncRemoteNotificationHandler {
             switch event {
             case .connected(let connection):
                 self.lastTrouble = nil
-                try self.console.show(connection)
+                try self.console.show(connection, of: self.installationID)
                 self.connectionContinuation.yield()
             case .disconnected(let reason, let retryIn):
                 self.lastTrouble = reason

@@ -25,10 +25,15 @@ extension CommandFailure {
 
     private init(_ error: PushAgentError) {
         switch error {
-        case .signInRefused(let cause), .pseudoUserLost(let cause):
+        case .signInRefused(let cause):
             self.init(describing: cause)
             self.exit = .authentication
             self.message = error.description
+        case .pseudoUserLost(let cause):
+            self.init(describing: cause)
+            self.exit = .authentication
+            self.message = "the cloud no longer takes the token of this profile's user: \(cause)"
+            self.hint = "begin as another user: kii-push register --anew"
         case .file(let cause): self.init(describing: cause)
         case .stateDirectoryInUse(_, let processID), .installationInUse(_, let processID):
             let holder = processID.map { "process \($0)" } ?? "another process"

@@ -37,18 +37,18 @@ extension Console {
     }
 
     /// A connection that carries messages; only said once the broker has granted the subscription.
-    func show(_ connection: PushEvent.Connection) throws {
+    func show(_ connection: PushEvent.Connection, of installationID: String) throws {
         let url = "\(connection.usesTLS ? "mqtts" : "mqtt")://\(connection.host.terminalSafe):\(connection.port)"
         let qualityOfService = connection.guarantee == .atLeastOnce ? 1 : 0
         let session = connection.sessionPresent ? "session resumed" : "new session"
         let promise = connection.guarantee == .atLeastOnce ? "" : "; at QoS 0 what the network drops is gone"
-        self.state(
-            "> Ready. \(url) (MQTT \(connection.protocolVersion), QoS \(qualityOfService), \(session)\(promise))   ^C to quit"
-        )
+        let details = "MQTT \(connection.protocolVersion), QoS \(qualityOfService), \(session)\(promise)"
+        self.state("> Ready. inst \(installationID.prefix(8).terminalSafe)… on \(url) (\(details))   ^C to quit")
         try self.object(
             "state",
             [
-                ("state", "connected"), ("at", JSONValue(Timestamp.now().description)), ("url", JSONValue(url)),
+                ("state", "connected"), ("at", JSONValue(Timestamp.now().description)),
+                ("installation", JSONValue(installationID)), ("url", JSONValue(url)),
                 ("protocol", JSONValue("MQTT \(connection.protocolVersion)")), ("qos", JSONValue(qualityOfService)),
                 ("session_present", JSONValue(connection.sessionPresent)),
             ]

@@ -1,4 +1,4 @@
-extension String {
+extension StringProtocol {
     /// The text with everything escaped that could drive a terminal or disguise what is shown.
     ///
     /// These are the control characters (C0, DEL, C1), line separators, and the marks that turn the direction of
@@ -13,7 +13,7 @@ extension String {
     }
 
     private func escaping(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
-        guard self.unicodeScalars.contains(where: isEscaped) else { return self }
+        guard self.unicodeScalars.contains(where: isEscaped) else { return String(self) }
         return self.unicodeScalars.reduce(into: "") { text, scalar in
             if isEscaped(scalar) {
                 text += scalar.escaped

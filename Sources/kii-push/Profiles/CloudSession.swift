@@ -35,7 +35,10 @@ final class CloudSession: Sendable {
             try await body(session)
         } catch {
             await session.runtime.shutdown()
-            throw error
+            guard let refusal = error as? KiiError, refusal.refusesCredentials else { throw error }
+            var failure = CommandFailure(describing: refusal)
+            failure.hint = "sign in again: kii-push register --anew; or as the app's admin: kii-push help files"
+            throw failure
         }
         await session.runtime.shutdown()
     }

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+/// Which cloud a command talks to, and with whose secrets. The address is one where nobody listens.
+@Suite struct CloudChoiceTests {
+    private let tool: Tool
+
+    init() throws {
+        self.tool = try Tool()
+    }
+
+    private static let configuration = """
+        {"version":1,"profiles":{"default":{"baseURL":"http://127.0.0.1:1/config","appID":"config"},\
+        "site":{"site":"mars","appID":"a"},"both":{"site":"jp","baseURL":"http://127.0.0.1:1"}}}
+        """
+
+    @Test(arguments: [
+        ([], [:], "app config at http://127.0.0.1:1/config, named by the configuration"),
+        (
+            [], ["KII_PUSH_APP_ID": "environment"],
+            "app environment at http://127.0.0.1:1/config, named by the options or environment"
+        ),
+        (
+            ["--app-id", "option", "--base-url", "http://127.0.0.1:1/o"], ["KII_PUSH_APP_ID": "environment"],
+            "app option at http://127.0.0.1:1/o, named by the options or environment"
+        ),
+    ])
+    func optionsComeBeforeEnvironmentBeforeFile(
+        options: [String],
+        environment: [String: String],
+        words: String
+    ) throws {
+        try self.tool.write(Self.configuration, to: "config/kii-push/config.json", mode: 0o644)
+        let run = try self.tool.start(
+            ["send", "user", "u", "--data", "{}", "-v"] + options,
+            environment: environment.merging([
+                "KII_PUSH_APP_KEY": "k", "KII_PUSH_CLIENT_ID": "c", "KII_PUSH_CLIENT_SECRET": "s",
+            ]) { $1 }
+        )
+        let result = run.waitForExit()
+        #expect(result.exit == 69)
+        #expect(result.error.hasPrefix(words + "\n"))
+    }
+
+    @Test(arguments: [
+        ("site", "/profiles/site/site is 'mars': expected one of us, jp, sg, eu, cn3\n"),
+        ("both", "profile 'both' has both site and baseURL\n          remove one of them\n"),
+    ])
+    func refusesAConfigurationThatIsWrong(profile: String, words: String) throws {
+        let path = try self.tool.write(Self.configuration, to: "config/kii-push/config.json", mode: 0o644)
+        let result = try self.tool("register", "-p", profile)
+        #expect(result.exit == 78)
+        #expect(result.error == "kii-push: \(path): \(words)")
+    }
+
+    @Test func missesTheFileThatItWasTold() throws {
+        let path = self.tool.home.path + "/absent.json"
+        let result = try self.tool("register", "--config", path)
+        #expect(result.exit == 78)
+        #expect(result.error == "kii-push: there is no configuration file \(path)\n")
+    }
+
+    @Test func takesSecretsFromTheServiceManager() throws {
+        try self.tool.write(Self.configuration, to: "config/kii-push/config.json")
+        let secrets = #"{"version":1,"profiles":{"default":{"appKey":"k"}}}"#
+        // systemd's files are closed by access control lists and not by their mode.
+        try self.tool.write(secrets, to: "credentials/kii-push-credentials.json", mode: 0o440)
+        let environment = ["CREDENTIALS_DIRECTORY": self.tool.home.path + "/credentials"]
+        #expect(try self.tool("register").exit == 78)
+        #expect(try self.tool("register", environment: environment).exit == 69)
+    }
+
+    private static let runtimeFile = """
+        {"version":1,"baseURL":"http://127.0.0.1:1/api","appID":"a","appKey":"k","clientID":"c","clientSecret":"s",\
+        "mqttPort":1,"mqttTLSPort":1,"pid":
+        """
+
+    @Test func doesNotTrustARuntimeFileThatIsOpenToOthers() throws {
+        let text = Self.runtimeFile + "\(getpid())}"
+        let path = try self.tool.write(text, to: "run/kii-push/emulator.json", mode: 0o644)
+        let result = try self.tool("register")
+        #expect(result.exit == 78)
+        #expect(result.error.hasPrefix("kii-push: \(path) holds credentials and is open to others (mode 644); "))
+    }
+
+    @Test func takesARuntimeFileWithoutItsProcessForNone() throws {
+        let ended = Process()
+        ended.executableURL = URL(filePath: "/bin/true")
+        try ended.run()
+        ended.waitUntilExit()
+        let text = Self.runtimeFile + "\(ended.processIdentifier)}"
+        try self.tool.write(text, to: "run/kii-push/emulator.json")
+        let result = try self.tool("register")
+        #expect(result.exit == 78)
+        #expect(result.error.hasPrefix("kii-push: no cloud is configured, and no emulator is running\n"))
+    }
+}
