@@ -29,6 +29,8 @@ public final class Emulator: Sendable {
         public var mosquittoPath: String?
         /// How long after its creation an installation's endpoint is answered with 503 "not ready". Default none.
         public var endpointDelay: Duration
+        /// When the broker writes sessions and queued messages to disk. Default ``BrokerPersistence/everyChange``.
+        public var brokerPersistence: BrokerPersistence
 
         /// Makes a configuration.
         public init(
@@ -39,7 +41,8 @@ public final class Emulator: Sendable {
             runtimeFile: String? = nil,
             strict: Bool = false,
             mosquittoPath: String? = nil,
-            endpointDelay: Duration = .zero
+            endpointDelay: Duration = .zero,
+            brokerPersistence: BrokerPersistence = .everyChange
         ) {
             self.port = port
             self.mqttPort = mqttPort
@@ -49,6 +52,7 @@ public final class Emulator: Sendable {
             self.strict = strict
             self.mosquittoPath = mosquittoPath
             self.endpointDelay = endpointDelay
+            self.brokerPersistence = brokerPersistence
         }
     }
 
@@ -192,6 +196,7 @@ extension Emulator {
                 programs: self.programs,
                 ports: BrokerPorts(tcp: self.configuration.mqttPort, tls: self.configuration.mqttTLSPort),
                 preferredPorts: self.ports.broker,
+                persistence: self.configuration.brokerPersistence,
                 publisher: publisher,
                 usernames: Set(self.state.installations.values.compactMap { $0.credential?.username }),
                 lock: self.directory.brokerLock

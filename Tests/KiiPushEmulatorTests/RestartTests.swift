@@ -34,6 +34,34 @@ import Testing
         }
     }
 
+    @Test func aKilledEmulatorLeavesNoBrokerAndLosesNothing() async throws {
+        let directory = try TemporaryDirectory()
+        let runtimeFile = "\(directory.path)/emulator.json"
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = directory.path as String, runtimeFile = runtimeFile as String] in
+            let configuration = Emulator.Configuration(directory: path, runtimeFile: runtimeFile)
+            let client = try EmulatorClient(try await Emulator.start(configuration))
+            let receiver = try await client.receiver(named: "ann")
+            try await Mosquitto(emulator: client.emulator, receiver: receiver).openSession()
+            let admin = try await client.adminToken()
+            for number in 1...3 {
+                let answer = try await client.push(number, to: receiver, admin: admin)
+                try #require(answer.status == 200)
+            }
+            kill(getpid(), SIGKILL)
+        }
+        let killed = try #require(try RuntimeFile.read(runtimeFile))
+        // Waits for the broker of the killed one, which is told to end by the kernel.
+        try await withEmulator(.init(directory: directory.path)) { client in
+            #expect(client.emulator.baseURL == killed.baseURL)
+            #expect(client.emulator.mqttPort == killed.mqttPort)
+            #expect(BrokerProcess.all(directory: directory.path).count == 1)
+            let receiver = try await client.receiver(loggingInAs: "ann")
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
+            #expect(try await mosquitto.receive(3).compactMap { $0["n"]?.int64 } == [1, 2, 3])
+        }
+    }
+
     @Test func aDirectoryHasOneEmulator() async throws {
         let directory = try TemporaryDirectory()
         try await withEmulator(.init(directory: directory.path)) { client in
@@ -97,6 +125,41 @@ import Testing
     @Test(arguments: [("/run/user/7", "/run/user/7/kii-push/emulator.json"), (nil, "/tmp/kii-push-7/emulator.json")])
     func theRuntimeFileHasAStandardPlace(runtimeDirectory: String?, path: String) {
         #expect(RuntimeFile.standardPath(runtimeDirectory: runtimeDirectory, userID: 7) == path)
+    }
+
+    @Test func everyFileIsTheUsersAlone() async throws {
+        let directory = try TemporaryDirectory()
+        try await withEmulator(.init(directory: directory.path)) { client in
+            let receiver = try await client.receiver()
+            try await Mosquitto(emulator: client.emulator, receiver: receiver).openSession()
+            let files = try #require(FileManager.default.enumerator(atPath: directory.path))
+            let names = files.compactMap { $0 as? String }
+            #expect(names.contains("state.sqlite-wal"))
+            for name in names where name != "broker/certificates" {
+                let bits = mode(of: "\(directory.path)/\(name)") ?? 0o777
+                // Certificates are public, but in a directory that is not.
+                #expect(bits & 0o077 == 0 || name.hasSuffix(".crt") || name.hasSuffix(".csr") || name.hasSuffix(".srl"))
+            }
+            #expect(mode(of: "\(directory.path)/broker/certificates") == 0o700)
+        }
+    }
+
+    @Test(arguments: [BrokerPersistence.everyChange, .everySecond])
+    func aStoppedBrokerKeepsItsQueuesWhateverItsPersistence(persistence: BrokerPersistence) async throws {
+        let directory = try TemporaryDirectory()
+        let configuration = Emulator.Configuration(directory: directory.path, brokerPersistence: persistence)
+        let receiver = try await withEmulator(configuration) { client in
+            let receiver = try await client.receiver()
+            try await Mosquitto(emulator: client.emulator, receiver: receiver).openSession()
+            let admin = try await client.adminToken()
+            #expect(try await client.push(1, to: receiver, admin: admin).status == 200)
+            return receiver
+        }
+        try await withEmulator(configuration) { client in
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
+            let messages = try await mosquitto.receive(1)
+            #expect(messages.first?["n"]?.int64 == 1)
+        }
     }
 
     @Test func storedSecretsAreInTheStateAlone() async throws {

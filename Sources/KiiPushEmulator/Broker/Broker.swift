@@ -10,6 +10,7 @@ final class Broker: Sendable {
         var ports: BrokerPorts
         /// Taken where they are free and none was asked for.
         var preferredPorts: BrokerPorts
+        var persistence: BrokerPersistence
         var publisher: BrokerCredential
         /// The clients that the stored state knows.
         var usernames: Set<String>

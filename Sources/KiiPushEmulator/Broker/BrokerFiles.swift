@@ -67,7 +67,7 @@ struct BrokerFiles: Sendable {
     static let publisherName = "kii-push-emulator"
 
     /// mosquitto.conf(5) for a broker that keeps everything and lets nobody in unknown.
-    func configurationText(ports: BrokerPorts, isRoot: Bool) -> String {
+    func configurationText(ports: BrokerPorts, persistence: BrokerPersistence, isRoot: Bool) -> String {
         """
         # Written at each start of the emulator.
         per_listener_settings false
@@ -78,7 +78,7 @@ struct BrokerFiles: Sendable {
         persistence true
         persistence_location \(self.directory)/
         persistence_file mosquitto.db
-        autosave_on_changes true
+        autosave_on_changes \(persistence == .everyChange)
         autosave_interval 1
         max_queued_messages 0
         max_queued_bytes 0
@@ -105,11 +105,11 @@ struct BrokerFiles: Sendable {
         """
 
     /// Writes the configuration and the access list.
-    func write(ports: BrokerPorts, isRoot: Bool) throws(EmulatorError) {
+    func write(ports: BrokerPorts, persistence: BrokerPersistence, isRoot: Bool) throws(EmulatorError) {
         try Files.replace(self.access, with: Array(BrokerFiles.accessText.utf8))
         try Files.replace(
             self.configuration,
-            with: Array(self.configurationText(ports: ports, isRoot: isRoot).utf8)
+            with: Array(self.configurationText(ports: ports, persistence: persistence, isRoot: isRoot).utf8)
         )
     }
 

@@ -109,7 +109,7 @@ final class BrokerSupervisor {
 
     private func start() throws(EmulatorError) {
         let files = self.settings.files
-        try files.write(ports: self.ports, isRoot: geteuid() == 0)
+        try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
         self.child = try ChildProcess(
             program: self.settings.programs.mosquitto,
             arguments: ["-c", files.configuration],

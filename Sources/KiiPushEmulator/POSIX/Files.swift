@@ -70,6 +70,13 @@ enum Files {
         }
     }
 
+    /// Makes an empty file of mode 0600 unless there is one.
+    static func touch(_ path: String) throws(EmulatorError) {
+        let raw = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard raw >= 0 else { throw .system("make the file \(path)", errno) }
+        _ = FileDescriptor(owning: raw)
+    }
+
     /// Removes a file, if it is there.
     static func remove(_ path: String) {
         unlink(path)

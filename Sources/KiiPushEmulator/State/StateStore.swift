@@ -10,6 +10,8 @@ final class StateStore {
 
     /// Opens or makes the database at `path` (`:memory:` keeps nothing).
     init(path: String) throws(EmulatorError) {
+        // SQLite makes files that others may read; the log beside it takes its mode from this one.
+        if path != ":memory:" { try Files.touch(path) }
         var database: OpaquePointer?
         let code = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
         guard code == SQLITE_OK, let database else {

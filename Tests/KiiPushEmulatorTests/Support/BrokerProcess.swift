@@ -9,16 +9,22 @@ struct BrokerProcess {
 
     /// The process, or `nil` when there is none.
     init?(directory: String) {
+        guard let first = BrokerProcess.all(directory: directory).first else { return nil }
+        self = first
+    }
+
+    private init(pid: pid_t) {
+        self.pid = pid
+    }
+
+    /// All brokers with the configuration in `directory`.
+    static func all(directory: String) -> [BrokerProcess] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        for pid in entries.compactMap({ pid_t($0) }) {
-            guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") else { continue }
+        return entries.compactMap { pid_t($0) }.filter { pid in
+            guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") else { return false }
             let words = String(decoding: data, as: UTF8.self).split(separator: "\0").map { String($0) }
-            if words.first?.hasSuffix("mosquitto") == true, words.last == "\(directory)/broker/mosquitto.conf" {
-                self.pid = pid
-                return
-            }
-        }
-        return nil
+            return words.first?.hasSuffix("mosquitto") == true && words.last == "\(directory)/broker/mosquitto.conf"
+        }.map { BrokerProcess(pid: $0) }
     }
 
     static func require(_ emulator: Emulator) throws -> BrokerProcess {
@@ -40,7 +46,7 @@ final class TemporaryDirectory: Sendable {
     let path: String
 
     init() throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("kii-push-\(UUID().uuidString)")
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("kii push é \(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         self.path = url.resolvingSymlinksInPath().path
     }

@@ -40,6 +40,24 @@ struct EmulatorClient: Sendable {
         return try await self.receiver(userID: userID, token: token)
     }
 
+    /// As ``receiver()``, for a user who can log in again.
+    func receiver(named name: String) async throws -> Receiver {
+        let body: JSONValue = ["loginName": JSONValue(name), "password": "secret"]
+        let answer = try await self.call("POST", "users", type: "RegistrationRequest", body)
+        try #require(answer.status == 201)
+        return try await self.receiver(loggingInAs: name)
+    }
+
+    /// The receiver that an earlier emulator made.
+    func receiver(loggingInAs name: String) async throws -> Receiver {
+        let body: JSONValue = ["username": JSONValue(name), "password": "secret"]
+        let login = try await self.call("POST", "oauth2/token", type: "OauthTokenRequest", body)
+        return try await self.receiver(
+            userID: try #require(login.json["id"]?.string),
+            token: try #require(login.json["access_token"]?.string)
+        )
+    }
+
     /// The installation and endpoint of a user.
     func receiver(userID: String, token: String) async throws -> Receiver {
         let installation = try await self.call(
