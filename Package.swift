@@ -66,14 +66,20 @@ let package = Package(
             path: "Tests/CountingAgent",
             swiftSettings: settings
         ),
+        .target(
+            name: "TestSupport",
+            dependencies: ["KiiPushCore", "KiiPushEmulator"],
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["KiiPushCore", "KiiPushEmulator", "MinimalAgent"],
+            dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "FaultTests",
-            dependencies: ["KiiPushCore", "KiiPushEmulator", "CountingAgent"],
+            dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent"],
             swiftSettings: settings
         ),
         .testTarget(name: "LayeringTests", swiftSettings: settings),

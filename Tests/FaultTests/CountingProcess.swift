@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import KiiPushCore
 import KiiPushEmulator
+import TestSupport
 import Testing
 
 /// The `CountingAgent` program as a child process, and the log that it writes.
@@ -119,28 +120,6 @@ private struct SilentHandler: RemoteNotificationHandler {
     ) {
         completion(.failed)
     }
-}
-
-/// Where the built programs are: beside the test bundle.
-let productsDirectory = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-
-/// A running emulator and a directory, both gone afterwards.
-func withTemporaryEmulator(_ body: (Emulator, String) async throws -> Void) async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("kii-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    var configuration = Emulator.Configuration()
-    configuration.directory = directory + "/emulator"
-    configuration.runtimeFile = directory + "/emulator.json"
-    let emulator = try await Emulator.start(configuration)
-    do {
-        try await body(emulator, directory)
-    } catch {
-        await emulator.stop()
-        throw error
-    }
-    await emulator.stop()
 }
 
 extension Emulator {

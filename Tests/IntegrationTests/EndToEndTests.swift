@@ -1,6 +1,7 @@
 import Glibc
 import KiiPushCore
 import KiiPushEmulator
+import TestSupport
 import Testing
 
 /// The spine: cloud, broker, inbox, delivery and handler, all real.

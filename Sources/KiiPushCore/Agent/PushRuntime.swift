@@ -60,7 +60,8 @@ public final class PushRuntime: Sendable {
         let events: [PushEvent]
     }
 
-    let configuration: Configuration
+    /// How this runtime stores and connects.
+    public let configuration: Configuration
     let loop: EventLoop
     private let core = Locked<Core?>(nil)
     /// Who hears of an installation's messages, by the store's key.

@@ -1,0 +1,167 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// When an acknowledgement leaves, and what a redelivery is taken for.
+@Suite struct AcknowledgementTests {
+    private static let quick: ReconnectPolicy.Configuration = {
+        var configuration = ReconnectPolicy.Configuration()
+        configuration.baseDelay = .milliseconds(1)
+        configuration.maximumDelay = .milliseconds(2)
+        return configuration
+    }()
+
+    private func publish(_ number: Int, packetID: UInt16, duplicate: Bool = false) -> MQTTPacket {
+        .publish(
+            MQTTPublish(
+                topic: "topic-1", payload: Array("{\"n\":\(number)}".utf8), qos: .atLeastOnce, duplicate: duplicate,
+                packetID: packetID))
+    }
+
+    private func agent(
+        _ runtime: PushRuntime,
+        _ configuration: PushAgent.Configuration,
+        _ handler: RecordingHandler
+    ) -> PushAgent {
+        PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: Self.quick)
+    }
+
+    @Test func aMessageIsInTheFileBeforeItIsAcknowledged() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
+            let handler = RecordingHandler()
+            try await whileRunning(self.agent(runtime, configuration, handler)) {
+                let stored = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    var stored: [Int] = []
+                    for number in 1...50 {
+                        try connection.send(self.publish(number, packetID: UInt16(number)))
+                        #expect(try connection.receiveAcknowledgements(1) == [UInt16(number)])
+                        var access = Inbox.Configuration()
+                        access.isReadOnly = true
+                        let inbox = try Inbox(path: path, configuration: access)
+                        stored.append(RowState.allCases.map { Int(inbox.counts[$0].rows) }.reduce(0, +))
+                    }
+                    return stored
+                }
+                #expect(stored == Array(1...50))
+                _ = await handler.next(50)
+            }
+        }
+    }
+
+    @Test func acknowledgementsLeaveInTheOrderOfReception() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let handler = RecordingHandler()
+            try await whileRunning(self.agent(runtime, configuration, handler)) {
+                let order: [UInt16] = (1...200).map { UInt16($0 * 7 % 1009) }
+                let acknowledged = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    for (index, identifier) in order.enumerated() {
+                        try connection.send(self.publish(index, packetID: identifier))
+                    }
+                    return try connection.receiveAcknowledgements(order.count)
+                }
+                #expect(acknowledged == order)
+                _ = await handler.next(order.count)
+            }
+        }
+    }
+
+    /// Forty messages with the same bytes, one of them taken before the cut: all forty reach the handler, and the one
+    /// whose acknowledgement was lost is recognised.
+    @Test func fortyEqualMessagesStayForty() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let handler = RecordingHandler()
+            try await whileRunning(self.agent(runtime, configuration, handler)) {
+                try await broker.play { broker in
+                    let first = try broker.accept()
+                    try first.open(sessionPresent: true)
+                    try first.send(self.publish(7, packetID: 1))
+                    // Received, stored and acknowledged; the broker goes away without having read that.
+                    _ = try first.receiveAcknowledgements(1)
+                }
+                try await broker.play { broker in
+                    let second = try broker.accept()
+                    try second.open(sessionPresent: true)
+                    for identifier in 1...40 {
+                        // mosquitto marks what was queued before a reconnect as duplicate, received or not.
+                        try second.send(self.publish(7, packetID: UInt16(identifier), duplicate: true))
+                    }
+                    #expect(try second.receiveAcknowledgements(40) == (1...40).map(UInt16.init))
+                }
+                let calls = await handler.next(40)
+                #expect(Set(calls.map(\.context.messageID)).count == 40)
+            }
+        }
+    }
+
+    @Test func aBrokerThatGrantsQoS0IsReportedAsSuch() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let agent = self.agent(runtime, configuration, RecordingHandler())
+            let events = agent.events
+            try await whileRunning(agent) {
+                let connection = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    let connect = try connection.open(sessionPresent: false, granted: .atMostOnce)
+                    #expect(connect.clientID == "topic-1")
+                    #expect(!connect.cleanSession)
+                    return Kept(connection)
+                }
+                var isLost = false
+                for await event in events {
+                    if case .sessionLost = event { isLost = true }
+                    guard case .connected(let state) = event else { continue }
+                    #expect(state.guarantee == .atMostOnce)
+                    break
+                }
+                // The state said that there was a session, and the broker knew of none.
+                #expect(isLost)
+                withExtendedLifetime(connection) {}
+            }
+        }
+    }
+
+    @Test func whatIsNoPushIsKeptAsADeadLetterAndAcknowledged() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let agent = self.agent(runtime, configuration, RecordingHandler())
+            let events = agent.events
+            try await whileRunning(agent) {
+                try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    let huge = [UInt8](repeating: 0x20, count: 300_000)
+                    let bad: [(String, [UInt8])] = [
+                        ("topic-1", Array("not JSON".utf8)), ("topic-2", Array("{}".utf8)),
+                        ("topic-1", Array(#"{"commandID":"c","actions":[]}"#.utf8)), ("topic-1", huge),
+                    ]
+                    for (index, message) in bad.enumerated() {
+                        try connection.send(
+                            .publish(
+                                MQTTPublish(
+                                    topic: message.0, payload: message.1, qos: .atLeastOnce,
+                                    packetID: UInt16(index + 1))))
+                    }
+                    #expect(try connection.receiveAcknowledgements(4) == [1, 2, 3, 4])
+                }
+                var reasons: [String] = []
+                for await event in events {
+                    guard case .message(let message) = event, case .dead(let reason) = message.kind else { continue }
+                    reasons.append(reason.description)
+                    if reasons.count == 4 { break }
+                }
+                #expect(reasons[0].hasPrefix("undecodable"))
+                #expect(reasons[1...] == ["unexpectedTopic", "command", "oversized: 300000 bytes"])
+            }
+        }
+    }
+
+    /// Lets the test hold a connection that its script is done with.
+    private struct Kept: @unchecked Sendable {
+        // Proof: the script has ended when this is made, and nobody uses the connection afterwards.
+        private let connection: FakeConnection
+        init(_ connection: FakeConnection) { self.connection = connection }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import Testing
+
+/// Stopping, starting again, sharing a runtime, and a broker that goes away.
+@Suite struct AgentRunTests {
+    private func configuration(_ emulator: Emulator, name: String = "default") -> PushAgent.Configuration {
+        PushAgent.Configuration(name: name, app: emulator.app, account: .pseudoUser)
+    }
+
+    @Test func agentsOnOneRuntimeGetTheirOwnMessagesAndStopAlone() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let handlers = (0..<3).map { _ in RecordingHandler() }
+            let agents = (0..<3).map { index in
+                PushAgent(
+                    runtime: runtime, configuration: self.configuration(emulator, name: "agent-\(index)"),
+                    handler: handlers[index])
+            }
+            let users = try await agents.asyncMap { try await $0.register().principal.id }
+            let admin = try await emulator.adminToken(agents[0].client)
+            @Sendable func send(_ number: Int, to index: Int) async throws {
+                _ = try await agents[0].client.send(
+                    PushMessage(data: ["n": JSONValue(number)]), toUser: users[index], token: admin)
+            }
+            try await whileRunning(agents[0]) {
+                try await whileRunning(agents[1]) {
+                    try await whileRunning(agents[2]) {
+                        for index in 0..<3 { try await send(index, to: index) }
+                        for index in 0..<3 {
+                            let calls = await handlers[index].next(1)
+                            #expect(calls.first?.message.rawPayload["n"]?.int64 == Int64(index))
+                        }
+                    }
+                }
+                // The other two have stopped.
+                try await send(7, to: 0)
+                let calls = await handlers[0].next(1)
+                #expect(calls.first?.message.rawPayload["n"]?.int64 == 7)
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func stoppingWaitsForTheHandlerAndKeepsItsAnswer() async throws {
+        try await withEmulator { emulator, directory in
+            let (begun, begin) = AsyncStream<Void>.makeStream()
+            let release = DispatchSemaphore(value: 0)
+            let blocked = RecordingHandler { _ in
+                begin.yield()
+                release.wait()
+                return .newData
+            }
+            let first = try emulator.runtime("\(directory)/agent")
+            let agent = PushAgent(runtime: first, configuration: self.configuration(emulator), handler: blocked)
+            let events = agent.events
+            let user = try await agent.register().principal.id
+            let admin = try await emulator.adminToken(agent.client)
+            _ = try await agent.client.send(PushMessage(data: ["n": 1]), toUser: user, token: admin)
+            async let run: Void = whileRunning(agent) { for await _ in begun { break } }
+            _ = await firstEvent(events) { if case .stopping = $0 { true } else { false } }
+            release.signal()
+            try await run
+            await first.shutdown()
+
+            let second = try emulator.runtime("\(directory)/agent")
+            let handler = RecordingHandler()
+            let next = PushAgent(runtime: second, configuration: self.configuration(emulator), handler: handler)
+            _ = try await next.client.send(PushMessage(data: ["n": 2]), toUser: user, token: admin)
+            let calls = try await whileRunning(next) { await handler.next(1) }
+            #expect(calls.first?.message.rawPayload["n"]?.int64 == 2)
+            await second.shutdown()
+        }
+    }
+
+    @Test func anAgentFindsItsWayBackToABrokerThatWasRestarted() async throws {
+        try await withEmulator { emulator, directory in
+            var settings = Emulator.Configuration()
+            settings.directory = "\(directory)/restarted"
+            settings.runtimeFile = "\(directory)/restarted.json"
+            let before = try await Emulator.start(settings)
+            let runtime = try before.runtime("\(directory)/agent")
+            let handler = RecordingHandler()
+            var quick = ReconnectPolicy.Configuration()
+            quick.maximumDelay = .milliseconds(50)
+            quick.baseDelay = .milliseconds(10)
+            let agent = PushAgent(
+                runtime: runtime, configuration: self.configuration(before), handler: handler, reconnect: quick)
+            let user = try await agent.register().principal.id
+            let events = agent.events
+            try await whileRunning(agent) { [settings] in
+                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                await before.stop()
+                _ = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
+                let after = try await Emulator.start(settings)
+                let admin = try await after.adminToken(agent.client)
+                _ = try await agent.client.send(PushMessage(data: ["n": 1]), toUser: user, token: admin)
+                let calls = await handler.next(1)
+                #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
+                await after.stop()
+            }
+            await runtime.shutdown()
+        }
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}

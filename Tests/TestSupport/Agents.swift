@@ -1,0 +1,125 @@
+package import Foundation
+package import KiiPushCore
+package import KiiPushEmulator
+
+/// A handler that keeps what it was given and answers as it was told.
+package final class RecordingHandler: RemoteNotificationHandler {
+    package struct Call: Sendable {
+        package var message: ReceivedMessage
+        package var context: DeliveryContext
+    }
+
+    package let calls: AsyncStream<Call>
+    private let continuation: AsyncStream<Call>.Continuation
+    private let answer: @Sendable (Call) -> FetchResult
+
+    package init(answer: @escaping @Sendable (Call) -> FetchResult = { _ in .newData }) {
+        (self.calls, self.continuation) = AsyncStream.makeStream()
+        self.answer = answer
+    }
+
+    package func didReceiveRemoteNotification(
+        _ message: ReceivedMessage,
+        context: DeliveryContext,
+        fetchCompletionHandler completion: FetchCompletion
+    ) {
+        let call = Call(message: message, context: context)
+        let result = self.answer(call)
+        completion(result)
+        self.continuation.yield(call)
+    }
+
+    /// The next calls, as many as asked for.
+    package func next(_ count: Int) async -> [Call] {
+        var calls: [Call] = []
+        for await call in self.calls {
+            calls.append(call)
+            if calls.count == count { break }
+        }
+        return calls
+    }
+}
+
+/// A running emulator and a directory, both gone afterwards.
+package func withEmulator<Result>(
+    strict: Bool = false,
+    _ body: (Emulator, String) async throws -> Result
+) async throws -> Result {
+    try await withTemporaryDirectory { directory in
+        var configuration = Emulator.Configuration()
+        configuration.directory = directory + "/emulator"
+        configuration.runtimeFile = directory + "/emulator.json"
+        configuration.strict = strict
+        let emulator = try await Emulator.start(configuration)
+        do {
+            let result = try await body(emulator, directory)
+            await emulator.stop()
+            return result
+        } catch {
+            await emulator.stop()
+            throw error
+        }
+    }
+}
+
+extension Emulator {
+    package var app: KiiApp { KiiApp(appID: self.appID, appKey: self.appKey, baseURL: self.baseURL) }
+
+    package func runtime(_ directory: String, inbox: PushRuntime.Configuration.Inbox = .file) throws -> PushRuntime {
+        var configuration = PushRuntime.Configuration(stateDirectory: directory)
+        configuration.certificateAuthorityFile = self.certificateAuthorityFile
+        configuration.inbox = inbox
+        return try PushRuntime(configuration: configuration)
+    }
+
+    package func adminToken(_ client: KiiClient) async throws -> Secret {
+        try await client.login(clientID: self.adminClientID, clientSecret: self.adminClientSecret).token
+    }
+}
+
+/// Runs `agent` while `body` does, then cancels it and waits until it has stopped.
+package func whileRunning<Result: Sendable>(
+    _ agent: PushAgent,
+    _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask {
+            try await agent.run()
+            return nil
+        }
+        group.addTask { try await body() }
+        var result: Result?
+        while result == nil, let next = try await group.next() { result = next }
+        group.cancelAll()
+        try await group.waitForAll()
+        guard let result else { throw TestFailure("the agent stopped before the test was done") }
+        return result
+    }
+}
+
+/// Waits for the first event that `isWanted`.
+package func firstEvent(_ events: AsyncStream<PushEvent>, where isWanted: (PushEvent) -> Bool) async -> PushEvent? {
+    for await event in events where isWanted(event) { return event }
+    return nil
+}
+
+/// What a helper of the tests could not do.
+package struct TestFailure: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// Runs `body` with a directory of its own, which is removed afterwards.
+package func withTemporaryDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("kii-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    // A directory that is left behind hurts nobody; the test's own outcome matters.
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    return try await body(directory)
+}
+
+/// Where the built programs are: beside the test bundle.
+package let productsDirectory = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent()

@@ -1,0 +1,145 @@
+import Foundation
+import Glibc
+package import KiiPushCore
+
+/// A broker that does what a test tells it, packet by packet; for faults that a real one cannot be made to show.
+///
+/// The script runs on a thread of its own, so that it may block without taking one from the tasks under test.
+package final class FakeBroker: Sendable {
+    package let port: UInt16
+    private let listener: Int32
+
+    package init() throws {
+        self.listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = self.listener
+        self.port = try withUnsafeMutablePointer(to: &address) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                guard bind(listener, generic, length) == 0, listen(listener, 8) == 0,
+                    getsockname(listener, generic, &length) == 0
+                else { throw TestFailure("cannot listen on the loopback interface") }
+            }
+            return UInt16(bigEndian: pointer.pointee.sin_port)
+        }
+    }
+
+    deinit { close(self.listener) }
+
+    /// Runs the script and returns what it does.
+    package func play<Result: Sendable>(_ script: @escaping @Sendable (FakeBroker) throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            let thread = Thread { continuation.resume(with: Swift.Result { try script(self) }) }
+            thread.start()
+        }
+    }
+
+    /// Waits for the next connection.
+    package func accept() throws -> FakeConnection {
+        let descriptor = Glibc.accept(self.listener, nil, nil)
+        guard descriptor >= 0 else { throw TestFailure("nobody connected") }
+        return FakeConnection(descriptor)
+    }
+}
+
+/// One connection to the fake broker. An answer that does not come within 10 s fails the test.
+package final class FakeConnection {
+    private let descriptor: Int32
+    private var decoder = FrameDecoder()
+    private var packets: [MQTTPacket] = []
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// The client's next packet.
+    package func receive() throws -> MQTTPacket {
+        while self.packets.isEmpty {
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = read(self.descriptor, &buffer, buffer.count)
+            guard count > 0 else { throw TestFailure("the client sent nothing in time, or closed") }
+            self.packets += try self.decoder.packets(from: Array(buffer[..<count]))
+        }
+        return self.packets.removeFirst()
+    }
+
+    package func send(_ packets: MQTTPacket...) throws {
+        var bytes: [UInt8] = []
+        for packet in packets { try packet.encode(into: &bytes) }
+        try self.send(bytes: bytes)
+    }
+
+    package func send(bytes: [UInt8]) throws {
+        // A blocking socket takes all of it, or the connection is gone.
+        guard Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
+            throw TestFailure("the client closed the connection")
+        }
+    }
+
+    /// CONNECT to SUBACK.
+    @discardableResult
+    package func open(sessionPresent: Bool = false, granted: QoS = .atLeastOnce) throws -> MQTTConnect {
+        guard case .connect(let connect) = try self.receive() else {
+            throw TestFailure("the first packet was no CONNECT")
+        }
+        try self.send(.connack(MQTTConnack(sessionPresent: sessionPresent, code: .accepted)))
+        guard case .subscribe(let subscribe) = try self.receive() else {
+            throw TestFailure("CONNACK was not followed by SUBSCRIBE")
+        }
+        try self.send(.suback(MQTTSuback(packetID: subscribe.packetID, grants: [granted])))
+        return connect
+    }
+
+    /// The packet identifiers of the next acknowledgements; PINGREQ in between is answered.
+    package func receiveAcknowledgements(_ count: Int) throws -> [UInt16] {
+        var identifiers: [UInt16] = []
+        while identifiers.count < count {
+            switch try self.receive() {
+            case .puback(let identifier): identifiers.append(identifier)
+            case .pingreq: try self.send(.pingresp)
+            case let packet: throw TestFailure("unexpected \(packet)")
+            }
+        }
+        return identifiers
+    }
+}
+
+/// Runs `body` with a state directory that names the fake broker as the agent's endpoint, as if it had registered.
+package func withFakeBroker(
+    in directory: String,
+    _ body: (FakeBroker, PushRuntime, PushAgent.Configuration) async throws -> Void
+) async throws {
+    let broker = try FakeBroker()
+    // The documented format of an agent's state, version 1.
+    let installation = UUID().uuidString
+    let state: JSONValue = [
+        "version": 1, "appID": "app", "account": "pseudo-user", "principalType": "user", "principalID": "u-1",
+        "accessToken": "token", "installationID": JSONValue(installation), "hasSession": true,
+        "endpoint": [
+            "installationID": JSONValue(installation), "host": "127.0.0.1", "portTCP": JSONValue(Int(broker.port)),
+            "portSSL": 1, "mqttTopic": "topic-1", "username": "name", "password": "password",
+        ],
+    ]
+    try PrivateFile.makeDirectory("\(directory)/agents")
+    try PrivateFile.replace("\(directory)/agents/default.json", with: state.serialized())
+    let runtime = try PushRuntime(configuration: .init(stateDirectory: directory))
+    var configuration = PushAgent.Configuration(
+        // Nobody listens there: these tests need no cloud.
+        app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)
+    configuration.usesTLS = false
+    try await body(broker, runtime, configuration)
+    await runtime.shutdown()
+}
+
+/// As above, in a directory of its own.
+package func withFakeBroker(
+    _ body: (FakeBroker, PushRuntime, PushAgent.Configuration) async throws -> Void
+) async throws {
+    try await withTemporaryDirectory { try await withFakeBroker(in: $0, body) }
+}
