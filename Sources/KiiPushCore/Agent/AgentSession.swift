@@ -26,6 +26,7 @@ final class AgentSession: Sendable {
         self.loop = agent.runtime.loop
         let loop = self.loop
         let hub = agent.hub
+        let enrolment = agent.enrolment
         let connected = self.connected
         var configuration = MQTTSession.Configuration(
             clientID: endpoint.mqttTopic,
@@ -48,8 +49,11 @@ final class AgentSession: Sendable {
                     loop: loop,
                     pipeline: pipeline,
                     report: { event in
+                        if case .connected = event {
+                            enrolment.sessionOpened()
+                            connected.withLock { $0 }?.resume(.connected)
+                        }
                         hub.emit(event)
-                        if case .connected = event { connected.withLock { $0 }?.resume(.connected) }
                     }
                 )
                 return (installation, LoopIsolated(confining: link, to: loop))
@@ -68,10 +72,11 @@ final class AgentSession: Sendable {
         return outcome
     }
 
-    /// Receives until cancelled.
+    /// Receives until cancelled, or until the cloud names another installation or topic.
     ///
+    /// - Returns: the other endpoint; `nil` when the agent is to stop.
     /// - Throws: ``PushAgentError``; `CancellationError`.
-    func run(_ first: MQTTEndpoint, policy: ReconnectPolicy) async throws {
+    func run(_ first: MQTTEndpoint, policy: ReconnectPolicy) async throws -> MQTTEndpoint? {
         var policy = policy
         var endpoint = first
         var isFetched = false
@@ -85,7 +90,10 @@ final class AgentSession: Sendable {
         }
         while true {
             let outcome = await self.connect(endpoint)
-            guard case .end(let end) = outcome else { return await self.stop() }
+            guard case .end(let end) = outcome else {
+                await self.stop()
+                return nil
+            }
             if case .session(.subscriptionRefused) = end.cause { throw PushAgentError.subscriptionRefused }
             var random = SystemRandomNumberGenerator()
             let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor, using: &random)
@@ -95,8 +103,11 @@ final class AgentSession: Sendable {
             try await Task.sleep(for: decision.delay)
             guard refreshes else { continue }
             do {
-                endpoint = try await self.agent.enrolment.endpoint(refreshing: true)
+                let fetched = try await self.agent.enrolment.endpoint(refreshing: true)
                 isFetched = true
+                let isSame = fetched.installationID == first.installationID && fetched.mqttTopic == first.mqttTopic
+                guard isSame else { return fetched }
+                endpoint = fetched
             } catch {
                 guard let failure = TemporaryFailure(error) else { throw error }
                 hub.emit(.disconnected(reason: failure.reason, retryIn: .zero))

@@ -62,9 +62,17 @@ final class Enrolment: Sendable {
         self.state.withLock { $0 = nil }
     }
 
-    /// Notes that the broker keeps a session from now on.
-    func sessionOpened() async throws {
-        try await self.update { $0.hasSession = true }
+    /// Notes that the broker keeps a session from now on. On the loop's thread, since writing blocks.
+    func sessionOpened() {
+        let changed: AgentState? = self.state.withLock { state in
+            guard var next = state, !next.hasSession else { return nil }
+            next.hasSession = true
+            state = next
+            return next
+        }
+        guard let changed else { return }
+        // If this fails, all that is missed is the report of a session that the broker loses later on.
+        try? self.file.save(changed)
     }
 
     var current: AgentState? { self.state.withLock { $0 } }

@@ -2,7 +2,8 @@ extension PushAgent {
     /// Makes the agent known to the cloud and has the broker keep a session for it, so that pushes queue from here on.
     ///
     /// Signs in (making the pseudo user, user or thing where the account says so), makes or adopts the installation,
-    /// fetches the broker's endpoint, and opens the MQTT session once. What has been done before is not done again.
+    /// fetches the broker's endpoint, and opens the MQTT session once. What has been done before and still holds is not
+    /// done again.
     ///
     /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that. Default: no.
     /// - Returns: what the cloud knows the agent by.
@@ -18,7 +19,7 @@ extension PushAgent {
             } else {
                 try self.enrolment.load()
             }
-            var endpoint = try await self.enrolment.endpoint()
+            var endpoint = try await self.enrolment.endpoint(refreshing: true)
             if self.enrolment.current?.hasSession != true {
                 let core = try await self.runtime.open()
                 let lock = try self.lockInstallation(endpoint)
@@ -28,7 +29,6 @@ extension PushAgent {
                     endpoint = try await self.enrolment.endpoint(refreshing: true)
                     if case .end(let end) = await session.openOnce(endpoint) { throw end.error }
                 }
-                try await self.enrolment.sessionOpened()
                 withExtendedLifetime(lock) {}
             }
             guard let registration = self.enrolment.current?.registration else {
@@ -55,19 +55,27 @@ extension PushAgent {
                 try self.enrolment.load()
                 var policy = ReconnectPolicy(configuration: self.reconnect)
                 let endpoint = try await self.enrol(&policy)
-                let lock = try self.lockInstallation(endpoint)
-                let session = try await AgentSession(agent: self, core: core, endpoint: endpoint)
                 try await withThrowingTaskGroup(of: Void.self) { [policy] group in
                     group.addTask { await self.keepSubscribed() }
-                    group.addTask { try await session.run(endpoint, policy: policy) }
-                    // The subscriptions' task ends when all is confirmed; the session's when the agent is to stop.
+                    group.addTask { try await self.receive(at: endpoint, core, policy) }
+                    // The subscriptions' task ends when all is confirmed, the other one when the agent is to stop.
                     defer { group.cancelAll() }
                     for try await _ in group {}
                 }
-                withExtendedLifetime(lock) {}
             } catch is CancellationError {
                 // Being cancelled is how a run ends.
             }
+        }
+    }
+
+    /// Receives as one installation after another; mostly there is only one.
+    private func receive(at first: MQTTEndpoint, _ core: PushRuntime.Core, _ policy: ReconnectPolicy) async throws {
+        var endpoint: MQTTEndpoint? = first
+        while let current = endpoint {
+            let lock = try self.lockInstallation(current)
+            let session = try await AgentSession(agent: self, core: core, endpoint: current)
+            endpoint = try await session.run(current, policy: policy)
+            withExtendedLifetime(lock) {}
         }
     }
 

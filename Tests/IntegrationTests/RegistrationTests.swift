@@ -1,0 +1,170 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import Testing
+
+/// What an agent does about its place in the cloud, and what it says when it cannot.
+@Suite struct RegistrationTests {
+    private func agent(
+        _ emulator: Emulator,
+        _ runtime: PushRuntime,
+        account: KiiAccount = .pseudoUser,
+        handler: RecordingHandler = RecordingHandler()
+    ) -> PushAgent {
+        var quick = ReconnectPolicy.Configuration()
+        quick.baseDelay = .milliseconds(5)
+        quick.maximumDelay = .milliseconds(50)
+        return PushAgent(
+            runtime: runtime, configuration: .init(app: emulator.app, account: account), handler: handler,
+            reconnect: quick)
+    }
+
+    @Test func registeringTwiceChangesNothing() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime)
+            let first = try await agent.register()
+            #expect(try await agent.register() == first)
+            #expect(try agent.registration() == first)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func replacingBeginsAnew() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime)
+            let first = try await agent.register()
+            let second = try await agent.register(replacing: true)
+            #expect(first.principal != second.principal)
+            #expect(first.mqttTopic != second.mqttTopic)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func anInstallationThatWasDeletedIsMadeAgain() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let handler = RecordingHandler()
+            let agent = self.agent(emulator, runtime, handler: handler)
+            let first = try await agent.register()
+            let token = try await agent.accessToken()
+            try await agent.client.deleteInstallation(.id(first.installationID), token: token.token)
+            let events = agent.events
+            try await whileRunning(agent) {
+                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                let admin = try await emulator.adminToken(agent.client)
+                _ = try await agent.client.send(
+                    PushMessage(data: ["n": 1]), toUser: first.principal.id, token: admin)
+                let calls = await handler.next(1)
+                #expect(calls.first?.context.installationID != first.installationID)
+            }
+            #expect(try agent.registration()?.principal == first.principal)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func anEndpointThatIsNotReadyIsWaitedFor() async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = Emulator.Configuration()
+            configuration.directory = "\(directory)/emulator"
+            configuration.runtimeFile = "\(directory)/emulator.json"
+            configuration.endpointDelay = .seconds(1)
+            let emulator = try await Emulator.start(configuration)
+            let runtime = try emulator.runtime("\(directory)/agent")
+            _ = try await self.agent(emulator, runtime).register()
+            await runtime.shutdown()
+            await emulator.stop()
+        }
+    }
+
+    @Test func theStateFileHoldsTheTokenForItsOwnerAlone() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            _ = try await self.agent(emulator, runtime).register()
+            for file in ["agents/default.json", "inbox.sqlite", "lock"] {
+                var status = stat()
+                #expect(stat("\(directory)/agent/\(file)", &status) == 0)
+                #expect(status.st_mode & 0o077 == 0, "\(file) is open to others")
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test(arguments: [
+        ("{", "cannot be read"), (#"{"version":99}"#, "newer version"), (#"{"version":1}"#, "cannot be read"),
+        (#"{"version":1,"appID":"other","account":"pseudo-user","principalType":"user","principalID":"u"#
+            + #"","accessToken":"t"}"#, "another app or account"),
+    ])
+    func aStateFileThatCannotBeUsedIsNamed(content: String, expected: String) async throws {
+        try await withEmulator { emulator, directory in
+            let path = "\(directory)/agent/agents/default.json"
+            try PrivateFile.makeDirectory("\(directory)/agent/agents")
+            try PrivateFile.replace(path, with: Array(content.utf8))
+            let runtime = try emulator.runtime("\(directory)/agent")
+            await #expect {
+                try await self.agent(emulator, runtime).run()
+            } throws: { error in
+                "\(error)".contains(path) && "\(error)".contains(expected)
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func aStateFileOpenToOthersIsRefused() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime)
+            _ = try await agent.register()
+            chmod("\(directory)/agent/agents/default.json", 0o644)
+            await #expect {
+                try await agent.run()
+            } throws: { error in
+                "\(error)".contains("chmod 600")
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func aDamagedInboxIsMovedAsideAndReported() async throws {
+        try await withEmulator { emulator, directory in
+            let inbox = "\(directory)/agent/inbox.sqlite"
+            try PrivateFile.makeDirectory("\(directory)/agent")
+            try PrivateFile.replace(inbox, with: [UInt8](repeating: 0x41, count: 8192))
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime)
+            let events = agent.events
+            let event = try await whileRunning(agent) {
+                await firstEvent(events) { if case .inboxMovedAside = $0 { true } else { false } }
+            }
+            guard case .inboxMovedAside(let path, _)? = event else {
+                Issue.record("the damage was not reported")
+                return
+            }
+            #expect(FileManager.default.contents(atPath: path)?.count == 8192)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func aCloudThatIsDownIsWaitedFor() async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = Emulator.Configuration()
+            configuration.directory = "\(directory)/emulator"
+            configuration.runtimeFile = "\(directory)/emulator.json"
+            let before = try await Emulator.start(configuration)
+            await before.stop()
+            let runtime = try before.runtime("\(directory)/agent")
+            let agent = self.agent(before, runtime)
+            let events = agent.events
+            try await whileRunning(agent) { [configuration] in
+                _ = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
+                let after = try await Emulator.start(configuration)
+                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                await after.stop()
+            }
+            await runtime.shutdown()
+        }
+    }
+}
