@@ -45,17 +45,24 @@ import Testing
     }
 
     @Test func anInstallationThatWasDeletedIsMadeAgain() async throws {
-        try await withEmulator { emulator, directory in
-            let runtime = try emulator.runtime("\(directory)/agent")
+        try await withTemporaryDirectory { directory in
+            var configuration = Emulator.Configuration()
+            configuration.directory = "\(directory)/emulator"
+            configuration.runtimeFile = "\(directory)/emulator.json"
+            let before = try await Emulator.start(configuration)
+            let runtime = try before.runtime("\(directory)/agent")
             let handler = RecordingHandler()
-            let agent = self.agent(emulator, runtime, handler: handler)
+            let agent = self.agent(before, runtime, handler: handler)
             let first = try await agent.register()
             let token = try await agent.accessToken()
             try await agent.client.deleteInstallation(.id(first.installationID), token: token.token)
+            // A broker that has begun anew takes no credentials of the deleted installation any more.
+            await before.stop()
+            let after = try await Emulator.start(configuration)
             let events = agent.events
             try await whileRunning(agent) {
                 _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
-                let admin = try await emulator.adminToken(agent.client)
+                let admin = try await after.adminToken(agent.client)
                 _ = try await agent.client.send(
                     PushMessage(data: ["n": 1]), toUser: first.principal.id, token: admin)
                 let calls = await handler.next(1)
@@ -63,6 +70,7 @@ import Testing
             }
             #expect(try agent.registration()?.principal == first.principal)
             await runtime.shutdown()
+            await after.stop()
         }
     }
 

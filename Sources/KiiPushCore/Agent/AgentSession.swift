@@ -106,7 +106,12 @@ final class AgentSession: Sendable {
                 let fetched = try await self.agent.enrolment.endpoint(refreshing: true)
                 isFetched = true
                 let isSame = fetched.installationID == first.installationID && fetched.mqttTopic == first.mqttTopic
-                guard isSame else { return fetched }
+                guard isSame else {
+                    if let registration = self.agent.enrolment.current?.registration {
+                        hub.emit(.registered(registration))
+                    }
+                    return fetched
+                }
                 endpoint = fetched
             } catch {
                 guard let failure = TemporaryFailure(error) else { throw error }

@@ -26,7 +26,11 @@ package struct LockFile: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    deinit { close(self.descriptor) }
+    deinit {
+        // Closing alone would not do: a child that is being forked right now has the same open file, until it execs.
+        flock(self.descriptor, LOCK_UN)
+        close(self.descriptor)
+    }
 
     private static func processID(in descriptor: Int32) -> Int? {
         var bytes = [UInt8](repeating: 0, count: 32)
