@@ -30,6 +30,7 @@ package final class ByteStream {
     private var sendError: TransportError?
     // Whether libcurl may hold bytes that the socket no longer shows: a TLS layer does.
     private let isBuffered: Bool
+    private let target: StreamTarget
     var isQueuedForFlush = false
     var isQueuedForDrain = false
 
@@ -40,7 +41,8 @@ package final class ByteStream {
     /// How many bytes wait to be sent.
     package var unsentBytes: Int { self.outgoing.count }
 
-    init(delegate: any ByteStreamDelegate, streams: StreamSet, isBuffered: Bool) {
+    init(_ target: StreamTarget, delegate: any ByteStreamDelegate, streams: StreamSet, isBuffered: Bool) {
+        self.target = target
         self.delegate = delegate
         self.streams = streams
         self.isBuffered = isBuffered
@@ -122,7 +124,7 @@ extension ByteStream {
         guard self.state == .connecting, let (easy, group, _) = self.connection else { return }
         var descriptor: curl_socket_t = -1
         guard code == CURLE_OK, ccurl_easy_get_socket(easy.raw, &descriptor) == CURLE_OK, descriptor >= 0 else {
-            return self.fail(easy.error(code == CURLE_OK ? CURLE_COULDNT_CONNECT : code))
+            return self.fail(self.connectError(easy, code == CURLE_OK ? CURLE_COULDNT_CONNECT : code))
         }
         self.connection = (easy, group, descriptor)
         // Reads are cut to this size, CURLOPT_BUFFERSIZE(3); before, it would be memory that is not used. An older
@@ -240,6 +242,15 @@ extension ByteStream {
             if !self.isBuffered, filled < buffer.count { return (filled, .wouldBlock) }
         }
         return (filled, .full)
+    }
+
+    // libcurl speaks of the URL, which for a Unix socket is made up.
+    private func connectError(_ easy: CurlEasy, _ code: CURLcode) -> TransportError {
+        var error = easy.error(code)
+        if case .unix(let path) = self.target, error.code == .connectionRefused {
+            error.detail = "nobody accepts connections on the socket \(path)"
+        }
+        return error
     }
 
     // What the peer said before it stopped listening is still to be read: a broker's reason, say.

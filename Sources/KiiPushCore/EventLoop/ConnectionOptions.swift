@@ -36,10 +36,10 @@ struct ConnectionOptions {
         }
         if let proxy = self.proxy, !isLocal {
             try proxy.apply(to: easy)
+            try easy.set(CURLOPT_NOPROXY, "")
         } else {
-            // The empty string keeps libcurl from reading the environment.
+            // The empty string, here and above, keeps libcurl from reading the environment.
             try easy.set(CURLOPT_PROXY, "")
         }
-        try easy.set(CURLOPT_NOPROXY, "")
     }
 }

@@ -25,7 +25,7 @@ final class CurlEasy {
 
     /// Sets what holds for every handle, on a fresh or reset one.
     func prepare() throws(TransportError) {
-        self.errorBuffer.pointee = 0
+        self.clearError()
         try self.check(ccurl_easy_set_pointer(self.raw, CURLOPT_ERRORBUFFER, self.errorBuffer))
         // Signals belong to the process, and libcurl's would time out name lookups on the wrong thread.
         try self.set(CURLOPT_NOSIGNAL, 1)
@@ -60,6 +60,11 @@ final class CurlEasy {
     func integer(_ info: CURLINFO) -> Int {
         var value = 0
         return ccurl_easy_get_long(self.raw, info, &value) == CURLE_OK ? value : 0
+    }
+
+    /// Forgets the words of an earlier error.
+    func clearError() {
+        self.errorBuffer.pointee = 0
     }
 
     func error(_ code: CURLcode) -> TransportError {

@@ -1,7 +1,7 @@
 import CCurl
 
 /// The libcurl that this process runs on.
-enum CurlLibrary {
+package enum CurlLibrary {
     /// 7.68.0 brought `curl_multi_wakeup`, without which no other thread can interrupt the loop's sleep.
     static let oldestVersion: UInt32 = 0x07_44_00
 
@@ -21,7 +21,7 @@ enum CurlLibrary {
     }()
 
     /// Refuses a libcurl that is too old. `versionNumber` is `0xXXYYZZ`, as in `curl_version_info_data.version_num`.
-    static func checked(versionNumber: UInt32, name: String) -> Result<Void, TransportError> {
+    package static func checked(versionNumber: UInt32, name: String) -> Result<Void, TransportError> {
         guard versionNumber >= CurlLibrary.oldestVersion else {
             let detail = "libcurl \(name) is too old: 7.68.0 or later is needed"
             return .failure(TransportError(.invalidConfiguration, detail: detail))

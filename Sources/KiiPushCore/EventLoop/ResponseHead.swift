@@ -40,10 +40,10 @@ struct ResponseHead {
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        var bytes = bytes
-        while let first = bytes.first, ResponseHead.isSpace(first) { bytes.removeFirst() }
-        while let last = bytes.last, ResponseHead.isSpace(last) { bytes.removeLast() }
-        return String(decoding: bytes, as: UTF8.self)
+        guard let first = bytes.firstIndex(where: { !ResponseHead.isSpace($0) }),
+            let last = bytes.lastIndex(where: { !ResponseHead.isSpace($0) })
+        else { return "" }
+        return String(decoding: bytes[first...last], as: UTF8.self)
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {

@@ -33,7 +33,7 @@ final class StreamSet {
 
     func open(_ target: StreamTarget, delegate: any ByteStreamDelegate) -> ByteStream {
         let isBuffered = target.isTLS || self.options.usesProxy
-        let stream = ByteStream(delegate: delegate, streams: self, isBuffered: isBuffered)
+        let stream = ByteStream(target, delegate: delegate, streams: self, isBuffered: isBuffered)
         guard !self.hasEnded else {
             stream.close()
             return stream

@@ -8,41 +8,58 @@ final class Transfer {
     private var head = ResponseHead()
     private var body: [UInt8] = []
     private var fieldList: UnsafeMutablePointer<curl_slist>?
+    private let isPlainGet: Bool
     // Why a callback of ours made libcurl stop.
     private var refusal: TransportError?
 
-    /// Sets `easy` up for `request`.
+    /// Sets what is the same for every transfer, on a fresh or reset handle.
+    static func prepare(_ easy: CurlEasy, _ options: ConnectionOptions) throws(TransportError) {
+        try easy.prepare()
+        try options.apply(to: easy)
+        // Empty: whatever libcurl can decode.
+        try easy.set(CURLOPT_ACCEPT_ENCODING, "")
+        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, receiveBody))
+        try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveHeaderLine))
+    }
+
+    /// Sets a prepared handle up for `request`.
     init(
         _ request: HTTPRequest,
         ticket: TransferTicket,
         easy: CurlEasy,
-        options: ConnectionOptions,
         maximumBodyBytes: Int
     ) throws(TransportError) {
         self.easy = easy
         self.ticket = ticket
         self.maximumBodyBytes = maximumBodyBytes
+        self.isPlainGet = request.method == "GET" && request.body == nil
         try request.validate()
-        try easy.prepare()
-        try options.apply(to: easy)
+        easy.clearError()
         try easy.set(CURLOPT_URL, request.url)
         try easy.setMilliseconds(CURLOPT_TIMEOUT_MS, request.timeout)
-        // Empty: whatever libcurl can decode.
-        try easy.set(CURLOPT_ACCEPT_ENCODING, "")
-        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        if request.url.hasPrefix("https:") {
-            // Wait for a connection that may turn out to multiplex, rather than open one a transfer.
-            try easy.set(CURLOPT_PIPEWAIT, 1)
-        }
+        // Wait for a connection that may turn out to multiplex, rather than open one a transfer: over TLS, where HTTP/2
+        // can be agreed on.
+        try easy.set(CURLOPT_PIPEWAIT, request.url.hasPrefix("https:") ? 1 : 0)
         try self.setMethod(request)
         try self.setFields(request)
-        // Safe to escape: the set of transfers keeps this object until the handle was removed and reset.
+        // Safe to escape: the set of transfers keeps this object until the handle was removed, and a handle that is not
+        // in a transfer uses none of these.
         let context = Unmanaged.passUnretained(self).toOpaque()
         try easy.setUnowned(CURLOPT_PRIVATE, context)
         try easy.setUnowned(CURLOPT_WRITEDATA, context)
         try easy.setUnowned(CURLOPT_HEADERDATA, context)
-        try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, receiveBody))
-        try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveHeaderLine))
+    }
+
+    /// Makes the handle ready for another transfer, once it was removed.
+    func release(_ options: ConnectionOptions) throws(TransportError) {
+        if self.isPlainGet {
+            // What differs is set anew each time, but for this list, which dies with us.
+            try self.easy.check(ccurl_easy_set_list(self.easy.raw, CURLOPT_HTTPHEADER, nil))
+        } else {
+            self.easy.reset()
+            try Transfer.prepare(self.easy, options)
+        }
     }
 
     deinit {
@@ -111,7 +128,11 @@ final class Transfer {
             self.refusal = TransportError(.tooLarge, detail: detail)
             return false
         }
-        self.body.append(contentsOf: bytes)
+        if self.body.isEmpty {
+            self.body = Array(bytes)
+        } else {
+            self.body.append(contentsOf: bytes)
+        }
         return true
     }
 

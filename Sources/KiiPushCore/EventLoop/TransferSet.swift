@@ -29,8 +29,7 @@ final class TransferSet {
             let transfer = try Transfer(
                 request,
                 ticket: ticket,
-                easy: try self.spare.popLast() ?? CurlEasy(),
-                options: self.options,
+                easy: try self.spare.popLast() ?? self.freshHandle(),
                 maximumBodyBytes: self.maximumBodyBytes
             )
             try self.multi.add(transfer.easy)
@@ -64,12 +63,20 @@ final class TransferSet {
         }
     }
 
+    private func freshHandle() throws(TransportError) -> CurlEasy {
+        let easy = try CurlEasy()
+        try Transfer.prepare(easy, self.options)
+        return easy
+    }
+
     private func end(_ ticket: TransferTicket, _ outcome: (Transfer) -> Result<HTTPResponse, any Error>) {
         guard let (transfer, continuation) = self.running.removeValue(forKey: ObjectIdentifier(ticket)) else { return }
         let result = outcome(transfer)
         self.multi.remove(transfer.easy)
-        transfer.easy.reset()
-        if self.spare.count < TransferSet.spareHandles { self.spare.append(transfer.easy) }
+        if self.spare.count < TransferSet.spareHandles, (try? transfer.release(self.options)) != nil {
+            // Otherwise the handle is not used again, and the next transfer meets the failure when it makes its own.
+            self.spare.append(transfer.easy)
+        }
         continuation.resume(with: result)
     }
 }

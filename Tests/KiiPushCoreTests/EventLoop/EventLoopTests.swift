@@ -174,6 +174,17 @@ import Testing
         #expect(error?.description.contains("hunter2") == false)
     }
 
+    @Test(arguments: [(0x07_43_00, false), (0x07_44_00, true), (0x07_58_01, true), (0x08_00_00, true)])
+    func refusesALibcurlBefore7_68(versionNumber: UInt32, isAccepted: Bool) {
+        switch CurlLibrary.checked(versionNumber: versionNumber, name: "7.x") {
+        case .success: #expect(isAccepted)
+        case .failure(let error):
+            #expect(!isAccepted)
+            #expect(error.code == .invalidConfiguration)
+            #expect(error.detail == "libcurl 7.x is too old: 7.68.0 or later is needed")
+        }
+    }
+
     @Test func refusesACAFileThatIsNotThere() {
         let error = #expect(throws: TransportError.self) {
             try EventLoop(configuration: .init(tls: .init(caFile: "/nonexistent/ca.pem")))

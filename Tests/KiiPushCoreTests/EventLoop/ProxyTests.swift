@@ -110,7 +110,10 @@ import Testing
 
     @Test func aUnixSocketNeedsNoProxy() async throws {
         let path = NSTemporaryDirectory() + "loop-\(UUID().uuidString).sock"
-        let server = try LoopbackServer(unixPath: path) { $0.write("direct") }
+        let server = try LoopbackServer(unixPath: path) { connection in
+            connection.write("direct")
+            connection.waitForEnd()
+        }
         defer {
             server.stop()
             unlink(path)

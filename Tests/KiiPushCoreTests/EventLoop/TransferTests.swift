@@ -97,6 +97,33 @@ import Testing
         #expect(answer.field("folded") == "a b")
     }
 
+    @Test func aRequestInheritsNothingFromTheOneBefore() async throws {
+        let heads = Locked<[String]>([])
+        let server = try LoopbackServer.http { request in
+            heads.withLock { $0.append("\(request.head)\(request.body)") }
+            return request.firstLine.hasPrefix("HEAD") ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" : response("ok")
+        }
+        defer { server.stop() }
+        let get = HTTPRequest(method: "GET", url: server.url + "/plain")
+        let others = [
+            HTTPRequest(method: "POST", url: server.url, fields: [HTTPField("X-Secret", "1")], body: [1, 2, 3]),
+            HTTPRequest(method: "HEAD", url: server.url),
+            HTTPRequest(method: "DELETE", url: server.url, body: [7]),
+            HTTPRequest(method: "GET", url: server.url, fields: [HTTPField("X-Secret", "1")], body: [8]),
+            HTTPRequest(method: "GET", url: server.url, fields: [HTTPField("X-Secret", "1")]),
+        ]
+        _ = try await self.loop.perform(get)
+        for other in others {
+            _ = try await self.loop.perform(other)
+            let answer = try await self.loop.perform(get)
+            #expect(answer.body == Array("ok".utf8))
+        }
+        let gets = heads.withLock { $0 }.filter { $0.contains("/plain") }
+        #expect(gets.count == 6)
+        #expect(Set(gets).count == 1)
+        #expect(server.connectionCount == 1)
+    }
+
     @Test func returnsRedirectsInsteadOfFollowingThem() async throws {
         let server = try LoopbackServer.http { _ in response(status: "302 Found", fields: ["Location: /elsewhere"]) }
         defer { server.stop() }

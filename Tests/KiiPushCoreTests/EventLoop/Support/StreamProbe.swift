@@ -23,7 +23,10 @@ final class StreamReporter: ByteStreamDelegate {
         self.report(stream, .received(Array(bytes)))
     }
 
-    func streamDidClose(_ stream: ByteStream, error: TransportError) { self.report(stream, .closed(error)) }
+    func streamDidClose(_ stream: ByteStream, error: TransportError) {
+        self.report(stream, .closed(error))
+        self.events.finish()
+    }
 
     private func report(_ stream: ByteStream, _ event: StreamEvent) {
         self.onEvent(stream, event)
