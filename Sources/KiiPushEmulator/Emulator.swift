@@ -112,7 +112,7 @@ public final class Emulator: Sendable {
             return !stopping
         }
         guard isFirst else { return }
-        if let runtimeFile = self.runtimeFile { Files.remove(runtimeFile) }
+        if let runtimeFile = self.runtimeFile { RuntimeFile.remove(runtimeFile, of: self.baseURL) }
         await self.parts.stop()
     }
 }
@@ -203,6 +203,13 @@ extension Emulator {
             )
         }
 
+        /// Tells others where the emulator is, once it answers.
+        private func announce(baseURL: String, brokerPorts: BrokerPorts) throws(EmulatorError) {
+            guard let path = self.configuration.runtimeFile else { return }
+            let authority = self.directory.brokerFiles.certificates.authority
+            try RuntimeFile(app: self.app, baseURL: baseURL, brokerPorts: brokerPorts, caFile: authority).write(path)
+        }
+
         private func serve(broker: Broker, publisher credential: BrokerCredential) throws(EmulatorError) -> Parts {
             let listener = try HTTPServer.Listener(port: self.configuration.port, preferred: self.ports.http)
             let store = try StateStore(path: self.directory.statePath)
@@ -217,11 +224,6 @@ extension Emulator {
                 isStrict: self.configuration.strict,
                 baseURL: baseURL
             )
-            if let path = self.configuration.runtimeFile {
-                let authority = self.directory.brokerFiles.certificates.authority
-                try RuntimeFile(app: self.app, baseURL: baseURL, brokerPorts: broker.ports, caFile: authority)
-                    .write(path)
-            }
             let publisher = try Publisher(port: broker.ports.tcp, credential: credential)
             do throws(EmulatorError) {
                 let service = CloudService(
@@ -231,6 +233,14 @@ extension Emulator {
                     publisher: publisher
                 )
                 let server = try HTTPServer(listener, handler: service)
+                do throws(EmulatorError) {
+                    try self.announce(baseURL: baseURL, brokerPorts: broker.ports)
+                } catch {
+                    // A request that waits for the broker is answered first, as no connection may wait.
+                    publisher.stop()
+                    server.stop()
+                    throw error
+                }
                 return Parts(directory: self.directory, broker: broker, publisher: publisher, server: server)
             } catch {
                 publisher.stop()

@@ -54,6 +54,13 @@ package struct RuntimeFile: Sendable {
         try Files.replace(path, with: self.json.serialized(pretty: true))
     }
 
+    /// Removes the file if it tells of the emulator at `baseURL` in this process; another's stays.
+    static func remove(_ path: String, of baseURL: String) {
+        // What cannot be read is not known to be ours.
+        guard let file = try? RuntimeFile.read(path), file.pid == getpid(), file.baseURL == baseURL else { return }
+        Files.remove(path)
+    }
+
     private var json: JSONValue {
         .object([
             ("version", 1), ("baseURL", JSONValue(self.baseURL)), ("appID", JSONValue(self.appID)),

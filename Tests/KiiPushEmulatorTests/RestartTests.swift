@@ -83,7 +83,6 @@ import Testing
         await emulator.stop()
         #expect(BrokerProcess(directory: emulator.directory) == nil)
         #expect(mode(of: emulator.directory) == nil)
-        #expect(throws: (any Error).self) { try RawConnection(port: EmulatorClient(emulator).port) }
     }
 
     @Test func aFailedStartLeavesNothingBehind() async throws {
@@ -118,8 +117,43 @@ import Testing
             #expect(file.pid == getpid())
             #expect(chmod(path, 0o644) == 0)
             #expect(throws: EmulatorError.self) { _ = try RuntimeFile.read(path) }
+            #expect(chmod(path, 0o600) == 0)
         }
         #expect(try RuntimeFile.read(path) == nil)
+    }
+
+    @Test func theRuntimeFileOfAnotherEmulatorStays() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/emulator.json"
+        try await withEmulator(.init(runtimeFile: path)) { _ in
+            try await withEmulator(.init(runtimeFile: path)) { second in
+                let file = try RuntimeFile.read(path)
+                #expect(file?.baseURL == second.emulator.baseURL)
+            }
+            // The second one has taken its own away; now it is as if a third had written it.
+            let foreign =
+                #"{"version":1,"baseURL":"http://127.0.0.1:1/api","appID":"a","appKey":"k","clientID":"c","#
+                + #""clientSecret":"s","mqttPort":1,"mqttTLSPort":2,"caFile":"/ca","pid":1}"#
+            try Data(foreign.utf8).write(to: URL(fileURLWithPath: path))
+            #expect(chmod(path, 0o600) == 0)
+        }
+        let file = try RuntimeFile.read(path)
+        #expect(file?.pid == 1)
+    }
+
+    @Test func aDirectoryOfSomebodyElseIsRefused() async throws {
+        let directory = try TemporaryDirectory()
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(directory.path)/letter"))
+        #expect(chmod(directory.path, 0o755) == 0)
+        let error = await #expect(throws: EmulatorError.self) {
+            _ = try await Emulator.start(.init(directory: directory.path))
+        }
+        #expect(error?.code == .system(EACCES))
+        #expect(mode(of: directory.path) == 0o755)
+        let file = await #expect(throws: EmulatorError.self) {
+            _ = try await Emulator.start(.init(directory: "\(directory.path)/letter"))
+        }
+        #expect(file?.code == .system(ENOTDIR))
     }
 
     @Test(arguments: [("/run/user/7", "/run/user/7/kii-push/emulator.json"), (nil, "/tmp/kii-push-7/emulator.json")])

@@ -39,7 +39,7 @@ final class BrokerSupervisor {
             onStop = self.serve(self.mailbox.takeAll())
             if onStop.isEmpty, !self.isRunning { self.restart() }
         }
-        if let child = self.child.take() { child.stop(patience: BrokerSupervisor.stopPatienceMilliseconds) }
+        self.stopChild()
         for message in self.mailbox.close() {
             switch message {
             case .grant(_, let completion): completion(false)
@@ -117,12 +117,19 @@ final class BrokerSupervisor {
             inherited: self.settings.lock.descriptor,
             launcher: self.settings.programs.setpriv
         )
-        guard try self.waitUntilAccepted(self.settings.publisher, patience: BrokerSupervisor.startPatience) else {
-            let isRunning = self.isRunning
-            if let child = self.child.take() { child.stop(patience: BrokerSupervisor.stopPatienceMilliseconds) }
-            let what = isRunning ? "mosquitto takes no connections" : "mosquitto ended at its start"
-            throw EmulatorError(.brokerFailed, "\(what): \(files.lastLogLines())")
+        do throws(EmulatorError) {
+            guard try self.waitUntilAccepted(self.settings.publisher, patience: BrokerSupervisor.startPatience) else {
+                let what = self.isRunning ? "mosquitto takes no connections" : "mosquitto ended at its start"
+                throw EmulatorError(.brokerFailed, "\(what): \(files.lastLogLines())")
+            }
+        } catch {
+            self.stopChild()
+            throw error
         }
+    }
+
+    private func stopChild() {
+        if let child = self.child.take() { child.stop(patience: BrokerSupervisor.stopPatienceMilliseconds) }
     }
 
     /// Brings a broker back that has ended by itself; where that fails the next turn tries again.

@@ -4,17 +4,27 @@ import Glibc
 enum Files {
     /// Makes `path` (and what leads to it) unless it is there, with mode 0700.
     static func makePrivateDirectory(_ path: String) throws(EmulatorError) {
+        let parent = Files.parent(of: path)
+        if parent != path, access(parent, F_OK) != 0 { try Files.makePrivateDirectory(parent) }
+        if mkdir(path, 0o700) == 0 { return }
+        guard errno == EEXIST else { throw .system("make the directory \(path)", errno) }
         var status = stat()
-        if stat(path, &status) != 0 {
-            let parent = Files.parent(of: path)
-            if parent != path, access(parent, F_OK) != 0 {
-                try Files.makePrivateDirectory(parent)
-            }
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw .system("make the directory \(path)", errno)
-            }
-        }
+        guard stat(path, &status) == 0 else { throw .system("look at \(path)", errno) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw .system("use \(path)", ENOTDIR) }
+        guard status.st_uid == geteuid() else { throw .system("use \(path), which belongs to another user", EACCES) }
+        guard status.st_mode & 0o077 != 0 else { return }
+        // An empty directory was made for us. One with things in it may be somebody's home, or /tmp.
+        guard Files.isEmpty(path) else { throw .system("use \(path), which others may look into", EACCES) }
         guard chmod(path, 0o700) == 0 else { throw .system("make the directory \(path) private", errno) }
+    }
+
+    private static func isEmpty(_ path: String) -> Bool {
+        guard let stream = opendir(path) else { return false }
+        defer { closedir(stream) }
+        var count = 0
+        // `.` and `..` are always there.
+        while count < 3, readdir(stream) != nil { count += 1 }
+        return count < 3
     }
 
     /// A new directory of our own below `/tmp` (or `base`).
