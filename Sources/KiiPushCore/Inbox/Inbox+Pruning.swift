@@ -24,7 +24,7 @@ extension Inbox {
     /// than ``Configuration/keepsDoneBytes``. Costs nothing when there is nothing to do.
     ///
     /// - Returns: whether there is more to do; call again in the next turn.
-    package func prune(now: Timestamp, in transaction: borrowing InboxTransaction) throws(InboxError) -> Bool {
+    package func prune(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Bool {
         guard self.isOverfull || now >= self.pruning.nextSweep else { return false }
         let oldest = now + .nanoseconds(-self.configuration.keepsDoneFor.wholeNanoseconds)
         let found = try self.scan(after: self.pruning.cursor, limit: Inbox.rowsPerStep)

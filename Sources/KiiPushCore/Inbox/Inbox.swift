@@ -32,6 +32,8 @@ package final class Inbox {
     var pending: InboxLedger
     var pruning = InboxPruning()
     private var dataVersion: Int64 = -1
+    /// Rises at the beginning and at the end of each transaction, so that none outlives itself.
+    private(set) var transactionNumber = 0
 
     /// Opens the file, or makes it with mode 0600. The directory must exist and is left as it is.
     ///
@@ -91,8 +93,10 @@ package final class Inbox {
     /// If `body` or the commit fails, nothing of it has happened, and the same work may be tried again.
     /// Transactions do not nest.
     package func transaction<Result>(
-        _ body: (borrowing InboxTransaction) throws(InboxError) -> Result
+        _ body: (InboxTransaction) throws(InboxError) -> Result
     ) throws(InboxError) -> Result {
+        self.transactionNumber += 1
+        defer { self.transactionNumber += 1 }
         do throws(InboxError) {
             try self.statements.begin.run()
             try self.readLedgerIfOthersWrote()

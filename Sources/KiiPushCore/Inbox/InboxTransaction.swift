@@ -1,8 +1,20 @@
-/// What may be written, for as long as ``Inbox/transaction(_:)`` runs.
-package struct InboxTransaction: ~Copyable {
-    private let inbox: Inbox
+/// What may be written, for as long as ``Inbox/transaction(_:)`` runs. Using it afterwards is a programmer error and
+/// traps.
+package struct InboxTransaction {
+    // Not `~Copyable`, which would keep it from leaving the transaction's body: the optimiser of Swift 6.3 crashes when
+    // it specialises a function whose closure borrows such a value.
+    private let owner: Inbox
+    private let number: Int
 
-    init(_ inbox: Inbox) { self.inbox = inbox }
+    init(_ inbox: Inbox) {
+        self.owner = inbox
+        self.number = inbox.transactionNumber
+    }
+
+    private var inbox: Inbox {
+        precondition(self.owner.transactionNumber == self.number, "this transaction is over")
+        return self.owner
+    }
 
     /// Stores a message and returns its sequence number.
     @discardableResult
