@@ -37,8 +37,8 @@ final class CallGate: AnswerChannel {
     enum Next: Sendable {
         /// The next message of the claim starts, at this time.
         case start(MonotonicInstant)
-        /// The thread's part in the claim is over.
-        case stop(DeliveryProgress, isUnanswered: Bool)
+        /// The thread's part in the claim is over; what it did is to be reported.
+        case stop
     }
 
     private enum Reception: Sendable {
@@ -59,29 +59,14 @@ final class CallGate: AnswerChannel {
 
     // MARK: - The thread's side
 
-    /// The first message of a claim starts; returns its serial.
-    func begin(_ call: Int, at now: MonotonicInstant) -> Int {
-        self.state.withLock { state in
-            let serial = state.position + 1
-            state.call = call
-            state.base = serial
-            state.first = serial
-            state.position = serial
-            state.startedAt = now
-            state.isAnswered = false
-            return serial
-        }
-    }
+    /// The serial of the message that is running.
+    var serial: Int { self.state.withLock { $0.position } }
 
     /// The running message's handler has returned.
     func next(claimedAt: MonotonicInstant, isLast: Bool) -> Next {
         self.state.withLock { state in
             let goesOn = state.isAnswered && state.isSuccess && !isLast && !state.isCut
-            guard goesOn, state.answeredAt - claimedAt < CallGate.slice else {
-                let isUnanswered = !state.isAnswered && !state.isCut
-                state.base = state.position + 1
-                return .stop(state.takeProgress(), isUnanswered: isUnanswered)
-            }
+            guard goesOn, state.answeredAt - claimedAt < CallGate.slice else { return .stop }
             state.position += 1
             // The answer was given a moment ago: that is when the next one starts, without asking the clock again.
             state.startedAt = state.answeredAt
@@ -90,14 +75,8 @@ final class CallGate: AnswerChannel {
         }
     }
 
-    /// An asynchronous call goes on without the thread; `nil` if it is over already.
-    func leave(_ serial: Int) -> DeliveryProgress? {
-        self.state.withLock { state in
-            guard state.ended != serial else { return nil }
-            state.base = serial + 1
-            return state.takeProgress()
-        }
-    }
+    /// Whether an asynchronous call is over although its thread has not left it.
+    func hasEnded(_ serial: Int) -> Bool { self.state.withLock { $0.ended == serial } }
 
     /// An asynchronous call is over, and has been answered.
     func asyncCallEnded(_ serial: Int, _ call: Int) {
@@ -109,7 +88,40 @@ final class CallGate: AnswerChannel {
         if !isThreadThere { self.core.asyncCallEnded(call) }
     }
 
-    // MARK: - The core's side
+    // MARK: - The core's side, under the core's lock
+    //
+    // What moves `base` is called with the core's lock held, and what is taken is reported before that lock is given
+    // up. So an answer that finds itself below `base` finds the core up to date.
+
+    /// The first message of a claim starts.
+    func begin(_ call: Int, at now: MonotonicInstant) {
+        self.state.withLock { state in
+            state.position += 1
+            state.base = state.position
+            state.first = state.position
+            state.call = call
+            state.startedAt = now
+            state.isAnswered = false
+        }
+    }
+
+    /// The thread's part in its claim is over: the core decides about every answer from now on.
+    func finish() -> (progress: DeliveryProgress, isUnanswered: Bool) {
+        self.state.withLock { state in
+            let isUnanswered = !state.isAnswered && !state.isCut
+            state.base = state.position + 1
+            return (state.takeProgress(), isUnanswered)
+        }
+    }
+
+    /// An asynchronous call goes on without the thread; `nil` if it is over already.
+    func leave(_ serial: Int) -> DeliveryProgress? {
+        self.state.withLock { state in
+            guard state.ended != serial else { return nil }
+            state.base = serial + 1
+            return state.takeProgress()
+        }
+    }
 
     /// Hands over how far `call` has come, if its thread is still at it; if the core says so, it is cut off: the core
     /// decides about every answer from now on, and the claim ends with the running message.

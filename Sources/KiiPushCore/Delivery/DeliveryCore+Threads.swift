@@ -72,7 +72,8 @@ extension DeliveryCore {
                 state.idle += 1
                 return .sleep(until: nil)
             }
-            if case .handle(let claim, _, at: _) = job {
+            if case .handle(let claim, _, at: let now) = job {
+                gate.begin(claim.call, at: now)
                 state.gates[claim.call] = gate
                 state.workers[number]?.isInCall = true
             }
@@ -157,7 +158,7 @@ extension DeliveryCore {
         _ claim: DeliveryClaim<DecodedMessage>, _ attachment: DeliveryAttachment?, _ gate: CallGate,
         at claimedAt: MonotonicInstant
     ) {
-        var serial = gate.begin(claim.call, at: claimedAt)
+        var serial = gate.serial
         var index = 0
         var deadline = claim.deadline
         while true {
@@ -168,12 +169,13 @@ extension DeliveryCore {
                 serial: serial,
                 call: claim.call
             )
-            if let task = call.invoke(attachment, gate), let progress = gate.leave(serial) {
-                return self.left(claim.call, progress, task)
+            if let task = call.invoke(attachment, gate), !gate.hasEnded(serial),
+                self.leave(claim.call, gate, serial, to: task)
+            {
+                return
             }
             switch gate.next(claimedAt: claimedAt, isLast: index == claim.messages.count - 1) {
-            case .stop(let progress, let isUnanswered):
-                return self.returned(claim.call, progress, isUnanswered: isUnanswered)
+            case .stop: return self.returned(claim.call, gate)
             case .start(let now):
                 index += 1
                 serial += 1

@@ -53,25 +53,28 @@ final class DeliveryCore: Sendable {
     }
 
     /// A thread's part in a call is over.
-    func returned(_ call: Int, _ progress: DeliveryProgress, isUnanswered: Bool) {
+    func returned(_ call: Int, _ gate: CallGate) {
         let now = self.clock()
         self.change { state in
             state.gates[call] = nil
+            let (progress, isUnanswered) = gate.finish()
             state.machine.returned(call, progress, isUnanswered: isUnanswered, now: now)
         }
     }
 
-    /// A thread has left an asynchronous call to its task.
-    func left(_ call: Int, _ progress: DeliveryProgress, _ task: Task<Void, Never>) {
+    /// A thread leaves an asynchronous call to its task; false if the call is over by now.
+    func leave(_ call: Int, _ gate: CallGate, _ serial: Int, to task: Task<Void, Never>) -> Bool {
         let now = self.clock()
-        let isTooLate = self.change { state in
+        let (isLeft, isTooLate) = self.change { state in
+            guard let progress = gate.leave(serial) else { return (false, false) }
             state.gates[call] = nil
             state.machine.cutShort(call, progress, now: now)
-            guard state.machine.isRunning(call) else { return false }
+            guard state.machine.isRunning(call) else { return (true, false) }
             state.tasks[call] = task
-            return state.machine.isOver(call) || state.isStopped
+            return (true, state.machine.isOver(call) || state.isStopped)
         }
         if isTooLate { task.cancel() }
+        return isLeft
     }
 
     /// An asynchronous call's task is over.

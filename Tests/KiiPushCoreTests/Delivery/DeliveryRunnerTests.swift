@@ -43,6 +43,32 @@ import Testing
         #expect(fixture.runner.memoryCount == 0)
     }
 
+    @Test func answersFromEverywhereReachEveryMessageOnce() async {
+        let seen = Journal<Int64>()
+        let counted = Journal<Bool>()
+        let fixture = RunnerFixture(
+            ClosureHandler { _, context, completion in
+                seen.add(context.messageID)
+                switch context.messageID % 5 {
+                case 0: DispatchQueue.global().async { counted.add(completion(.newData)) }
+                case 1: Task { counted.add(completion(.newData)) }
+                case 2:
+                    // One of the two counts, whichever comes first.
+                    Task { counted.add(completion(.noData)) }
+                    counted.add(completion(.newData))
+                default: counted.add(completion(.newData))
+                }
+            }
+        ) { $0.messagesInMemory = 100_000 }
+        fixture.deliver((1...3000).map { .push($0, source: "\($0 % 3)") })
+        let changes = await fixture.store.changes.first(3000)
+        #expect(Set(changes.map(\.sequence)).count == 3000)
+        #expect(changes.allSatisfy { $0.attempts == 1 })
+        let answers = await counted.first(3600)
+        #expect(answers.count { $0 } == 3000)
+        #expect(seen.entries.count == 3000)
+    }
+
     @Test func runsFourHandlersAtOnceAndSlowOnesDelayNoOther() async {
         let started = Journal<Int64>()
         let release = Locked(false)
