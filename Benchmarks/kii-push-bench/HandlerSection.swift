@@ -7,7 +7,7 @@ enum HandlerSection {
     }
 
     private static func memory(_ bench: Workbench, into table: inout Table) throws {
-        let many = bench.scaled(2_000_000)
+        let many = bench.scaled(1_000_000)
         let medians = try interleaved(
             [
                 self.contender("200 B, QoS 0", "memory", .init(payload: bench.smallPayload, count: many), bench),
@@ -33,7 +33,7 @@ enum HandlerSection {
     }
 
     private static func file(_ bench: Workbench, into table: inout Table) throws {
-        let many = bench.scaled(1_000_000)
+        let many = bench.scaled(500_000)
         let payload = try readFile(bench.smallPayload)
         let medians = try interleaved(
             [
