@@ -5,8 +5,7 @@ final class CountingHandler: RemoteNotificationHandler {
     private struct State {
         var calls = 0
         var latencies: [Double] = []
-        var residentAtTenth = 0.0
-        var residentAtEnd = 0.0
+        var resident = 0.0
     }
 
     private let count: Int
@@ -36,15 +35,10 @@ final class CountingHandler: RemoteNotificationHandler {
             return state.calls
         }
         completion(.newData)
-        // Warmed up after a tenth: what is resident from then on should stay.
-        if calls == self.count / 10 {
-            let resident = residentBytes()
-            self.state.withLock { $0.residentAtTenth = resident }
-        } else if calls == self.count {
-            let resident = residentBytes()
-            self.state.withLock { $0.residentAtEnd = resident }
-            self.doneContinuation.yield()
-        }
+        guard calls == self.count else { return }
+        let resident = residentBytes()
+        self.state.withLock { $0.resident = resident }
+        self.doneContinuation.yield()
     }
 
     /// Waits for the last call, or for being cancelled.
@@ -56,7 +50,7 @@ final class CountingHandler: RemoteNotificationHandler {
     func report() -> String {
         let state = self.state.withLock { $0 }
         let latencies = state.latencies.sorted()
-        var text = "tenth=\(state.residentAtTenth) end=\(state.residentAtEnd)"
+        var text = "resident=\(state.resident)"
         if !latencies.isEmpty {
             text += " p50=\(latencies[latencies.count / 2]) p99=\(latencies[latencies.count * 99 / 100])"
         }
