@@ -85,6 +85,10 @@ import Testing
         #expect(shown.json["userID"]?.string == second.id)
         #expect(shown.json["deviceType"]?.string == "IOS")
         expectRefusal(kii.call("GET", "installations/IOS:0a1b", token: first.token), "401 UNAUTHORIZED")
+        for (account, count) in [(first, 0), (second, 1)] {
+            let list = kii.call("GET", "installations?userID=\(account.id)", token: account.token)
+            #expect(list.json["installations"]?.array?.count == count)
+        }
         let endpoint = kii.call("GET", "installations/IOS:0a1b/mqtt-endpoint", token: second.token)
         expectRefusal(endpoint, "404 MQTT_ENDPOINT_NOT_FOUND")
     }
