@@ -35,9 +35,13 @@ import Testing
                     }
                     return try connection.receiveAcknowledgements(messages)
                 }
-                guard case .storageFailed(let reason)? = await firstEvent(events, where: { event in
-                    if case .storageFailed = event { true } else { false }
-                }) else {
+                guard
+                    case .storageFailed(let reason)? = await firstEvent(
+                        events,
+                        where: { event in
+                            if case .storageFailed = event { true } else { false }
+                        })
+                else {
                     Issue.record("the disk did not fill up")
                     return
                 }
