@@ -95,8 +95,7 @@ final class AgentSession: Sendable {
                 return nil
             }
             if case .session(.subscriptionRefused) = end.cause { throw PushAgentError.subscriptionRefused }
-            var random = SystemRandomNumberGenerator()
-            let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor, using: &random)
+            let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor)
             // An endpoint from the file may be long out of date; one look at the cloud tells.
             let refreshes = decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil)
             hub.emit(.disconnected(reason: end.reason, retryIn: decision.delay))

@@ -81,7 +81,6 @@ extension PushAgent {
 
     /// The endpoint, however long the cloud takes to give it.
     private func enrol(_ policy: inout ReconnectPolicy) async throws -> MQTTEndpoint {
-        var random = SystemRandomNumberGenerator()
         while true {
             do {
                 let endpoint = try await self.enrolment.endpoint()
@@ -90,7 +89,7 @@ extension PushAgent {
             } catch {
                 guard let failure = TemporaryFailure(error) else { throw error }
                 let decision = policy.connectionEnded(
-                    .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter, using: &random)
+                    .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter)
                 self.hub.emit(.disconnected(reason: failure.reason, retryIn: decision.delay))
                 try await Task.sleep(for: decision.delay)
             }
@@ -101,7 +100,6 @@ extension PushAgent {
     private func keepSubscribed() async {
         for target in self.configuration.subscriptions {
             var policy = ReconnectPolicy(configuration: self.reconnect)
-            var random = SystemRandomNumberGenerator()
             while !Task.isCancelled {
                 do {
                     try await self.subscribe(to: target)
@@ -114,7 +112,7 @@ extension PushAgent {
                         break
                     }
                     let decision = policy.connectionEnded(
-                        .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter, using: &random)
+                        .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter)
                     self.hub.emit(
                         .subscriptionFailed(target, reason: failure.reason, retryIn: decision.delay))
                     // Cancellation is what the loop's condition looks at.

@@ -86,6 +86,16 @@ package struct ReconnectPolicy: Sendable {
         return Decision(delay: delay, refreshesEndpoint: refreshes)
     }
 
+    /// As above, with the system's random numbers.
+    package mutating func connectionEnded(
+        _ loss: Loss,
+        connectedFor: Duration?,
+        retryAfter: Duration? = nil
+    ) -> Decision {
+        var random = SystemRandomNumberGenerator()
+        return self.connectionEnded(loss, connectedFor: connectedFor, retryAfter: retryAfter, using: &random)
+    }
+
     private mutating func decorrelatedDelay(using random: inout some RandomNumberGenerator) -> Duration {
         let base = self.configuration.baseDelay
         let upper = max(base, (self.lastDelay ?? base) * 3)

@@ -2,8 +2,20 @@ import Glibc
 
 /// TCP sockets on 127.0.0.1.
 enum LoopbackSocket {
-    /// A listening socket, or `nil` when the port is taken.
+    /// Where ports are chosen from: below those that Linux gives to outgoing connections (32768 and up by default), so
+    /// that no client of anybody's gets one while the emulator is stopped, and endpoints that were handed out stay good.
+    private static let chosenPorts: Range<UInt16> = 10_000..<32_768
+
+    /// A listening socket, or `nil` when the port is taken; 0 takes a free one.
     static func listening(on port: UInt16) throws(EmulatorError) -> FileDescriptor? {
+        guard port == 0 else { return try LoopbackSocket.bound(to: port) }
+        for _ in 0..<64 {
+            if let socket = try LoopbackSocket.bound(to: .random(in: LoopbackSocket.chosenPorts)) { return socket }
+        }
+        return try LoopbackSocket.bound(to: 0)
+    }
+
+    private static func bound(to port: UInt16) throws(EmulatorError) -> FileDescriptor? {
         let socket = try LoopbackSocket.make()
         var one: Int32 = 1
         // A port whose last connections linger in TIME_WAIT is free for us.
