@@ -103,8 +103,10 @@ import Testing
 
     @Test(arguments: [
         ("{", "cannot be read"), (#"{"version":99}"#, "newer version"), (#"{"version":1}"#, "cannot be read"),
-        (#"{"version":1,"appID":"other","account":"pseudo-user","principalType":"user","principalID":"u"#
-            + #"","accessToken":"t"}"#, "another app or account"),
+        (
+            #"{"version":1,"appID":"other","account":"pseudo-user","principalType":"user","principalID":"u"#
+                + #"","accessToken":"t"}"#, "another app or account"
+        ),
     ])
     func aStateFileThatCannotBeUsedIsNamed(content: String, expected: String) async throws {
         try await withEmulator { emulator, directory in

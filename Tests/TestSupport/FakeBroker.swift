@@ -29,7 +29,9 @@ package final class FakeBroker: Sendable {
     deinit { close(self.listener) }
 
     /// Runs the script and returns what it does.
-    package func play<Result: Sendable>(_ script: @escaping @Sendable (FakeBroker) throws -> Result) async throws -> Result {
+    package func play<Result: Sendable>(_ script: @escaping @Sendable (FakeBroker) throws -> Result) async throws
+        -> Result
+    {
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread { continuation.resume(with: Swift.Result { try script(self) }) }
             thread.start()
