@@ -80,6 +80,8 @@ package struct ReconnectPolicy: Sendable {
                 loss == .noticedHere
                 ? self.configuration.firstDelayAfterOwnLoss : self.configuration.firstDelayAfterPeerLoss
             delay = .random(in: .zero...limit, using: &random)
+            // The next retry spreads at least as far: a fleet whose broker stays away must not close its ranks again.
+            self.lastDelay = max(limit, self.configuration.baseDelay)
         } else {
             delay = self.decorrelatedDelay(using: &random)
         }

@@ -43,6 +43,17 @@ import Testing
         #expect((delays.min() ?? .zero) < .seconds(1))
     }
 
+    @Test func aFleetWhoseBrokerStaysAwayStaysSpread() {
+        let delays = (0..<500).map { (seed: UInt64) -> Duration in
+            var random = Seeded(state: seed)
+            var policy = ReconnectPolicy()
+            _ = policy.connectionEnded(.closedByPeer, connectedFor: .seconds(31), using: &random)
+            return policy.connectionEnded(.attemptFailed, connectedFor: nil, using: &random).delay
+        }
+        #expect(delays.allSatisfy { (.seconds(1) ... .seconds(30)).contains($0) })
+        #expect((delays.max() ?? .zero) > .seconds(28))
+    }
+
     @Test func aBrokerThatAcceptsAndKicksIsNotHammered() {
         var random = Seeded(state: 1)
         var policy = ReconnectPolicy()
