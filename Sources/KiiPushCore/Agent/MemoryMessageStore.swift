@@ -18,6 +18,8 @@ final class MemoryMessageStore: MessageStore {
     }
 
     private var entries: [Int64: Entry] = [:]
+    /// What waits, by installation.
+    private var backlogs: [Int64: MemoryBacklog] = [:]
     private var installations: [String: Int64] = [:]
     private var lastSequence: Int64 = 0
     private var finalInOrder: [Int64] = []
@@ -84,16 +86,22 @@ final class MemoryMessageStore: MessageStore {
             connection: arrival.connection,
             standing: arrival.isInHand ? nil : .waiting
         )
+        if !arrival.isInHand { self.backlogs[message.installation, default: .init()].append(waiting: message.sequence) }
         self.pendingBytes += MemoryMessageStore.bytes(of: message)
         return .new(message)
     }
 
     private func apply(_ change: DeliveryChange, at now: MonotonicInstant, into outcome: inout TurnOutcome) {
         guard let index = self.entries.index(forKey: change.sequence) else { return }
+        let installation = self.entries.values[index].message.installation
         switch change.verdict {
         case .inHand, .presented: self.entries.values[index].standing = nil
-        case .waiting: self.entries.values[index].standing = .waiting
-        case .retry(let delay, _): self.entries.values[index].standing = .retry(at: now + delay)
+        case .waiting:
+            self.entries.values[index].standing = .waiting
+            self.backlogs[installation, default: .init()].append(waiting: change.sequence)
+        case .retry(let delay, _):
+            self.entries.values[index].standing = .retry(at: now + delay)
+            self.backlogs[installation, default: .init()].retries.insert(change.sequence)
         case .done, .dead:
             if case .final = self.entries.values[index].standing { return }
             outcome.finished.append(change.sequence)
@@ -119,23 +127,50 @@ final class MemoryMessageStore: MessageStore {
     }
 
     private func page(_ request: DeliveryLoad, at now: MonotonicInstant) -> DeliveryPage {
-        var due: [Int64] = []
-        var next: MonotonicInstant?
-        for (sequence, entry) in self.entries where entry.message.installation == request.installation {
-            switch (request.kind, entry.standing) {
-            case (.waiting, .waiting): due.append(sequence)
-            case (.retries, .retry(let at)) where at <= now: due.append(sequence)
-            case (.retries, .retry(let at)): next = min(next ?? at, at)
-            default: continue
+        var backlog = self.backlogs.removeValue(forKey: request.installation) ?? MemoryBacklog()
+        defer { self.backlogs[request.installation] = backlog }
+        switch request.kind {
+        case .suspects:
+            // Nothing outlives the process here.
+            return DeliveryPage(messages: [], isComplete: true, nextRetry: nil)
+        case .waiting:
+            var messages: [StoredMessage] = []
+            while let sequence = backlog.nextWaiting(where: self.isWaiting) {
+                guard messages.count < request.limit else {
+                    return DeliveryPage(messages: messages, isComplete: false, nextRetry: nil)
+                }
+                backlog.dropFirstWaiting()
+                if let message = self.take(sequence) { messages.append(message) }
             }
+            return DeliveryPage(messages: messages, isComplete: true, nextRetry: nil)
+        case .retries:
+            var due: [Int64] = []
+            var next: MonotonicInstant?
+            for sequence in backlog.retries {
+                guard case .retry(let at) = self.entries[sequence]?.standing else {
+                    backlog.retries.remove(sequence)
+                    continue
+                }
+                if at <= now { due.append(sequence) } else { next = min(next ?? at, at) }
+            }
+            let taken = due.sorted().prefix(request.limit)
+            backlog.retries.subtract(taken)
+            return DeliveryPage(
+                messages: taken.compactMap { self.take($0) },
+                isComplete: taken.count == due.count,
+                nextRetry: next.map { $0 - now }
+            )
         }
-        let taken = due.sorted().prefix(request.limit)
-        for sequence in taken { self.entries[sequence]?.standing = nil }
-        return DeliveryPage(
-            messages: taken.compactMap { self.entries[$0]?.message },
-            isComplete: taken.count == due.count,
-            nextRetry: next.map { $0 - now }
-        )
+    }
+
+    private func isWaiting(_ sequence: Int64) -> Bool {
+        if case .waiting = self.entries[sequence]?.standing { true } else { false }
+    }
+
+    private func take(_ sequence: Int64) -> StoredMessage? {
+        guard let index = self.entries.index(forKey: sequence) else { return nil }
+        self.entries.values[index].standing = nil
+        return self.entries.values[index].message
     }
 
     private static func bytes(of message: StoredMessage) -> Int64 {
