@@ -2,12 +2,20 @@
 ///
 /// The smaller promise: what the handler gave up on, and messages that end the process, are not kept.
 final class MemoryMessageStore: MessageStore {
-    private struct Entry {
+    // A class: looking up a message then costs no copy of it.
+    private final class Entry {
         var message: StoredMessage
-        var packetID: UInt16?
-        var connection: Int64
+        let packetID: UInt16?
+        let connection: Int64
         /// `nil` while a handler, or delivery's memory, has it.
         var standing: Standing?
+
+        init(message: StoredMessage, packetID: UInt16?, connection: Int64, standing: Standing?) {
+            self.message = message
+            self.packetID = packetID
+            self.connection = connection
+            self.standing = standing
+        }
     }
 
     private enum Standing {
@@ -92,33 +100,33 @@ final class MemoryMessageStore: MessageStore {
     }
 
     private func apply(_ change: DeliveryChange, at now: MonotonicInstant, into outcome: inout TurnOutcome) {
-        guard let index = self.entries.index(forKey: change.sequence) else { return }
-        let installation = self.entries.values[index].message.installation
+        guard let entry = self.entries[change.sequence] else { return }
+        let installation = entry.message.installation
         switch change.verdict {
-        case .inHand, .presented: self.entries.values[index].standing = nil
+        case .inHand, .presented: entry.standing = nil
         case .waiting:
-            self.entries.values[index].standing = .waiting
+            entry.standing = .waiting
             self.backlogs[installation, default: .init()].append(waiting: change.sequence)
         case .retry(let delay, _):
-            self.entries.values[index].standing = .retry(at: now + delay)
+            entry.standing = .retry(at: now + delay)
             self.backlogs[installation, default: .init()].retries.insert(change.sequence)
         case .done, .dead:
-            if case .final = self.entries.values[index].standing { return }
+            if case .final = entry.standing { return }
             outcome.finished.append(change.sequence)
-            self.finish(change.sequence, at: index)
+            self.finish(change.sequence, entry)
             return
         }
-        self.entries.values[index].message.attempts = change.attempts
-        self.entries.values[index].message.crashes = change.crashes
+        entry.message.attempts = change.attempts
+        entry.message.crashes = change.crashes
     }
 
-    private func finish(_ sequence: Int64, at index: Dictionary<Int64, Entry>.Index) {
-        self.pendingBytes -= MemoryMessageStore.bytes(of: self.entries.values[index].message)
-        guard self.entries.values[index].packetID != nil else {
-            self.entries.remove(at: index)
+    private func finish(_ sequence: Int64, _ entry: Entry) {
+        self.pendingBytes -= MemoryMessageStore.bytes(of: entry.message)
+        guard entry.packetID != nil else {
+            self.entries[sequence] = nil
             return
         }
-        self.entries.values[index].standing = .final
+        entry.standing = .final
         self.finalInOrder.append(sequence)
         if self.finalInOrder.count > 2 * MemoryMessageStore.finalKept {
             for old in self.finalInOrder.prefix(MemoryMessageStore.finalKept) { self.entries[old] = nil }
@@ -168,9 +176,9 @@ final class MemoryMessageStore: MessageStore {
     }
 
     private func take(_ sequence: Int64) -> StoredMessage? {
-        guard let index = self.entries.index(forKey: sequence) else { return nil }
-        self.entries.values[index].standing = nil
-        return self.entries.values[index].message
+        guard let entry = self.entries[sequence] else { return nil }
+        entry.standing = nil
+        return entry.message
     }
 
     private static func bytes(of message: StoredMessage) -> Int64 {
