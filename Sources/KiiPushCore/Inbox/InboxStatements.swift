@@ -39,11 +39,12 @@ final class InboxStatements {
         self.row = make("SELECT \(columns) FROM message WHERE sequence = ?1", "reading a message")
         self.bytes = make(
             "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")
-        // `state < 4` stands here as it stands in the partial index, or SQLite does not use that index.
+        // `state < 4` stands here as it stands in the partial index, or SQLite does not use that index. Were it not
+        // called likely, SQLite would search by it instead of by the state: through the whole backlog, and sorting it.
         self.page = make(
             """
             SELECT \(columns) FROM message
-            WHERE installation = ?1 AND state < 4 AND state = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4
+            WHERE installation = ?1 AND likely(state < 4) AND state = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4
             """, "reading messages")
         self.pageOfAll = make(
             """
