@@ -71,6 +71,8 @@ extension PushRuntime {
         // An empty command is enough: the loop takes a turn for it, and the turn opens the mailbox.
         let mailbox = DeliveryMailbox(wake: { [weak loop] in _ = loop?.submit {} })
         var delivery = inbox == nil ? DeliveryConfiguration.memoryInbox : DeliveryConfiguration()
+        // What is not on a disk is in memory anyway, so nothing is gained by keeping it from delivery.
+        if inbox == nil { delivery.messagesInMemory = 65_536 }
         delivery.concurrentHandlers = max(1, self.configuration.concurrentHandlers)
         delivery.isStrictlyOrdered = self.configuration.isStrictlyOrdered
         let hubs = self.hubs
@@ -83,6 +85,7 @@ extension PushRuntime {
             store: store,
             loop: loop,
             mailbox: mailbox,
+            limits: inbox == nil ? .memory : .file,
             delivery: runner,
             report: { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
         )

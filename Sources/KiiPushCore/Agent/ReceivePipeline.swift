@@ -10,12 +10,17 @@ final class ReceivePipeline: TurnDelegate {
         let ticket: UInt64
     }
 
-    /// Limits of what is kept before reading from the network stops.
+    /// How much is kept before reading from the network stops.
     struct Limits: Sendable {
         /// Received and not stored, because the store cannot be written.
-        var unstoredBytes: Int64 = 8 << 20
+        var unstoredBytes: Int64
         /// Stored and waiting for a handler.
-        var pendingBytes: Int64 = 1 << 30
+        var pendingBytes: Int64
+
+        /// For a store on a disk.
+        static let file = Limits(unstoredBytes: 8 << 20, pendingBytes: 1 << 30)
+        /// For a store in memory, where nothing that waits is stored.
+        static let memory = Limits(unstoredBytes: 8 << 20, pendingBytes: 8 << 20)
     }
 
     let store: any MessageStore
@@ -40,7 +45,7 @@ final class ReceivePipeline: TurnDelegate {
         store: any MessageStore,
         loop: EventLoop,
         mailbox: DeliveryMailbox,
-        limits: Limits = Limits(),
+        limits: Limits,
         delivery: DeliveryRunner,
         report: @escaping (PushEvent) -> Void
     ) {
