@@ -36,10 +36,15 @@ enum FleetSection {
         var returns: [Duration] = []
         for _ in 0..<self.clients {
             var policy = ReconnectPolicy()
-            var time = policy.connectionEnded(.closedByPeer, connectedFor: .seconds(3600), using: &random).delay
+            var time = policy.connectionEnded(
+                .closedByPeer, connectedFor: .seconds(3600), jitter: .random(in: 0..<1, using: &random)
+            ).delay
             attempts[time.wholeSeconds, default: 0] += 1
             while time < outage {
-                time += policy.connectionEnded(.attemptFailed, connectedFor: nil, using: &random).delay
+                time +=
+                    policy.connectionEnded(
+                        .attemptFailed, connectedFor: nil, jitter: .random(in: 0..<1, using: &random)
+                    ).delay
                 attempts[time.wholeSeconds, default: 0] += 1
             }
             returns.append(time - outage)

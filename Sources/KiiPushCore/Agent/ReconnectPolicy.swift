@@ -58,12 +58,12 @@ package struct ReconnectPolicy: Sendable {
     ///   - connectedFor: how long the connection was good, counted from SUBACK; `nil` when it never was.
     ///   - retryAfter: what the server asked for. Never shortened, and spread by up to a tenth, so that those who were
     ///     told the same time do not all come at it.
-    ///   - random: where the jitter comes from.
+    ///   - jitter: a number drawn evenly from 0 up to, not including, 1. Default: the system's random numbers.
     package mutating func connectionEnded(
         _ loss: Loss,
         connectedFor: Duration?,
         retryAfter: Duration? = nil,
-        using random: inout some RandomNumberGenerator
+        jitter: Double = .random(in: 0..<1)
     ) -> Decision {
         let wasStable = connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
         if wasStable {
@@ -74,45 +74,25 @@ package struct ReconnectPolicy: Sendable {
         let refreshes = loss == .credentialsRefused || self.failures % self.configuration.failuresBeforeRefresh == 0
         let delay: Duration
         if let retryAfter {
-            delay = retryAfter + .random(in: .zero...(retryAfter / 10), using: &random)
+            delay = retryAfter + retryAfter / 10 * jitter
         } else if wasStable {
             let limit =
                 loss == .noticedHere
                 ? self.configuration.firstDelayAfterOwnLoss : self.configuration.firstDelayAfterPeerLoss
-            delay = .random(in: .zero...limit, using: &random)
+            delay = limit * jitter
             // The next retry spreads at least as far: a fleet whose broker stays away must not close its ranks again.
             self.lastDelay = max(limit, self.configuration.baseDelay)
         } else {
-            delay = self.decorrelatedDelay(using: &random)
+            delay = self.decorrelatedDelay(jitter)
         }
         return Decision(delay: delay, refreshesEndpoint: refreshes)
     }
 
-    /// As above, with the system's random numbers.
-    package mutating func connectionEnded(
-        _ loss: Loss,
-        connectedFor: Duration?,
-        retryAfter: Duration? = nil
-    ) -> Decision {
-        var random = SystemRandomNumberGenerator()
-        return self.connectionEnded(loss, connectedFor: connectedFor, retryAfter: retryAfter, using: &random)
-    }
-
-    private mutating func decorrelatedDelay(using random: inout some RandomNumberGenerator) -> Duration {
+    private mutating func decorrelatedDelay(_ jitter: Double) -> Duration {
         let base = self.configuration.baseDelay
         let upper = max(base, (self.lastDelay ?? base) * 3)
-        let delay = min(self.configuration.maximumDelay, .random(in: base...upper, using: &random))
+        let delay = min(self.configuration.maximumDelay, base + (upper - base) * jitter)
         self.lastDelay = delay
         return delay
-    }
-}
-
-extension Duration {
-    fileprivate static func random(
-        in range: ClosedRange<Duration>,
-        using random: inout some RandomNumberGenerator
-    ) -> Duration {
-        let nanoseconds = range.lowerBound.wholeNanoseconds...range.upperBound.wholeNanoseconds
-        return .nanoseconds(Int64.random(in: nanoseconds, using: &random))
     }
 }

@@ -25,7 +25,7 @@ import Testing
             var random = Seeded(state: seed)
             var policy = ReconnectPolicy()
             return policy.connectionEnded(
-                loss, connectedFor: connectedFor, retryAfter: retryAfter, using: &random
+                loss, connectedFor: connectedFor, retryAfter: retryAfter, jitter: .random(in: 0..<1, using: &random)
             ).delay
         }
     }
@@ -47,8 +47,10 @@ import Testing
         let delays = (0..<500).map { (seed: UInt64) -> Duration in
             var random = Seeded(state: seed)
             var policy = ReconnectPolicy()
-            _ = policy.connectionEnded(.closedByPeer, connectedFor: .seconds(31), using: &random)
-            return policy.connectionEnded(.attemptFailed, connectedFor: nil, using: &random).delay
+            _ = policy.connectionEnded(
+                .closedByPeer, connectedFor: .seconds(31), jitter: .random(in: 0..<1, using: &random))
+            return policy.connectionEnded(.attemptFailed, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
+                .delay
         }
         #expect(delays.allSatisfy { (.seconds(1) ... .seconds(30)).contains($0) })
         #expect((delays.max() ?? .zero) > .seconds(28))
@@ -58,7 +60,8 @@ import Testing
         var random = Seeded(state: 1)
         var policy = ReconnectPolicy()
         let delays = (0..<50).map { _ in
-            policy.connectionEnded(.closedByPeer, connectedFor: .seconds(1), using: &random).delay
+            policy.connectionEnded(.closedByPeer, connectedFor: .seconds(1), jitter: .random(in: 0..<1, using: &random))
+                .delay
         }
         #expect(delays.allSatisfy { (.seconds(1) ... .seconds(120)).contains($0) })
         #expect(delays.suffix(25).contains { $0 > .seconds(60) })
@@ -67,8 +70,11 @@ import Testing
     @Test func aGoodConnectionForgetsThePast() {
         var random = Seeded(state: 2)
         var policy = ReconnectPolicy()
-        for _ in 0..<20 { _ = policy.connectionEnded(.attemptFailed, connectedFor: nil, using: &random) }
-        let decision = policy.connectionEnded(.noticedHere, connectedFor: .seconds(30), using: &random)
+        for _ in 0..<20 {
+            _ = policy.connectionEnded(.attemptFailed, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
+        }
+        let decision = policy.connectionEnded(
+            .noticedHere, connectedFor: .seconds(30), jitter: .random(in: 0..<1, using: &random))
         #expect(decision.delay <= .milliseconds(300))
     }
 
@@ -81,7 +87,8 @@ import Testing
         var random = Seeded(state: 3)
         var policy = ReconnectPolicy()
         let refreshes = (0..<6).map { _ in
-            policy.connectionEnded(.attemptFailed, connectedFor: nil, using: &random).refreshesEndpoint
+            policy.connectionEnded(.attemptFailed, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
+                .refreshesEndpoint
         }
         #expect(refreshes == [false, false, true, false, false, true])
     }
@@ -89,6 +96,8 @@ import Testing
     @Test func refusedCredentialsFetchTheEndpointAtOnce() {
         var random = Seeded(state: 4)
         var policy = ReconnectPolicy()
-        #expect(policy.connectionEnded(.credentialsRefused, connectedFor: nil, using: &random).refreshesEndpoint)
+        #expect(
+            policy.connectionEnded(.credentialsRefused, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
+                .refreshesEndpoint)
     }
 }
