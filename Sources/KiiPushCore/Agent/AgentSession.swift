@@ -13,7 +13,8 @@ final class AgentSession: Sendable {
     private let agent: PushAgent
     private let core: PushRuntime.Core
     private let loop: EventLoop
-    private let installation: Int64
+    /// The store's keys of the installation and of those that it replaced, whose messages are delivered to the end.
+    private let installations: [(key: Int64, id: String)]
     private let link: LoopIsolated<BrokerLink>
     private let connected = Locked<OneShot<Outcome>?>(nil)
 
@@ -34,10 +35,14 @@ final class AgentSession: Sendable {
             keepAlive: agent.configuration.keepAlive
         )
         configuration.expectsSession = agent.enrolment.current?.hasSession ?? false
-        (self.installation, self.link) = try await loop.run { [configuration] in
+        let former = agent.enrolment.current?.formerInstallationIDs ?? []
+        let identifiers = [endpoint.installationID] + former.filter { $0 != endpoint.installationID }
+        (self.installations, self.link) = try await loop.run { [configuration] in
             let pipeline = core.pipeline.value
             do throws(InboxError) {
-                let installation = try pipeline.store.installation(id: endpoint.installationID)
+                var installations: [(key: Int64, id: String)] = []
+                for id in identifiers { installations.append((try pipeline.store.installation(id: id), id)) }
+                let installation = installations[0].key
                 let unproven = try pipeline.store.unproven(installation: installation)
                 let link = BrokerLink(
                     installation: installation,
@@ -56,20 +61,26 @@ final class AgentSession: Sendable {
                         hub.emit(event)
                     }
                 )
-                return (installation, LoopIsolated(confining: link, to: loop))
+                return (installations, LoopIsolated(confining: link, to: loop))
             } catch {
                 throw PushAgentError.inbox(reason: error.description)
             }
         }
-        agent.runtime.topics.withLock { $0[self.installation] = endpoint.mqttTopic }
     }
 
     /// Connects, waits for the subscription, and disconnects, so that the broker keeps a session.
-    func openOnce(_ endpoint: MQTTEndpoint) async -> Outcome {
+    ///
+    /// - Returns: how the connection ended, if the subscription was not reached.
+    /// - Throws: `CancellationError`; `TransportError` with code `shutDown`.
+    func openOnce(_ endpoint: MQTTEndpoint) async throws -> BrokerLink.End? {
         let outcome = await self.connect(endpoint, untilConnected: true)
         let link = self.link
-        _ = try? await self.loop.run { link.value.disconnect() }
-        return outcome
+        try await self.loop.run { link.value.disconnect() }
+        switch outcome {
+        case .connected: return nil
+        case .end(let end): return end
+        case .stopped: throw CancellationError()
+        }
     }
 
     /// Receives until cancelled, or until the cloud names another installation or topic.
@@ -80,17 +91,21 @@ final class AgentSession: Sendable {
         var policy = policy
         var endpoint = first
         var isFetched = false
-        let installation = self.installation
+        var cloudIsAskedFrom = MonotonicInstant.now()
         let hub = self.agent.hub
-        self.agent.runtime.hubs.withLock { $0[installation] = hub }
-        self.core.runner.attach(installation: installation, id: endpoint.installationID, receiver: self.agent.receiver)
+        for (key, id) in self.installations {
+            self.agent.runtime.hubs.withLock { $0[key] = hub }
+            self.core.runner.attach(installation: key, id: id, receiver: self.agent.receiver)
+        }
         defer {
-            self.core.runner.detach(installation: installation)
-            _ = self.agent.runtime.hubs.withLock { $0.removeValue(forKey: installation) }
+            for (key, _) in self.installations {
+                self.core.runner.detach(installation: key)
+                _ = self.agent.runtime.hubs.withLock { $0.removeValue(forKey: key) }
+            }
         }
         while true {
             let outcome = await self.connect(endpoint)
-            guard case .end(let end) = outcome else {
+            guard case .end(let end) = outcome, !end.isOfShutdown else {
                 await self.stop()
                 return nil
             }
@@ -100,7 +115,7 @@ final class AgentSession: Sendable {
             let refreshes = decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil)
             hub.emit(.disconnected(reason: end.reason, retryIn: decision.delay))
             try await Task.sleep(for: decision.delay)
-            guard refreshes else { continue }
+            guard refreshes, .now() >= cloudIsAskedFrom else { continue }
             do {
                 let fetched = try await self.agent.enrolment.endpoint(refreshing: true)
                 isFetched = true
@@ -114,6 +129,8 @@ final class AgentSession: Sendable {
                 endpoint = fetched
             } catch {
                 guard let failure = TemporaryFailure(error) else { throw error }
+                // The broker is another server than the cloud: it is tried meanwhile.
+                if let retryAfter = failure.retryAfter { cloudIsAskedFrom = .now() + retryAfter }
                 hub.emit(.disconnected(reason: failure.reason, retryIn: .zero))
             }
         }
@@ -143,7 +160,9 @@ final class AgentSession: Sendable {
         let grace = self.agent.runtime.configuration.shutdownGrace
         // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
         _ = try? await self.loop.run { link.value.stopReading() }
-        await self.core.runner.detach(installation: self.installation, until: .now() + grace)
+        let deadline = MonotonicInstant.now() + grace
+        for (key, _) in self.installations { self.core.runner.detach(installation: key) }
+        for (key, _) in self.installations { await self.core.runner.detach(installation: key, until: deadline) }
         let stored = OneShot<Void>()
         self.core.mailbox.record([]) { stored.resume(()) }
         // A store that cannot be written must not hold up the stop; what is lost then is a verdict, not a message.
@@ -159,6 +178,11 @@ extension BrokerLink.End {
     /// Whether CONNACK said that the endpoint's credentials are not good (any more).
     var refusesCredentials: Bool {
         if case .session(.connectionRefused(let code)) = self.cause { code.refusesCredentials } else { false }
+    }
+
+    /// Whether it is the runtime that ended, and not the connection.
+    var isOfShutdown: Bool {
+        if case .transport(let error) = self.cause { error.code == .shutDown } else { false }
     }
 
     var loss: ReconnectPolicy.Loss {

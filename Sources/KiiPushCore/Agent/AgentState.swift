@@ -10,9 +10,19 @@ struct AgentState: Sendable, Hashable {
     var principal: Principal
     var token: AccessToken
     var installationID: String?
+    /// Installations that the cloud has replaced. The inbox may hold messages of theirs that no handler has finished.
+    var formerInstallationIDs: [String] = []
     var endpoint: MQTTEndpoint?
     /// Whether the broker has been asked to keep a session, so that its absence later on means a loss.
     var hasSession = false
+
+    /// Notes that the cloud no longer knows the installation.
+    mutating func leaveInstallation() {
+        if let id = self.installationID, !self.formerInstallationIDs.contains(id) {
+            self.formerInstallationIDs.append(id)
+        }
+        self.installationID = nil
+    }
 
     /// What may be told to anyone; `nil` while there is no installation or endpoint yet.
     var registration: Registration? {
@@ -54,6 +64,7 @@ extension AgentState {
             expiresAt: json["expiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
         )
         self.installationID = json["installationID"]?.string
+        self.formerInstallationIDs = json["formerInstallationIDs"]?.array?.compactMap(\.string) ?? []
         self.hasSession = json["hasSession"]?.bool ?? false
         self.endpoint = try json["endpoint"].map { value throws(AgentStateError) in try MQTTEndpoint(stored: value) }
     }
@@ -76,6 +87,9 @@ extension AgentState {
             members.append(("expiresAt", JSONValue(integerLiteral: expiresAt.millisecondsSinceEpoch)))
         }
         if let installationID { members.append(("installationID", JSONValue(installationID))) }
+        if !self.formerInstallationIDs.isEmpty {
+            members.append(("formerInstallationIDs", JSONValue(self.formerInstallationIDs.map { JSONValue($0) })))
+        }
         if let endpoint { members.append(("endpoint", endpoint.stored)) }
         members.append(("hasSession", JSONValue(booleanLiteral: self.hasSession)))
         return .object(members)

@@ -52,7 +52,7 @@ final class Enrolment: Sendable {
             return try await self.fetchEndpoint()
         } catch let error as KiiError where error.errorCode == .installationNotFound {
             // Somebody deleted it; POST is an upsert, so this makes at most one.
-            try await self.update { $0.installationID = nil }
+            try await self.update { $0.leaveInstallation() }
             return try await self.fetchEndpoint()
         }
     }
@@ -128,16 +128,15 @@ extension Enrolment {
         }
         let account = self.account.fingerprint
         let appID = self.client.app.appID
-        let state = self.state.withLock { state in
+        self.state.withLock { state in
             var next = state ?? AgentState(appID: appID, account: account, principal: principal, token: token)
             if next.principal != principal {
                 next = AgentState(appID: appID, account: account, principal: principal, token: token)
             }
             next.token = token
             state = next
-            return next
         }
-        try await self.save(state)
+        try await self.save()
         return token
     }
 
@@ -171,7 +170,9 @@ extension Enrolment {
                 try await self.update { $0.token = token }
                 return token
             } catch let error as KiiError where error.refusesCredentials {
-                // A refresh token works once; if another process used it, the password still does.
+                // A refresh token works once. If another task used it, its token is here; if another process did, the
+                // password still works.
+                if let current = self.state.withLock({ $0?.token }), current.token != old.token { return current }
             }
         }
         if case .pseudoUser = self.account {
@@ -183,21 +184,22 @@ extension Enrolment {
     }
 
     private func update(_ change: @Sendable (inout AgentState) -> Void) async throws {
-        let changed: AgentState? = self.state.withLock { state in
-            guard var next = state else { return nil }
+        let isChanged = self.state.withLock { state in
+            guard var next = state else { return false }
             change(&next)
-            guard next != state else { return nil }
-            state = next
-            return next
+            defer { state = next }
+            return next != state
         }
-        if let changed { try await self.save(changed) }
+        if isChanged { try await self.save() }
     }
 
-    // On the loop's thread, since writing blocks.
-    private func save(_ state: AgentState) async throws {
-        let file = self.file
+    // On the loop's thread, since writing blocks. What is written is what holds then: of two changes the later one must
+    // not be overwritten by the earlier, or a token that works once is lost.
+    private func save() async throws {
         do {
-            try await self.loop.run { try file.save(state) }
+            try await self.loop.run { [self] in
+                if let state = self.current { try self.file.save(state) }
+            }
         } catch let error as FileError {
             throw PushAgentError.file(error)
         }

@@ -5,9 +5,11 @@ extension PushAgent {
     /// fetches the broker's endpoint, and opens the MQTT session once. What has been done before and still holds is not
     /// done again.
     ///
-    /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that. Default: no.
+    /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that, and messages of the
+    ///   former installation that no handler has finished stay in the inbox. Default: no.
     /// - Returns: what the cloud knows the agent by.
-    /// - Throws: ``PushAgentError``; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now.
+    /// - Throws: ``PushAgentError``; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now;
+    ///   `CancellationError`.
     @discardableResult
     public func register(replacing: Bool = false) async throws -> Registration {
         try await self.exclusively {
@@ -24,10 +26,10 @@ extension PushAgent {
                 let core = try await self.runtime.open()
                 let lock = try self.lockInstallation(endpoint)
                 let session = try await AgentSession(agent: self, core: core, endpoint: endpoint)
-                if case .end(let end) = await session.openOnce(endpoint) {
-                    guard end.refusesCredentials else { throw end.error }
+                if let refusal = try await session.openOnce(endpoint) {
+                    guard refusal.refusesCredentials else { throw refusal.error }
                     endpoint = try await self.enrolment.endpoint(refreshing: true)
-                    if case .end(let end) = await session.openOnce(endpoint) { throw end.error }
+                    if let end = try await session.openOnce(endpoint) { throw end.error }
                 }
                 withExtendedLifetime(lock) {}
             }
@@ -46,24 +48,23 @@ extension PushAgent {
     /// stops gracefully: no more messages are taken, running handlers get
     /// ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the broker is told.
     ///
-    /// - Throws: ``PushAgentError`` when only a person can help. Returns normally when cancelled.
+    /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help. Returns normally
+    ///   when cancelled, and when the runtime is shut down meanwhile.
     public func run() async throws {
         try await self.exclusively {
+            let core = try await self.runtime.open()
             do {
-                let core = try await self.runtime.open()
                 for event in core.events { self.hub.emit(event) }
                 try self.enrolment.load()
                 var policy = ReconnectPolicy(configuration: self.reconnect)
                 let endpoint = try await self.enrol(&policy)
-                try await withThrowingTaskGroup(of: Void.self) { [policy] group in
-                    group.addTask { await self.keepSubscribed() }
-                    group.addTask { try await self.receive(at: endpoint, core, policy) }
-                    // The subscriptions' task ends when all is confirmed, the other one when the agent is to stop.
-                    defer { group.cancelAll() }
-                    for try await _ in group {}
-                }
+                // Cancelled where this scope ends, if it is not done by then.
+                async let _: Void = self.keepSubscribed()
+                try await self.receive(at: endpoint, core, policy)
             } catch is CancellationError {
                 // Being cancelled is how a run ends.
+            } catch let error as TransportError where error.code == .shutDown {
+                // And so is the end of the runtime.
             }
         }
     }
