@@ -107,6 +107,9 @@ extension BrokerLink {
 extension BrokerLink {
     /// The stored rows that this message may be a repetition of; whether it is, its bytes decide.
     func redeliveryCandidate(of arrival: Arrival) -> Int64? {
+        // One that could not be stored before its connection was followed by another: this connection's state says
+        // nothing about it.
+        guard arrival.connection == self.connection else { return nil }
         let first = self.session.firstUnacknowledgedTicket
         guard let row = self.filter.candidate(for: arrival.message, unacknowledgedFrom: first),
             !self.absorbedInTurn.contains(row)
@@ -206,8 +209,6 @@ extension BrokerLink {
         switch event {
         case .connected(let sessionPresent, let grantedQoS): self.connected(sessionPresent, grantedQoS)
         case .sessionLost:
-            self.filter.sessionLost()
-            self.saveProven()
             self.report(.sessionLost)
         case .acknowledgementsProven(let ticket):
             self.filter.proven(through: ticket)
@@ -224,6 +225,11 @@ extension BrokerLink {
     private func connected(_ sessionPresent: Bool?, _ grantedQoS: QoS) {
         guard let target else { return }
         self.connectedAt = self.loop.now
+        if sessionPresent == false {
+            // Also when no session was expected: rows of an earlier one must not swallow messages of this.
+            self.filter.sessionLost()
+            self.saveProven()
+        }
         self.report(
             .connected(
                 PushEvent.Connection(
@@ -254,6 +260,8 @@ extension BrokerLink {
 
     private func clear() {
         self.session.transportClosed()
+        // The next connection's stream reads until it is told to pause.
+        self.session.readingPaused(false, now: self.loop.now)
         self.pipeline.remove(self)
         self.output.removeAll()
         self.stream = nil

@@ -1,16 +1,14 @@
 /// The durable store: an ``Inbox`` file. What its commit has returned for survives the process and the power.
 final class FileMessageStore: MessageStore {
     private let inbox: Inbox
-    private let topics: (Int64) -> String?
     private var provenThrough: [Int64: Int64] = [:]
 
-    /// - Parameter topics: the topic of an installation, to tell a message that came on another one.
-    init(inbox: Inbox, topics: @escaping (Int64) -> String?) {
+    init(inbox: Inbox) {
         self.inbox = inbox
-        self.topics = topics
     }
 
     var isDurable: Bool { true }
+    var hasUnwrittenProof: Bool { !self.provenThrough.isEmpty }
     var pendingBytes: Int64 { self.inbox.counts.pendingBytes }
 
     func installation(id: String) throws(InboxError) -> Int64 {
@@ -64,6 +62,7 @@ final class FileMessageStore: MessageStore {
                 return .redelivered(row, isFinal: true)
             }
         }
+        var stored = StoredMessage(arrival, sequence: 0)
         let sequence = try transaction.insert(
             NewRow(
                 installation: arrival.link.installation,
@@ -76,9 +75,12 @@ final class FileMessageStore: MessageStore {
                 packetID: message.packetID,
                 connection: arrival.connection,
                 receivedAt: arrival.receivedAt,
-                state: arrival.isInHand ? .inHand : .waiting
+                state: arrival.isInHand ? .inHand : .waiting,
+                // Kept with the row: by the time it is read back, the installation may have another topic.
+                reason: stored.isUnexpectedTopic ? DeadLetterReason.unexpectedTopic.description : nil
             ))
-        return .new(StoredMessage(arrival, sequence: sequence))
+        stored.sequence = sequence
+        return .new(stored)
     }
 
     private func page(
@@ -101,7 +103,7 @@ final class FileMessageStore: MessageStore {
         for row in rows {
             let isSuspect = row.state == .inHand
             if !isSuspect { try transaction.update(RowChange(sequence: row.sequence, state: .inHand), at: now) }
-            page.messages.append(StoredMessage(row, wasInHand: isSuspect, topic: self.topics(installation)))
+            page.messages.append(StoredMessage(row, wasInHand: isSuspect))
         }
         if case .retries = request.kind, let next = try self.inbox.nextRetry(installation: installation) {
             page.nextRetry = .milliseconds(max(0, next.millisecondsSinceEpoch - now.millisecondsSinceEpoch))
@@ -111,7 +113,7 @@ final class FileMessageStore: MessageStore {
 }
 
 extension StoredMessage {
-    init(_ row: StoredRow, wasInHand: Bool, topic: String?) {
+    init(_ row: StoredRow, wasInHand: Bool) {
         self.init(
             sequence: row.sequence,
             installation: row.message.installation,
@@ -122,7 +124,7 @@ extension StoredMessage {
             attempts: row.attempts,
             crashes: row.crashes,
             wasInHand: wasInHand,
-            isUnexpectedTopic: topic.map { $0 != row.message.topic } ?? false
+            isUnexpectedTopic: row.message.reason == DeadLetterReason.unexpectedTopic.description
         )
     }
 }

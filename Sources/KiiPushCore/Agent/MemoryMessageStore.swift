@@ -36,6 +36,7 @@ final class MemoryMessageStore: MessageStore {
     private static let finalKept = 65_535
 
     var isDurable: Bool { false }
+    var hasUnwrittenProof: Bool { false }
     private(set) var pendingBytes: Int64 = 0
 
     func installation(id: String) -> Int64 {

@@ -47,6 +47,8 @@ protocol MessageStore: AnyObject {
     /// Whether a commit makes a message safe, so that it may be acknowledged at once. Otherwise its acknowledgement
     /// waits for its outcome.
     var isDurable: Bool { get }
+    /// Whether something that ``proven(installation:through:)`` noted is worth a commit of its own.
+    var hasUnwrittenProof: Bool { get }
     /// Bytes that wait for a handler.
     var pendingBytes: Int64 { get }
 

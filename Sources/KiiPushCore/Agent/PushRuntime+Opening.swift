@@ -77,10 +77,7 @@ extension PushRuntime {
         delivery.isStrictlyOrdered = self.configuration.isStrictlyOrdered
         let hubs = self.hubs
         let runner = DeliveryRunner(configuration: delivery, store: mailbox, observer: HubObserver(hubs: hubs))
-        let topics = self.topics
-        let store: any MessageStore =
-            inbox.map { FileMessageStore(inbox: $0, topics: { key in topics.withLock { $0[key] } }) }
-            ?? MemoryMessageStore()
+        let store: any MessageStore = inbox.map { FileMessageStore(inbox: $0) } ?? MemoryMessageStore()
         let pipeline = ReceivePipeline(
             store: store,
             loop: loop,

@@ -66,8 +66,6 @@ public final class PushRuntime: Sendable {
     private let core = Locked<Core?>(nil)
     /// Who hears of an installation's messages, by the store's key.
     let hubs = Locked<[Int64: EventHub]>([:])
-    /// The MQTT topic of each installation, by the store's key.
-    let topics = Locked<[Int64: String]>([:])
 
     var opened: Core? {
         get { self.core.withLock { $0 } }

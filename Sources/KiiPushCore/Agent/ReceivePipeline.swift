@@ -34,7 +34,8 @@ final class ReceivePipeline: TurnDelegate {
     private var unstoredBytes: Int64 = 0
     private var retryAt: MonotonicInstant?
     private var links: [ObjectIdentifier: BrokerLink] = [:]
-    private var gates: [Int64: Gate] = [:]
+    /// By row. A broker may send a message again before it was acknowledged, and each time has an acknowledgement.
+    private var gates: [Int64: [Gate]] = [:]
     private var timersFired: [BrokerLink] = []
     private(set) var isReadingPaused = false
 
@@ -76,7 +77,12 @@ final class ReceivePipeline: TurnDelegate {
         self.timersFired.removeAll(keepingCapacity: true)
         for link in timersFired { link.lookAtClock() }
         self.work.orders += self.mailbox.take()
-        guard !self.work.isEmpty, self.retryAt.map({ self.loop.now >= $0 }) ?? true else { return }
+        guard !self.work.isEmpty || self.store.hasUnwrittenProof else { return }
+        if self.retryAt.map({ self.loop.now >= $0 }) ?? true { self.commitWork() }
+        self.applyBackPressure()
+    }
+
+    private func commitWork() {
         let reserved = self.reserveRoom()
         do throws(InboxError) {
             let outcome = try self.store.commit(self.work)
@@ -88,7 +94,8 @@ final class ReceivePipeline: TurnDelegate {
                 self.report(.storageRecovered)
             }
         } catch {
-            for link in self.links.values { link.forgetAbsorptions() }
+            // Not those of `links`: a connection that brought something may be gone.
+            for arrival in self.work.arrivals { arrival.link.forgetAbsorptions() }
             self.delivery.release(reserved)
             if self.retryAt == nil { self.report(.storageFailed(reason: error.description)) }
             let retryAt = self.loop.now + ReceivePipeline.retryInterval
@@ -96,7 +103,6 @@ final class ReceivePipeline: TurnDelegate {
             // The timer's only task is to make the loop take a turn, which tries again.
             self.loop.schedule(at: retryAt) {}
         }
-        self.applyBackPressure()
     }
 
     func afterCommit() {
@@ -118,8 +124,7 @@ final class ReceivePipeline: TurnDelegate {
             }
         }
         for sequence in outcome.finished {
-            guard let gate = self.gates.removeValue(forKey: sequence) else { continue }
-            gate.link.acknowledge(gate.ticket)
+            for gate in self.gates.removeValue(forKey: sequence) ?? [] { gate.link.acknowledge(gate.ticket) }
         }
         for link in self.links.values { link.flush() }
         if unused > 0 { self.delivery.release(unused) }
@@ -154,7 +159,7 @@ final class ReceivePipeline: TurnDelegate {
         } else if isFinal {
             arrival.link.acknowledge(ticket)
         } else {
-            self.gates[sequence] = Gate(link: arrival.link, ticket: ticket)
+            self.gates[sequence, default: []].append(Gate(link: arrival.link, ticket: ticket))
         }
     }
 
