@@ -140,7 +140,8 @@ extension DeliveryCore {
     // MARK: - Work
 
     private func decode(_ inbound: DeliveryState.Inbound, _ attachments: [Int64: DeliveryAttachment]) {
-        let batch = DecodedBatch(inbound.messages) { attachments[$0]?.commandHandler != nil }
+        // An installation that was detached meanwhile takes whatever its next handler takes: nothing is refused here.
+        let batch = DecodedBatch(inbound.messages) { attachments[$0].map { $0.commandHandler != nil } ?? true }
         self.observer?.deliveryDecoded(batch)
         let now = self.clock()
         self.change { state in
