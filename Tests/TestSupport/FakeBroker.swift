@@ -56,6 +56,8 @@ package final class FakeConnection {
         self.descriptor = descriptor
         var limit = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        limit.tv_sec = 2
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(self.descriptor) }
@@ -78,10 +80,20 @@ package final class FakeConnection {
     }
 
     package func send(bytes: [UInt8]) throws {
-        // A blocking socket takes all of it, or the connection is gone.
+        // A blocking socket takes all of it, or the connection is gone, or the client has not read for 2 s.
         guard Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
-            throw TestFailure("the client closed the connection")
+            throw TestFailure("the client closed the connection, or does not read")
         }
+    }
+
+    /// Breaks the connection, with what the peer has not read yet.
+    package func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        // Another descriptor takes the number's place, so that it is closed once, at the end.
+        let replacement = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
+        dup2(replacement, self.descriptor)
+        close(replacement)
     }
 
     /// CONNECT to SUBACK.

@@ -1,0 +1,192 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// What happens between a connection, the store and a handler when one of them does not do as the others expect.
+@Suite struct ConnectionFaultTests {
+    private static let quick: ReconnectPolicy.Configuration = {
+        var configuration = ReconnectPolicy.Configuration()
+        configuration.baseDelay = .milliseconds(1)
+        configuration.maximumDelay = .milliseconds(2)
+        return configuration
+    }()
+
+    private func publish(_ payload: [UInt8], packetID: UInt16, duplicate: Bool = false) -> MQTTPacket {
+        .publish(
+            MQTTPublish(
+                topic: "topic-1", payload: payload, qos: .atLeastOnce, duplicate: duplicate, packetID: packetID))
+    }
+
+    private func agent(
+        _ runtime: PushRuntime,
+        _ configuration: PushAgent.Configuration,
+        _ handler: RecordingHandler
+    ) -> PushAgent {
+        PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: Self.quick)
+    }
+
+    /// Without a file an acknowledgement waits for the handler, longer than some brokers wait for the acknowledgement.
+    @Test func aMessageThatIsSentAgainWhileItsHandlerRunsHoldsUpNoAcknowledgement() async throws {
+        try await withFakeBroker { broker, durable, configuration in
+            var settings = PushRuntime.Configuration(stateDirectory: durable.configuration.stateDirectory)
+            settings.inbox = .memory
+            let runtime = try PushRuntime(configuration: settings)
+            let release = DispatchSemaphore(value: 0)
+            let handler = RecordingHandler { call in
+                if call.message.rawPayload["n"]?.int64 == 1 { release.wait() }
+                return .newData
+            }
+            let agent = self.agent(runtime, configuration, handler)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    try connection.send(self.publish(Array(#"{"n":1}"#.utf8), packetID: 1))
+                    return KeptConnection(connection)
+                }
+                _ = await firstEvent(events) { if case .message = $0 { true } else { false } }
+                _ = try await broker.play { _ in
+                    try kept.connection.send(
+                        self.publish(Array(#"{"n":1}"#.utf8), packetID: 1, duplicate: true),
+                        self.publish(Array(#"{"n":2}"#.utf8), packetID: 2))
+                }
+                _ = await firstEvent(events) {
+                    if case .message(let event) = $0 { event.messageID == 2 } else { false }
+                }
+                release.signal()
+                let acknowledged = try await broker.play { _ in try kept.connection.receiveAcknowledgements(3) }
+                #expect(acknowledged == [1, 1, 2])
+                #expect(await handler.next(2).count == 2)
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    /// The broker goes away while reading is paused, since the store cannot be written. On the next connection its
+    /// silence is noticed all the same.
+    @Test func aConnectionThatFollowsAPausedOneIsWatched() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            var configuration = configuration
+            configuration.keepAlive = .milliseconds(200)
+            let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
+            // The store is back before the next connection comes.
+            var slow = ReconnectPolicy.Configuration()
+            slow.baseDelay = .seconds(3)
+            slow.maximumDelay = .seconds(3)
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: slow)
+            try await whileRunning(agent) {
+                let asked = try await broker.play { broker in
+                    let first = try broker.accept()
+                    try first.open(sessionPresent: true)
+                    // Another writer: nothing can be stored meanwhile.
+                    try Inbox(path: path).transaction { _ throws(InboxError) in Self.fill(first) }
+                    first.reset()
+                    let second = try broker.accept()
+                    try second.open(sessionPresent: true)
+                    var asked = 0
+                    while asked < 10, case .pingreq? = try? second.receive() { asked += 1 }
+                    return asked
+                }
+                // It asked, heard nothing, and left.
+                #expect((1..<10).contains(asked))
+            }
+        }
+    }
+
+    /// Sends more than is kept unstored, until the peer takes no more.
+    private static func fill(_ connection: FakeConnection) {
+        let payload = [UInt8](repeating: 0x20, count: 200_000)
+        for identifier in 1...200 {
+            var bytes: [UInt8] = []
+            let packet = MQTTPublish(
+                topic: "topic-1", payload: payload, qos: .atLeastOnce, packetID: UInt16(identifier))
+            guard (try? MQTTPacket.publish(packet).encode(into: &bytes)) != nil,
+                (try? connection.send(bytes: bytes)) != nil
+            else { return }
+        }
+    }
+
+    @Test func aProofOfArrivalIsStoredThoughNothingElseHappens() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            var configuration = configuration
+            configuration.keepAlive = .milliseconds(100)
+            let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
+            let handler = RecordingHandler()
+            try await whileRunning(self.agent(runtime, configuration, handler)) {
+                let unproven = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    try connection.send(self.publish(Array(#"{"n":1}"#.utf8), packetID: 1))
+                    _ = try connection.receiveAcknowledgements(1)
+                    // Three more questions; the answer to the first proves, and the turns after it could have stored it.
+                    for _ in 1...3 {
+                        guard case .pingreq = try connection.receive() else { throw TestFailure("no PINGREQ") }
+                        try connection.send(.pingresp)
+                    }
+                    var access = Inbox.Configuration()
+                    access.isReadOnly = true
+                    return try Inbox(path: path, configuration: access).unproven(installation: 1)
+                }
+                #expect(unproven.isEmpty)
+                _ = await handler.next(1)
+            }
+        }
+    }
+
+    /// What was stored under a former topic, or for an installation that the cloud has replaced, still has a handler.
+    @Test func storedMessagesOfAFormerInstallationAreDelivered() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let directory = runtime.configuration.stateDirectory
+            let file = "\(directory)/agents/default.json"
+            let state = try JSONValue(parsing: try PrivateFile.read(file) ?? [])
+            let members = (state.members ?? []).map { ($0.key, $0.value) }
+            try PrivateFile.replace(
+                file, with: JSONValue.object(members + [("formerInstallationIDs", ["former"])]).serialized())
+            try Inbox(path: "\(directory)/inbox.sqlite").transaction { transaction throws(InboxError) in
+                let current = try transaction.installation(id: state["installationID"]?.string ?? "")
+                let former = try transaction.installation(id: "former")
+                for installation in [current, former] {
+                    try transaction.insert(
+                        NewRow(
+                            installation: installation, topic: "former-topic", payload: Array("{}".utf8),
+                            receivedAt: .now(), state: .waiting))
+                }
+            }
+            let handler = RecordingHandler()
+            try await whileRunning(self.agent(runtime, configuration, handler)) {
+                #expect(Set(await handler.next(2).map(\.context.messageID)) == [1, 2])
+            }
+        }
+    }
+
+    @Test func aRunEndsWithItsRuntime() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            var slow = ReconnectPolicy.Configuration()
+            slow.baseDelay = .seconds(600)
+            slow.maximumDelay = .seconds(600)
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: slow)
+            let events = agent.events
+            async let run: Void = agent.run()
+            let connection = try await broker.play { broker in
+                let connection = try broker.accept()
+                try connection.open(sessionPresent: true)
+                return KeptConnection(connection)
+            }
+            _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+            await runtime.shutdown()
+            try await run
+            withExtendedLifetime(connection) {}
+        }
+    }
+}
+
+/// Lets a test hold a connection between its scripts.
+private struct KeptConnection: @unchecked Sendable {
+    // Proof: one script has ended before the next begins, and nobody else uses the connection.
+    let connection: FakeConnection
+    init(_ connection: FakeConnection) { self.connection = connection }
+}
