@@ -133,8 +133,12 @@ final class DeliveryCore: Sendable {
         }
         for load in output.loads {
             self.store.load(load) { [weak self] page in
-                self?.change {
-                    $0.inbound.append(.init(messages: page.messages, load: (load, page)))
+                self?.change { state in
+                    guard !state.machine.isDraining, !state.isStopped else {
+                        // The store has marked them as in hand, and nobody will take them.
+                        return state.machine.declined(page.messages)
+                    }
+                    state.inbound.append(.init(messages: page.messages, load: (load, page)))
                 }
             }
         }

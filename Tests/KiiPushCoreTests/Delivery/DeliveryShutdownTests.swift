@@ -2,6 +2,32 @@ import Foundation
 import KiiPushCore
 import Testing
 
+/// A store that answers when it is told to.
+private final class HoldingStore: DeliveryStore {
+    let changes = Journal<DeliveryChange>()
+    let asked = Journal<DeliveryLoad>()
+    private let held = Locked<[@Sendable (DeliveryPage) -> Void]>([])
+
+    func record(_ changes: [DeliveryChange]) {
+        for change in changes { self.changes.add(change) }
+    }
+
+    func record(_ changes: [DeliveryChange], thenDurably committed: @escaping @Sendable () -> Void) {
+        self.record(changes)
+        committed()
+    }
+
+    func load(_ request: DeliveryLoad, deliver: @escaping @Sendable (DeliveryPage) -> Void) {
+        self.held.withLock { $0.append(deliver) }
+        self.asked.add(request)
+    }
+
+    func answer(_ page: DeliveryPage) {
+        let held = self.held.withLock { $0 }
+        for deliver in held { deliver(page) }
+    }
+}
+
 @Suite struct DeliveryShutdownTests {
     /// How many threads of this process have this name.
     private func threadCount(_ name: String) -> Int {
@@ -117,9 +143,23 @@ import Testing
         gate.add(1)
     }
 
-    @Test func anIdleRunnerDrainsAtOnce() async {
+    /// The clock stands still, so this ends by the runner's being idle or not at all. What the runner reads from its
+    /// store at the start may still be under way.
+    @Test(.timeLimit(.minutes(1)))
+    func anIdleRunnerDrainsWithoutWaitingForTheDeadline() async {
         let fixture = RunnerFixture(ClosureHandler { _, _, _ in })
-        // The clock stands still, so only being idle can end this.
         #expect(await fixture.runner.drain(until: fixture.clock.now + .seconds(1)))
+    }
+
+    @Test func aPageThatComesAfterTheDrainIsGivenBack() async throws {
+        let store = HoldingStore()
+        let runner = DeliveryRunner(store: store)
+        runner.attach(installation: 1, id: "i", receiver: TestReceiver(handler: ClosureHandler { _, _, _ in }))
+        await store.asked.first(1)
+        #expect(await runner.drain(until: .now() + .seconds(60)))
+        let suspect = StoredMessage.push(1).with { $0.wasInHand = true }
+        store.answer(DeliveryPage(messages: [suspect, .push(2)], isComplete: true))
+        // The suspect stays in hand.
+        #expect(store.changes.entries == [.change(2, .waiting)])
     }
 }
