@@ -1,5 +1,7 @@
 /// A stored message that some handler is meant for.
-package struct DecodedMessage: Deliverable {
+///
+/// By reference: it is handed on several times on its way, and what it holds is large and never changes.
+package final class DecodedMessage: Deliverable {
     package enum Content: Sendable {
         case message(ReceivedMessage)
         case command(ThingCommand)
