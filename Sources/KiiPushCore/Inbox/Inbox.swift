@@ -100,9 +100,7 @@ package final class Inbox {
         do throws(InboxError) {
             try self.statements.begin.run()
             try self.readLedgerIfOthersWrote()
-            // A name of its own: the optimiser of Swift 6.3 crashes on a temporary of a type that cannot be copied.
-            let transaction = InboxTransaction(self)
-            let result = try body(transaction)
+            let result = try body(InboxTransaction(self))
             if self.pending != self.ledger { try self.statements.writeLedger(self.pending) }
             try self.statements.commit.run()
             self.ledger = self.pending
