@@ -16,19 +16,27 @@ struct PrintingHandler: RemoteNotificationHandler {
 @main
 struct MinimalAgent {
     static func main() async throws {
-        let app = KiiApp(
-            appID: variable("KII_APP_ID"), appKey: Secret(variable("KII_APP_KEY")), baseURL: variable("KII_BASE_URL"))
+        guard let appID = variable("KII_APP_ID"), let appKey = variable("KII_APP_KEY"),
+            let url = variable("KII_BASE_URL")
+        else {
+            print("MinimalAgent: set KII_APP_ID, KII_APP_KEY and KII_BASE_URL")
+            exit(78)
+        }
         var settings = PushRuntime.Configuration()
         settings.certificateAuthorityFile = variable("KII_CA_FILE")
         let agent = PushAgent(
             runtime: try PushRuntime(configuration: settings),
-            configuration: .init(app: app, account: .pseudoUser, subscriptions: [.topic(Topic("alerts"))]),
+            configuration: .init(
+                app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url),
+                account: .pseudoUser,
+                subscriptions: [.topic(Topic("alerts"))]
+            ),
             handler: PrintingHandler()
         )
         try await agent.run()
     }
 
-    static func variable(_ name: String) -> String {
-        getenv(name).map { String(cString: $0) } ?? ""
+    static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
     }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Stopping, starting again, sharing a runtime, and a broker that goes away.
-@Suite struct AgentRunTests {
+@Suite(.timeLimit(.minutes(3))) struct AgentRunTests {
     private func configuration(_ emulator: Emulator, name: String = "default") -> PushAgent.Configuration {
         PushAgent.Configuration(name: name, app: emulator.app, account: .pseudoUser)
     }
@@ -72,6 +72,54 @@ import Testing
             let calls = try await whileRunning(next) { await handler.next(1) }
             #expect(calls.first?.message.rawPayload["n"]?.int64 == 2)
             await second.shutdown()
+        }
+    }
+
+    @Test func nothingIsStartedAnyMoreWhenTheStopIsTold() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let handler = HandlerUntilStop()
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler)
+            let events = agent.events
+            try await whileRunning(agent) {
+                try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    for number: UInt16 in 1...5 {
+                        try connection.send(
+                            .publish(
+                                MQTTPublish(
+                                    topic: "topic-1", payload: Array("{}".utf8), qos: .atLeastOnce, packetID: number)))
+                    }
+                    _ = try connection.receiveAcknowledgements(5)
+                }
+                _ = await firstEvent(events) { event in
+                    if case .message(let message) = event, case .started = message.kind { true } else { false }
+                }
+                // The rest happens while the agent stops: its first answer is given when the stop is told.
+                handler.answer(when: events)
+            }
+            #expect(handler.calls.withLock { $0 } == 1)
+        }
+    }
+
+    /// Holds its answer back until the agent says that it stops.
+    private final class HandlerUntilStop: AsyncRemoteNotificationHandler {
+        let calls = Locked(0)
+        private let (stops, stop) = AsyncStream<Void>.makeStream()
+
+        func answer(when events: AsyncStream<PushEvent>) {
+            Task {
+                _ = await firstEvent(events) { if case .stopping = $0 { true } else { false } }
+                self.stop.finish()
+            }
+        }
+
+        func didReceiveRemoteNotification(
+            _ message: ReceivedMessage, context: DeliveryContext
+        ) async throws -> FetchResult {
+            self.calls.withLock { $0 += 1 }
+            for await _ in self.stops {}
+            return .newData
         }
     }
 

@@ -50,11 +50,9 @@ import Testing
             }
             kill(getpid(), SIGKILL)
         }
-        let killed = try #require(try RuntimeFile.read(runtimeFile))
+        #expect(try RuntimeFile.read(runtimeFile) != nil)
         // Waits for the broker of the killed one, which is told to end by the kernel.
         try await withEmulator(.init(directory: directory.path)) { client in
-            #expect(client.emulator.baseURL == killed.baseURL)
-            #expect(client.emulator.mqttPort == killed.mqttPort)
             #expect(BrokerProcess.all(directory: directory.path).count == 1)
             let receiver = try await client.receiver(loggingInAs: "ann")
             let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)

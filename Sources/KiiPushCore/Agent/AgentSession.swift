@@ -155,13 +155,14 @@ final class AgentSession: Sendable {
 
     /// The graceful end: no more messages, running handlers finish, what they answered is stored and acknowledged.
     private func stop() async {
-        self.agent.hub.emit(.stopping)
         let link = self.link
         let grace = self.agent.runtime.configuration.shutdownGrace
         // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
         _ = try? await self.loop.run { link.value.stopReading() }
         let deadline = MonotonicInstant.now() + grace
         for (key, _) in self.installations { self.core.runner.detach(installation: key) }
+        // Told when nothing new is started any more, so that a handler may hold its answer back until then.
+        self.agent.hub.emit(.stopping)
         for (key, _) in self.installations { await self.core.runner.detach(installation: key, until: deadline) }
         let stored = OneShot<Void>()
         self.core.mailbox.record([]) { stored.resume(()) }

@@ -27,7 +27,7 @@ public enum PushEvent: Sendable {
     case inboxInMemory(reason: String)
     /// Something happened to a message.
     case message(MessageEvent)
-    /// The agent was asked to stop and finishes what is running.
+    /// The agent was asked to stop: no handler is started any more, and those that run are waited for.
     case stopping
 
     /// A connection that carries messages.
