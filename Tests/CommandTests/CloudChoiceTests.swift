@@ -11,7 +11,9 @@ import Testing
 
     private static let configuration = """
         {"version":1,"profiles":{"default":{"baseURL":"http://127.0.0.1:1/config","appID":"config"},\
-        "site":{"site":"mars","appID":"a"},"both":{"site":"jp","baseURL":"http://127.0.0.1:1"}}}
+        "site":{"site":"mars","appID":"a"},"both":{"site":"jp","baseURL":"http://127.0.0.1:1"},\
+        "typo":{"sit":"jp","appID":"a"},"odd":{"frobnicate":1},"text":"jp","empty":{},"proxy":{"proxy":"http://p"},\
+        "half":{"site":"jp"}}}
         """
 
     @Test(arguments: [
@@ -42,15 +44,53 @@ import Testing
         #expect(result.error.hasPrefix(words + "\n"))
     }
 
+    private static let noCloud =
+        "names no cloud: \"appID\" and \"site\" or \"baseURL\" are missing\n"
+        + "          add them, or remove the profile from the file to use the emulator\n"
+
     @Test(arguments: [
         ("site", "/profiles/site/site is 'mars': expected one of us, jp, sg, eu, cn3\n"),
         ("both", "profile 'both' has both site and baseURL\n          remove one of them\n"),
+        (
+            "typo",
+            "profile 'typo' has the unknown member 'sit'; did you mean 'site'?\n"
+                + "          a profile has site, baseURL, appID, caFile, proxy\n"
+        ),
+        (
+            "odd",
+            "profile 'odd' has the unknown member 'frobnicate'\n"
+                + "          a profile has site, baseURL, appID, caFile, proxy\n"
+        ),
+        ("text", "/profiles/text must be an object\n"),
+        ("empty", "profile 'empty' \(Self.noCloud)"),
+        ("proxy", "profile 'proxy' \(Self.noCloud)"),
     ])
     func refusesAConfigurationThatIsWrong(profile: String, words: String) throws {
         let path = try self.tool.write(Self.configuration, to: "config/kii-push/config.json", mode: 0o644)
         let result = try self.tool("register", "-p", profile)
         #expect(result.exit == 78)
         #expect(result.error == "kii-push: \(path): \(words)")
+    }
+
+    @Test func missesTheAppOfAProfileThatNamesASite() throws {
+        let path = try self.tool.write(Self.configuration, to: "config/kii-push/config.json", mode: 0o644)
+        let result = try self.tool("register", "-p", "half")
+        #expect(result.exit == 78)
+        #expect(
+            result.error == """
+                kii-push: the app's ID of profile 'half' is missing
+                          give --app-id, or "appID" in \(path)
+
+                """
+        )
+    }
+
+    @Test func servesNoConfiguredProfileWithTheEmulator() throws {
+        try self.tool.write(Self.configuration, to: "config/kii-push/config.json", mode: 0o644)
+        try self.tool.write(Self.runtimeFile + "\(getpid())}", to: "run/kii-push/emulator.json")
+        // Nobody listens where the runtime file says; only a profile that the file does not have gets so far.
+        #expect(try self.tool("register", "-p", "absent").exit == 69)
+        #expect(try self.tool("register", "-p", "empty").exit == 78)
     }
 
     @Test func missesTheFileThatItWasTold() throws {

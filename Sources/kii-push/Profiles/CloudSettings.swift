@@ -31,6 +31,7 @@ struct CloudSettings: Sendable {
         var baseURL = givenURL ?? configuration.baseURL
         var appID = givenID ?? configuration.appID
         guard baseURL != nil || appID != nil || saved?.registeredURL != nil else {
+            if let path = configuration.path { throw Self.noCloud(named: location.name, in: path) }
             let emulator = try Self.emulator(at: location.paths.emulator, saved: saved, profile: location.name)
             self.app = emulator.app
             self.admin = emulator.admin
@@ -78,6 +79,14 @@ struct CloudSettings: Sendable {
             )
         }
         return KiiApp(appID: appID, appKey: appKey, baseURL: baseURL)
+    }
+
+    private static func noCloud(named profile: String, in path: String) -> CommandFailure {
+        CommandFailure(
+            .configuration,
+            "\(path): profile '\(profile)' names no cloud: \"appID\" and \"site\" or \"baseURL\" are missing",
+            hint: "add them, or remove the profile from the file to use the emulator"
+        )
     }
 
     private static func emulator(
