@@ -168,6 +168,23 @@ import Testing
         #expect(result.output.hasPrefix("kind      push-to-user\ntopic     todo\n"))
     }
 
+    private static let unresolved: [(String, String)] = [
+        (#"{"topic":"alerts","msg":"hi"}"#, "topic     alerts (no scope: source unknown)"),
+        (#"{"topic":"todo","objectScopeType":"APP_AND_USER"}"#, "topic     todo (no usable scope: source unknown)"),
+        (#"{"bucketID":"notes"}"#, "bucket    notes (no scope: source unknown)"),
+        (
+            #"{"bucketID":"notes","bucketType":"rw","objectID":"o1"}"#,
+            "bucket    notes (rw) (no scope: source unknown)\nobject    o1"
+        ),
+    ]
+
+    @Test(arguments: unresolved)
+    func namesASourceThatLacksItsScope(payload: String, lines: String) throws {
+        let result = try self.tool("decode", input: payload)
+        #expect(result.exit == 0)
+        #expect(result.output.contains("\n" + lines + "\n"))
+    }
+
     @Test func warnsOfAKeyThatIsThereTwice() throws {
         let result = try self.tool("decode", input: #"{"msg":1,"msg":2}"#)
         #expect(result.exit == 0)

@@ -15,9 +15,9 @@ struct MessageText {
         var rows: [(String, String?)] = [("kind", self.style(self.message.kind.text, .bold))]
         rows += [
             ("event", self.message.value(of: .type)?.terminalSafe),
-            ("topic", self.message.sourceTopic.map { $0.scope.text(of: $0.id).terminalSafe }),
+            ("topic", self.topic),
             ("bucket", self.bucket),
-            ("object", self.message.sourceObject?.id.terminalSafe),
+            ("object", self.text(of: .objectID)),
             ("scope", self.scope),
             ("sender", self.message.sender?.text.terminalSafe),
             ("origin", self.message.value(of: .origin)?.terminalSafe),
@@ -52,10 +52,25 @@ struct MessageText {
         return parts.joined(separator: " ")
     }
 
+    private var topic: String? {
+        if let topic = self.message.sourceTopic { return topic.scope.text(of: topic.id).terminalSafe }
+        return self.text(of: .topic).map { $0 + self.scopeNote }
+    }
+
     private var bucket: String? {
-        guard let bucket = self.message.sourceBucket else { return nil }
-        let type = self.message.value(of: .bucketType).map { " (\($0.terminalSafe))" } ?? ""
-        return bucket.scope.text(of: bucket.id).terminalSafe + type
+        let type = self.text(of: .bucketType).map { " (\($0))" } ?? ""
+        if let bucket = self.message.sourceBucket { return bucket.scope.text(of: bucket.id).terminalSafe + type }
+        return self.text(of: .bucketID).map { $0 + type + self.scopeNote }
+    }
+
+    /// Why a topic or bucket that is named is not the message's source: without its scope, nobody can tell which it is.
+    private var scopeNote: String {
+        self.message.scopeType == nil ? " (no scope: source unknown)" : " (no usable scope: source unknown)"
+    }
+
+    private func text(of field: MessageField) -> String? {
+        guard let text = self.message.value(of: field), !text.isEmpty else { return nil }
+        return text.terminalSafe
     }
 
     /// Said where neither a topic nor a bucket does.
