@@ -125,7 +125,9 @@ import Testing
     }
 
     private static let badPayloads: [(String, String)] = [
-        (#"{"a":"#, #"the payload is not JSON at byte 5, value "/a": it ends too early; check that it was sent whole"#),
+        (#"{"a":"#, "the payload is not JSON at byte 5 in /a: it ends too early; check that it was sent whole"),
+        ("{", "the payload is not JSON at byte 1: it ends too early; check that it was sent whole"),
+        ("", "the payload is not JSON: the document is empty; send a value"),
         (#"{"aps":{"badge":"x"}}"#, #"the payload has a string at "/aps/badge"; send a whole number"#),
         ("[1]", "the payload is an array; send an object"),
     ]

@@ -46,7 +46,10 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// One line: what is wrong, where, and what to do about it.
     public var description: String {
-        "not JSON at byte \(self.byteOffset), value \(self.pointer.abbreviated): \(self.code.advice)"
+        // An empty document has no places, and its root no name.
+        guard self.code != .empty else { return "not JSON: \(self.code.advice)" }
+        let place = self.pointer.tokens.isEmpty ? "" : " in \(self.pointer.abbreviated.dropFirst().dropLast())"
+        return "not JSON at byte \(self.byteOffset)\(place): \(self.code.advice)"
     }
 }
 

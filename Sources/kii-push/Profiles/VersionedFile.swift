@@ -29,7 +29,7 @@ struct VersionedFile {
         do {
             self.root = try JSONValue(parsing: bytes)
         } catch {
-            throw CommandFailure(.configuration, "\(path) is not valid JSON: \(error)")
+            throw CommandFailure(.configuration, "\(path) is \(error)")
         }
         guard let version = self.root["version"]?.int64 else {
             throw CommandFailure(.configuration, "\(path) has no version", hint: "add \"version\": \(Self.version)")
