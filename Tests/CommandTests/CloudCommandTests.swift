@@ -121,6 +121,7 @@ import Testing
         #expect(result.exit == 77)
         #expect(result.output == "")
         #expect(result.error.hasPrefix("kii-push: cannot sign in: POST "))
+        #expect(result.error.hasSuffix("\n          if there is no user 'alice' yet, create it: add --create\n"))
         let missing = try session.tool("register", "-p", "other", "--user", "alice")
         #expect(missing.exit == 78)
         #expect(missing.error.hasPrefix("kii-push: the password of user 'alice' is missing\n"))
@@ -132,7 +133,15 @@ import Testing
         let missing = try session.tool("send", "topic", "nosuch", "--data", #"{"a":1}"#, "--json")
         #expect(missing.exit == 76)
         #expect(missing.error.contains(#""category":"protocol""#))
-        #expect(missing.error.contains(#""code":"TOPIC_NOT_FOUND","http_status":404,"exit":76}"#))
+        #expect(missing.error.contains(#""code":"TOPIC_NOT_FOUND","http_status":404,"hint":"create it: "#))
+        let words = try session.tool("send", "topic", "nosuch", "--data", #"{"a":1}"#)
+        #expect(
+            words.error == """
+                kii-push: there is no topic nosuch
+                          create it: kii-push subscribe nosuch; or see what there is: kii-push topics
+
+                """
+        )
         let nested = try session.tool("send", "user", "me", "--data", #"{"a":{"b":1}}"#)
         #expect(nested.exit == 65)
         #expect(nested.error.contains(#""/data/a""#))
@@ -148,6 +157,15 @@ import Testing
         #expect(try session.succeed("unsubscribe", "alerts") == "unsubscribed alerts\n")
         #expect(try session.succeed("unsubscribe", "alerts") == "unsubscribed alerts (it was not subscribed)\n")
         #expect(try session.succeed("topics", "--subscribed") == "news\n")
+        let missing = try session.tool("unsubscribe", "nosuch")
+        #expect(missing.exit == 76)
+        #expect(
+            missing.error == """
+                kii-push: there is no topic nosuch
+                          see what there is: kii-push topics --subscribed
+
+                """
+        )
     }
 
     @Test func reachNoCloudThatIsNotThere() throws {

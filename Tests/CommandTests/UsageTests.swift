@@ -14,6 +14,16 @@ import Testing
         Case(arguments: ["decde"], message: "unknown command 'decde'; did you mean 'decode'?"),
         Case(arguments: ["frobnicate"], message: "unknown command 'frobnicate'"),
         Case(arguments: ["help", "decde"], message: "unknown command 'decde'; did you mean 'decode'?"),
+        Case(
+            arguments: ["send", "alerts", "--data", "{}"],
+            message: "unknown command 'alerts'; did you mean 'send topic alerts'?",
+            help: "kii-push send"
+        ),
+        Case(
+            arguments: ["send", "tpoic", "alerts"],
+            message: "unknown command 'tpoic'; did you mean 'topic'?",
+            help: "kii-push send"
+        ),
         Case(arguments: ["--json", "decode"], message: "'--json' comes before a command; options follow it"),
         Case(
             arguments: ["decode", "--jsno"],

@@ -87,6 +87,7 @@ struct CommandLineParser {
         return UsageError("'\(word)' comes before a command; options follow it", commandPath: path)
     }
 
+    /// `path` starts with the tool's own name, which a guess leaves out.
     private static func unknownCommand(
         _ word: String,
         below type: any ParsableCommand.Type,
@@ -95,7 +96,10 @@ struct CommandLineParser {
         let names = type.configuration.subcommands.flatMap {
             [$0.configuration.commandName] + $0.configuration.aliases
         }
-        let guess = suggestion(for: word, among: names).map { "; did you mean '\($0)'?" } ?? ""
+        let likely = type.configuration.likelySubcommand.map {
+            (path.split(separator: " ").dropFirst() + [$0[...], word[...]]).joined(separator: " ")
+        }
+        let guess = (suggestion(for: word, among: names) ?? likely).map { "; did you mean '\($0)'?" } ?? ""
         return UsageError("unknown command '\(word)'\(guess)", commandPath: path)
     }
 }

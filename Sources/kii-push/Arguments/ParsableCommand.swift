@@ -48,6 +48,8 @@ struct CommandConfiguration: Sendable {
     /// Paragraphs below the examples; each line is wrapped on its own.
     var discussion: [String] = []
     var subcommands: [any ParsableCommand.Type] = []
+    /// The subcommand that is probably meant where a word names none and resembles none.
+    var likelySubcommand: String?
     /// Other names by which the command answers; not shown in lists.
     var aliases: [String] = []
     /// The exit codes that this command can end with, beyond 0 and 64.

@@ -115,8 +115,18 @@ struct RegisterCommand: ParsableCommand {
             return registration
         } catch {
             await runtime.shutdown()
-            throw error
+            throw isCreatingUser ? error : Self.advising(error, account)
         }
+    }
+
+    /// The cloud tells nobody whether the name or the password is wrong, so the advice is for both.
+    private static func advising(_ error: any Error, _ account: SavedProfile.Account) -> any Error {
+        guard case .user = account, case .signInRefused(let refusal)? = error as? PushAgentError,
+            refusal.errorCode != .appNotFound
+        else { return error }
+        var failure = CommandFailure(describing: error)
+        failure.hint = "if there is no \(account.text) yet, create it: add --create"
+        return failure
     }
 }
 

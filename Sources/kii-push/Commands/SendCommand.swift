@@ -12,6 +12,7 @@ struct SendCommand: ParsableCommand {
             ),
         ],
         subcommands: [SendTopicCommand.self, SendUserCommand.self, SendObjectCommand.self],
+        likelySubcommand: "topic",
         aliases: ["pub"]
     )
 }

@@ -39,7 +39,7 @@ struct SendTopicCommand: ParsableCommand {
             let topic = Topic(name.id, in: try session.scope(name.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.
             let token = try await topic.scope == .app ? session.adminTokenOrOwn() : session.ownTokenOrAdmin()
-            let sent = try await session.client.send(message, to: topic, token: token)
+            let sent = try await session.send(message, to: topic, token: token)
             let target = SubscriptionTarget.topic(topic)
             try console.line("sent \(sent.id) to topic \(target.text)")
             try console.object("sent", [("id", JSONValue(sent.id)), ("target", .object(target.json))])

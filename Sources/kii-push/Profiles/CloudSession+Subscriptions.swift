@@ -30,7 +30,28 @@ extension CloudSession {
             return true
         } catch let error as KiiError where error.errorCode == .pushSubscriptionNotFound {
             return false
+        } catch let error as KiiError where error.errorCode == .topicNotFound {
+            guard case .topic(let topic) = target else { throw error }
+            throw self.missing(topic, error, hint: "see what there is: kii-push topics --subscribed")
         }
+    }
+
+    /// Sends to a topic that has to be there.
+    func send(_ message: PushMessage, to topic: Topic, token: Secret) async throws -> SentMessage {
+        do {
+            return try await self.client.send(message, to: topic, token: token)
+        } catch let error as KiiError where error.errorCode == .topicNotFound {
+            let creation = "kii-push subscribe \(SubscriptionTarget.topic(topic).text)\(self.profile.option)"
+            let list = "kii-push topics" + (topic.scope == .app ? "" : " \(topic.scope.text)")
+            throw self.missing(topic, error, hint: "create it: \(creation); or see what there is: \(list)")
+        }
+    }
+
+    private func missing(_ topic: Topic, _ error: KiiError, hint: String) -> CommandFailure {
+        var failure = CommandFailure(describing: error)
+        failure.message = "there is no topic \(SubscriptionTarget.topic(topic).text)"
+        failure.hint = hint + self.profile.option
+        return failure
     }
 
     /// The app's own topics are its administrator's to create; those of users, groups and things are their members'.

@@ -89,9 +89,10 @@ struct Profile: Sendable {
     }
 
     /// The command that registers this profile.
-    var registerHint: String {
-        "run: kii-push register" + (self.name == ProfileLocation.defaultName ? "" : " --profile \(self.name)")
-    }
+    var registerHint: String { "run: kii-push register" + self.option }
+
+    /// What names this profile at the end of a command; empty for the default one.
+    var option: String { self.name == ProfileLocation.defaultName ? "" : " --profile \(self.name)" }
 }
 
 /// Where a profile's files are.
