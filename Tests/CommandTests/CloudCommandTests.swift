@@ -149,6 +149,24 @@ import Testing
         #expect(try session.tool("send", "user", "me", "--data-file", "/nonexistent").exit == 66)
     }
 
+    @Test(arguments: [
+        (
+            "topic", #"{"b":1,"a":null}"#,
+            #"message at "/data/a" cannot be used: it must be a string, number or Boolean, not null"#
+        ),
+        (
+            "user", #"{"a":null}"#,
+            #"message at "/data/a" cannot be used: it must be a string, number or Boolean, not null"#
+        ),
+        ("topic", #"{"a":1,"b":2,"a":1}"#, "the data has the key /a more than once\n          write each key once"),
+        ("object", #"{"o":{"k":1,"k":2}}"#, "the data has the key /o/k more than once\n          write each key once"),
+    ])
+    func refuseDataThatDoesNotArriveAsWritten(kind: String, data: String, words: String) throws {
+        let result = try Tool()("send", kind, "alerts", "--data", data)
+        #expect(result.exit == 65)
+        #expect(result.error == "kii-push: \(words)\n")
+    }
+
     @Test func endSubscriptions() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

@@ -16,7 +16,8 @@ struct DataOptions: ParsableArguments {
 
     /// Reads and checks the object. Touches no network.
     ///
-    /// - Throws: ``CommandFailure`` with exit 65 when it is no JSON object, 66 when the file cannot be read.
+    /// - Throws: ``CommandFailure`` with exit 65 when it is no JSON object or has a key twice, of which a receiver would
+    ///   see one only; with exit 66 when the file cannot be read.
     func value() throws -> JSONValue {
         let bytes =
             if let file = self.file { try InputFile.read(file) } else { try self.dataBytes() }
@@ -28,6 +29,9 @@ struct DataOptions: ParsableArguments {
         }
         guard value.kind == .object else {
             throw CommandFailure(.badInput, "the data is no JSON object", hint: #"write it as {"key":"value"}"#)
+        }
+        if let key = value.duplicateKeys.first {
+            throw CommandFailure(.badInput, "the data has the key \(key) more than once", hint: "write each key once")
         }
         return value
     }
@@ -46,7 +50,12 @@ struct MessageOptions: ParsableArguments {
     @Flag(help: "Tell receivers when it was sent.")
     var when = false
 
-    func message(_ data: JSONValue) -> PushMessage {
+    /// - Throws: ``KiiInputError`` when a member is null: refused like a nested value, before anything is sent.
+    func message(_ data: JSONValue) throws -> PushMessage {
+        if let key = data.members?.first(where: \.value.isNull)?.key {
+            let pointer = JSONPointer(tokens: ["data", key])
+            throw KiiInputError(.message, at: pointer, rule: "a string, number or Boolean, not null")
+        }
         var message = PushMessage(data: data)
         message.pushMessageType = self.type
         message.sendWhen = self.when ? true : nil

@@ -34,7 +34,7 @@ struct SendTopicCommand: ParsableCommand {
 
     func run() async throws {
         let (console, name) = (self.output.console, self.topic)
-        let message = self.message.message(try self.data.value())
+        let message = try self.message.message(try self.data.value())
         try await CloudSession.use(self.profile, console: console) { session in
             let topic = Topic(name.id, in: try session.scope(name.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.

@@ -33,7 +33,7 @@ struct SendUserCommand: ParsableCommand {
 
     func run() async throws {
         let (console, user) = (self.output.console, self.user)
-        let message = self.message.message(try self.data.value())
+        let message = try self.message.message(try self.data.value())
         try await CloudSession.use(self.profile, console: console) { session in
             let userID = try user == "me" ? session.ownUserID() : user
             let sent = try await session.client.send(message, toUser: userID, token: session.adminTokenOrOwn())
