@@ -6,14 +6,24 @@ public struct KiiApp: Sendable, Hashable {
     public var appKey: Secret
     /// The root of the REST API, `http` or `https`, usually ending in `/api`; a slash at the end is dropped.
     public var baseURL: String
+    /// The root of thing-if, which onboards things. Default: ``baseURL`` with `thing-if` in place of a last `api`, as
+    /// at Kii's own sites.
+    public var thingIFBaseURL: String
 
     /// Names an app at an address of its own, such as an emulator's.
     ///
     /// Whether the values can be used is checked by each call, which throws ``KiiInputError`` before it sends anything.
-    public init(appID: String, appKey: Secret, baseURL: String) {
+    ///
+    /// - Parameters:
+    ///   - appID: The app's ID.
+    ///   - appKey: The app's key.
+    ///   - baseURL: The root of the REST API.
+    ///   - thingIFBaseURL: The root of thing-if. Default: derived from `baseURL`.
+    public init(appID: String, appKey: Secret, baseURL: String, thingIFBaseURL: String? = nil) {
         self.appID = appID
         self.appKey = appKey
         self.baseURL = baseURL
+        self.thingIFBaseURL = thingIFBaseURL ?? KiiApp.thingIFBaseURL(beside: baseURL)
     }
 
     /// Names an app at one of Kii's own sites.
@@ -23,24 +33,35 @@ public struct KiiApp: Sendable, Hashable {
 }
 
 extension KiiApp {
-    /// The root without slashes at its end.
+    private static func thingIFBaseURL(beside baseURL: String) -> String {
+        let root = baseURL.withoutLastSlashes
+        return (root.hasSuffix("/api") ? root.dropLast("/api".count) : root) + "/thing-if"
+    }
+
+    /// The root of a service without slashes at its end.
     ///
     /// - Throws: ``KiiInputError`` when a value could not be sent, or would change another part of the request.
-    func checkedBaseURL() throws(KiiInputError) -> String {
+    func checkedBaseURL(of service: KiiService) throws(KiiInputError) -> String {
         guard self.appID.isVisibleASCII else {
             throw KiiInputError(.appID, rule: "one or more visible ASCII characters")
         }
         guard self.appKey.reveal().isVisibleASCII else {
             throw KiiInputError(.appKey, rule: "one or more visible ASCII characters")
         }
-        var root = self.baseURL[...]
-        while root.utf8.last == UInt8(ascii: "/") { root.removeLast() }
+        switch service {
+        case .api: return try KiiApp.checked(self.baseURL, .baseURL)
+        case .thingIF: return try KiiApp.checked(self.thingIFBaseURL, .thingIFBaseURL)
+        }
+    }
+
+    private static func checked(_ url: String, _ field: KiiInputError.Field) throws(KiiInputError) -> String {
+        let root = url.withoutLastSlashes
         guard let authority = KiiApp.authority(of: root), !authority.isEmpty, root.isVisibleASCII,
             root.utf8.allSatisfy({ $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }),
             !authority.utf8.contains(UInt8(ascii: "@"))
         else {
             throw KiiInputError(
-                .baseURL,
+                field,
                 rule: "an http or https URL such as https://api.kii.com/api, without user name, query or fragment"
             )
         }
@@ -55,7 +76,21 @@ extension KiiApp {
     }
 }
 
+extension String {
+    fileprivate var withoutLastSlashes: Substring {
+        var rest = self[...]
+        while rest.utf8.last == UInt8(ascii: "/") { rest.removeLast() }
+        return rest
+    }
+}
+
 extension StringProtocol {
+    /// Whether the text can be a header field's value: not empty, printable ASCII, no space at either end.
+    var isHeaderText: Bool {
+        self.utf8.allSatisfy { (0x20...0x7E).contains($0) } && self.first.map { $0 != " " } ?? false
+            && self.last != " "
+    }
+
     /// Whether the text has at least one byte and each lies from `!` to `~`, so that it ends no header line and no URL.
     var isVisibleASCII: Bool {
         !self.isEmpty && self.utf8.allSatisfy { (0x21...0x7E).contains($0) }

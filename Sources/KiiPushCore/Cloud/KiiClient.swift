@@ -68,7 +68,7 @@ public struct KiiClient: Sendable {
         path: String,
         token: Secret?
     ) throws(KiiInputError) -> HTTPRequest {
-        var url = try self.app.checkedBaseURL() + path
+        var url = try self.app.checkedBaseURL(of: endpoint.service) + path
         for (position, item) in endpoint.query.enumerated() {
             url += (position == 0 ? "?" : "&") + item.name.percentEncoded + "=" + item.value.percentEncoded
         }
@@ -86,6 +86,12 @@ public struct KiiClient: Sendable {
         case .json(let value, let mediaType):
             request.fields.append(HTTPField("Content-Type", mediaType))
             request.body = value.serialized()
+        case .bytes(let bytes, let mediaType):
+            guard mediaType.isHeaderText else {
+                throw KiiInputError(.mediaType, rule: "a media type such as image/png, in printable ASCII")
+            }
+            request.fields.append(HTTPField("Content-Type", mediaType))
+            request.body = bytes
         }
         return request
     }

@@ -8,6 +8,11 @@ public protocol KiiEndpoint: Sendable {
 
     /// The HTTP method.
     var method: HTTPMethod { get }
+    /// Which of the cloud's services has the resource. Default: the REST API.
+    var service: KiiService { get }
+    /// Whether asking twice has the effect of asking once, so that the call may be repeated when its answer was lost.
+    /// Default: true for every method but POST (RFC 9110 section 9.2.2).
+    var isIdempotent: Bool { get }
     /// How the call proves who makes it. Default: a bearer token.
     var authorization: KiiAuthorization { get }
     /// Query parameters, in order, not yet percent-encoded. Default: none.
@@ -32,6 +37,10 @@ public protocol KiiEndpoint: Sendable {
 }
 
 extension KiiEndpoint {
+    /// The REST API.
+    public var service: KiiService { .api }
+    /// True for every method but POST.
+    public var isIdempotent: Bool { self.method != .post }
     /// A bearer token.
     public var authorization: KiiAuthorization { .token }
     /// No parameters.
@@ -49,6 +58,14 @@ extension KiiEndpoint {
 extension KiiEndpoint where Response == Void {
     /// Reads nothing: an answer without content has nothing to read.
     public func decode(_ response: KiiResponse) throws(KiiResponseError) {}
+}
+
+/// One of the cloud's services; each has a root URL of its own.
+public enum KiiService: Sendable, Hashable {
+    /// Kii's REST API, below ``KiiApp/baseURL``.
+    case api
+    /// thing-if, which onboards things, below ``KiiApp/thingIFBaseURL``.
+    case thingIF
 }
 
 /// How a call proves who makes it.
@@ -83,4 +100,6 @@ public enum KiiBody: Sendable, Hashable {
     case empty
     /// JSON under a media type, often one of `application/vnd.kii.…+json`.
     case json(JSONValue, mediaType: String)
+    /// Bytes of any media type, such as an object's body.
+    case bytes([UInt8], mediaType: String)
 }

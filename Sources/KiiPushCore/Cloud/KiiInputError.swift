@@ -41,6 +41,10 @@ extension KiiInputError.Field {
     public static let appKey = Self(rawValue: "appKey")
     /// ``KiiApp/baseURL``.
     public static let baseURL = Self(rawValue: "baseURL")
+    /// ``KiiApp/thingIFBaseURL``.
+    public static let thingIFBaseURL = Self(rawValue: "thingIFBaseURL")
+    /// The media type of a body.
+    public static let mediaType = Self(rawValue: "Content-Type")
     /// The access token of a call that needs one.
     public static let token = Self(rawValue: "token")
     /// A user's ID in a path.

@@ -5,6 +5,7 @@ extension EmulatedCloud {
     ///
     /// - Throws: ``KiiFailure`` 401 without (sufficient) credentials, 403 for a token that is not valid.
     func authenticate(_ call: CloudCall, need: Route.Need) throws(KiiFailure) -> Caller {
+        if case .administrator = need { return try self.administrator(call) }
         if self.settings.isStrict { try self.checkAppHeaders(call) }
         guard let caller = try self.caller(call) else {
             if case .nobody = need { return .anonymous }
@@ -48,6 +49,19 @@ extension EmulatedCloud {
             !self.settings.isStrict || parts[1] == self.settings.app.appKey.reveal()
         else { throw .unauthorized("The app's credentials are not correct.", app: self.appID, caller: nil) }
         return .anonymous
+    }
+
+    private func administrator(_ call: CloudCall) throws(KiiFailure) -> Caller {
+        let words = (call.field("Authorization") ?? "").split(separator: " ", maxSplits: 1).map { String($0) }
+        let app = self.settings.app
+        switch (words.first?.lowercased(), words.dropFirst().first) {
+        case ("bearer", let token?) where try self.caller(token: token.trimmed, now: call.now) == .admin: return .admin
+        case ("basic", let credentials?):
+            let pair = Base64.decode(credentials.trimmed).map { String(decoding: $0, as: UTF8.self) }
+            if pair == "\(app.clientID):\(app.clientSecret.reveal())" { return .admin }
+        default: break
+        }
+        throw .unauthorized("This is for the app's administrator alone.", app: self.appID, caller: nil)
     }
 
     private func checkAppHeaders(_ call: CloudCall) throws(KiiFailure) {

@@ -10,6 +10,8 @@ struct Route: Sendable {
         case app
         /// A user, thing or administrator, by a token.
         case principal
+        /// Whoever runs the emulator: the administrator's token, or Basic with client ID and secret.
+        case administrator
     }
 
     typealias Handler = @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> HTTPResponse

@@ -10,6 +10,12 @@ enum RouteTable {
     /// Below `/api/apps/{appID}`.
     private static let ofApp: [Route] = Route.accounts + Route.installations + Route.topics + Route.buckets
 
+    /// Below `/thing-if/apps/{appID}`.
+    private static let ofThingIF: [Route] = Route.onboarding
+
+    /// Below `/__kii`, which Kii's cloud does not have: what the emulator holds, and what it is told to do.
+    private static let ofEmulator: [Route] = Route.inspection + Route.control
+
     /// The route of a request and what its path holds.
     ///
     /// - Throws: ``KiiFailure`` 404 for a path that leads nowhere or another app, 405 for a method that it does not have.
@@ -19,14 +25,20 @@ enum RouteTable {
         app: String
     ) throws(KiiFailure) -> (Route, parameters: [String: String]) {
         let written = "/" + path.joined(separator: "/")
-        guard path.first == "api", path.count > 1 else { throw .pathNotFound(written) }
+        guard path.count > 1 else { throw .pathNotFound(written) }
         let routes: [Route]
         let rest: ArraySlice<String>
-        if path[1] == "apps", path.count > 3 {
-            guard path[2] == app else { throw .appNotFound(path[2]) }
-            (routes, rest) = (RouteTable.ofApp, path[3...])
-        } else {
-            (routes, rest) = (RouteTable.global, path[1...])
+        switch path[0] {
+        case "api", "thing-if":
+            let isThingIF = path[0] == "thing-if"
+            if path[1] == "apps", path.count > 3 {
+                guard path[2] == app else { throw .appNotFound(path[2]) }
+                (routes, rest) = (isThingIF ? RouteTable.ofThingIF : RouteTable.ofApp, path[3...])
+            } else {
+                (routes, rest) = (isThingIF ? [] : RouteTable.global, path[1...])
+            }
+        case "__kii": (routes, rest) = (RouteTable.ofEmulator, path[1...])
+        default: throw .pathNotFound(written)
         }
         var allowed: [String] = []
         for route in routes {
