@@ -97,14 +97,49 @@ package struct KiiFields: Sendable {
 
     /// An array of objects that must be there.
     package func objects(_ key: String) throws(KiiResponseError) -> [KiiFields] {
+        var objects: [KiiFields] = []
+        for element in try self.elements(key) { objects.append(try element.fields()) }
+        return objects
+    }
+
+    /// An array of anything that must be there.
+    func elements(_ key: String) throws(KiiResponseError) -> [KiiElement] {
         guard let elements = try self.required(self.member(key), key).array else {
             throw self.error(.wrongType(.array), at: key)
         }
         let pointer = self.pointer.appending(key)
-        var objects: [KiiFields] = []
-        for (index, element) in elements.enumerated() {
-            objects.append(try KiiFields(element, at: pointer.appending(index), in: self.response))
+        return elements.enumerated().map { index, element in
+            KiiElement(value: element, pointer: pointer.appending(index), response: self.response)
         }
-        return objects
+    }
+
+    /// An object that must be there.
+    func object(_ key: String) throws(KiiResponseError) -> KiiFields {
+        try KiiFields(self.required(self.member(key), key), at: self.pointer.appending(key), in: self.response)
+    }
+
+    /// The names of the members that are there, in the order of the answer.
+    var names: [String] {
+        (self.value.members ?? []).filter { !$0.value.isNull }.map { $0.key }
+    }
+}
+
+/// One element of an array of an answer, of whatever type.
+struct KiiElement: Sendable {
+    fileprivate let value: JSONValue
+    fileprivate let pointer: JSONPointer
+    fileprivate let response: KiiResponse
+
+    /// The text, if it is one.
+    var string: String? { self.value.string }
+
+    /// The members, for reading them by type.
+    func fields() throws(KiiResponseError) -> KiiFields {
+        try KiiFields(self.value, at: self.pointer, in: self.response)
+    }
+
+    /// The error that says what is wrong with the element.
+    func error(_ problem: KiiResponseError.Problem) -> KiiResponseError {
+        KiiResponseError(problem, at: self.pointer, in: self.response)
     }
 }

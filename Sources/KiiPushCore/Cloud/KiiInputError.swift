@@ -55,6 +55,10 @@ extension KiiInputError.Field {
     public static let thingID = Self(rawValue: "thingID")
     /// A topic's ID.
     public static let topicID = Self(rawValue: "topicID")
+    /// A verb of an access control list.
+    public static let topicVerb = Self(rawValue: "verb")
+    /// A subject of an access control list.
+    public static let accessSubject = Self(rawValue: "subject")
     /// A bucket's ID.
     public static let bucketID = Self(rawValue: "bucketID")
     /// An object's ID.

@@ -1,8 +1,13 @@
 import KiiPushCore
 import Testing
 
+private let everyCall: [EndpointRow] =
+    [
+        accountCalls, installationCalls, topicCalls, topicAccessCalls, subscriptionCalls, messageCalls, objectCalls,
+    ].flatMap { $0 }
+
 @Suite struct EndpointTableTests {
-    @Test(arguments: accountCalls + installationCalls + topicCalls + subscriptionCalls + messageCalls + objectCalls)
+    @Test(arguments: everyCall)
     func sendsTheDocumentedRequestAndTakesTheDocumentedStatuses(_ row: EndpointRow) async throws {
         for status in row.successes {
             let (requests, result) = await exchange(.status(status, row.reply), body: row.call)
@@ -21,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(arguments: accountCalls + installationCalls + topicCalls + subscriptionCalls + messageCalls + objectCalls)
+    @Test(arguments: everyCall)
     func takesNoOtherStatusForSuccess(_ row: EndpointRow) async throws {
         for status in [200, 201, 202, 204, 206] where !row.successes.contains(status) {
             let (_, result) = await exchange(.status(status, row.reply), body: row.call)
@@ -31,7 +36,7 @@ import Testing
         }
     }
 
-    @Test(arguments: accountCalls + installationCalls + topicCalls + subscriptionCalls + messageCalls + objectCalls)
+    @Test(arguments: everyCall)
     func passesOnEveryRefusal(_ row: EndpointRow) async throws {
         let everywhere = [
             (401, "UNAUTHORIZED"), (403, "WRONG_TOKEN"), (404, "APP_NOT_FOUND"), (429, "X"), (500, "UNDEFINED_ERROR"),

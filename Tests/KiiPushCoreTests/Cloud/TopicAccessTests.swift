@@ -1,0 +1,103 @@
+import KiiPushCore
+import Testing
+
+@Suite struct TopicAccessTests {
+    private let topic = Topic("news")
+
+    @Test func everyFormOfASubjectIsRead() async throws {
+        let reply = """
+            {"SUBSCRIBE_TO_TOPIC":[{"userID":"ANY_AUTHENTICATED_USER"},{"thingID":"th.1"},{"userID":null,"groupID":"g"}],\
+            "SEND_MESSAGE_TO_TOPIC":["UserID:u1","GroupID:g1","ThingID:a:b","UserID:ANONYMOUS_USER"],\
+            "SOMETHING_ELSE":[{"userID":"ANONYMOUS_USER"}],"NOTHING":null}
+            """
+        let (_, result) = await exchange(.status(200, reply)) { try await $0.access(to: self.topic, token: testToken) }
+        let access = try result.get()
+        #expect(access[.subscribe] == [.anyAuthenticatedUser, .thing("th.1"), .group("g")])
+        #expect(access[.send] == [.user("u1"), .group("g1"), .thing("a:b"), .anonymousUser])
+        #expect(access[TopicVerb(rawValue: "SOMETHING_ELSE")] == [.anonymousUser])
+        #expect(access[TopicVerb(rawValue: "NOTHING")].isEmpty && access.subjects.count == 3)
+    }
+
+    @Test(arguments: [
+        ReplyRow("[]", "", .wrongType(.object)),
+        ReplyRow(#"{"V":{}}"#, "/V", .wrongType(.array)), ReplyRow(#"{"V":"UserID:u"}"#, "/V", .wrongType(.array)),
+        ReplyRow(#"{"V":[1]}"#, "/V/0", .wrongType(.object)),
+        ReplyRow(#"{"V":["UserID:u","u"]}"#, "/V/1", .wrongType(.object)),
+        ReplyRow(#"{"V":["UserID:"]}"#, "/V/0", .wrongType(.object)),
+        ReplyRow(#"{"V":["userID:u"]}"#, "/V/0", .wrongType(.object)),
+        ReplyRow(#"{"V":[{}]}"#, "/V/0/userID", .missing),
+        ReplyRow(#"{"V":[{"userID":""}]}"#, "/V/0/userID", .empty),
+        ReplyRow(#"{"V":[{"userID":7}]}"#, "/V/0/userID", .wrongType(.string)),
+        ReplyRow(#"{"V":[{"groupID":[]}]}"#, "/V/0/groupID", .wrongType(.string)),
+    ])
+    func aBadListIsNamedByItsPlace(_ row: ReplyRow) async throws {
+        let (_, result) = await exchange(.status(200, row.reply)) {
+            try await $0.access(to: self.topic, token: testToken)
+        }
+        let error = #expect(throws: KiiResponseError.self) { try result.get() }
+        #expect(error?.pointer == JSONPointer(row.pointer))
+        #expect(error?.problem == row.problem)
+    }
+
+    @Test func anEntryThatIsNotThereIsAnAnswer() async throws {
+        for answer in [HTTPResponse.refusal(404, "ACL_NOT_FOUND"), .status(404)] {
+            let (_, result) = await exchange(answer) {
+                try await $0.isGranted(.send, on: self.topic, to: .anyAuthenticatedUser, token: testToken)
+            }
+            #expect(try result.get() == false)
+        }
+        let (_, foreign) = await exchange(.status(404, "<html>")) {
+            try await $0.isGranted(.send, on: self.topic, to: .anyAuthenticatedUser, token: testToken)
+        }
+        #expect(throws: KiiError.self) { try foreign.get() }
+    }
+
+    @Test(arguments: [HTTPResponse.refusal(409, "ACL_ALREADY_EXISTS"), .status(409)])
+    func aConflictMeansAlreadyGranted(_ answer: HTTPResponse) async throws {
+        let (_, result) = await exchange(answer) {
+            try await $0.grant(.send, on: self.topic, to: .user("u"), token: testToken)
+        }
+        #expect(try result.get() == .alreadyGranted)
+        let (_, strict) = await exchange(answer) {
+            try await $0.grantStrictly(.send, on: self.topic, to: .user("u"), token: testToken)
+        }
+        #expect(#expect(throws: KiiError.self) { try strict.get() }?.status == 409)
+    }
+
+    @Test func onlyAStrictGrantMayNotBeRepeated() {
+        #expect(GrantTopicAccess(.send, on: self.topic, to: .user("u")).isIdempotent)
+        #expect(!GrantTopicAccess(.send, on: self.topic, to: .user("u"), acceptsExisting: false).isIdempotent)
+        #expect(RevokeTopicAccess(.send, on: self.topic, from: .user("u")).isIdempotent)
+    }
+
+    @Test(
+        arguments: [
+            (.user(""), .send, Topic("t"), .userID), (.group(""), .send, Topic("t"), .groupID),
+            (.thing(""), .send, Topic("t"), .thingID), (.user("u"), .send, Topic("a b"), .topicID),
+            (.user("u"), TopicVerb(rawValue: ""), Topic("t"), .topicVerb),
+            (.user("u"), TopicVerb(rawValue: ".."), Topic("t"), .topicVerb),
+        ] as [(AccessSubject, TopicVerb, Topic, KiiInputError.Field)])
+    func badInputIsRefusedBeforeAnythingIsSent(
+        subject: AccessSubject, verb: TopicVerb, topic: Topic, field: KiiInputError.Field
+    ) async throws {
+        let calls: [@Sendable (KiiClient) async throws -> Void] = [
+            { _ = try await $0.isGranted(verb, on: topic, to: subject, token: testToken) },
+            { try await $0.grant(verb, on: topic, to: subject, token: testToken) },
+            { try await $0.grantStrictly(verb, on: topic, to: subject, token: testToken) },
+            { try await $0.revoke(verb, on: topic, from: subject, token: testToken) },
+        ]
+        for call in calls {
+            let (requests, result) = await exchange(.status(200, "{}"), body: call)
+            #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == field)
+            #expect(requests.isEmpty)
+        }
+    }
+
+    @Test func theListOfABadTopicIsRefusedBeforeAnythingIsSent() async throws {
+        let (requests, result) = await exchange(.status(200, "{}")) {
+            try await $0.access(to: Topic("a b"), token: testToken)
+        }
+        #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == .topicID)
+        #expect(requests.isEmpty)
+    }
+}
