@@ -90,7 +90,7 @@ final class Enrolment: Sendable {
     private func fetchEndpoint() async throws -> MQTTEndpoint {
         let installationID = try await self.installationID()
         let endpoint = try await self.authorized { token in
-            try await self.client.mqttEndpoint(of: installationID, token: token.token, waiting: EndpointWait())
+            try await self.client.mqttEndpoint(of: installationID, token: token.token, waiting: .endpoint)
         }
         try await self.update { state in
             // Another topic is another MQTT session.

@@ -1,20 +1,23 @@
 /// Speaks with one Kii app over its REST API.
 ///
 /// It executes any ``KiiEndpoint``; the calls this library has are also there as methods that read well. It holds no
-/// token and no other state, so it may be copied and used from any number of tasks at once. Nothing is retried, apart
-/// from the methods that say so.
+/// token and no other state, so it may be copied and used from any number of tasks at once. What did not come through
+/// is repeated as far as ``retry`` and the call's meaning allow.
 ///
 /// ## What it throws
 /// - ``KiiInputError`` when a value cannot be sent; nothing was sent.
-/// - ``KiiError`` when Kii refused.
+/// - ``KiiError`` when Kii refused, the last time if there were several.
 /// - ``KiiResponseError`` when the answer is not what Kii documents.
 /// - ``TransportError`` when there was no answer, and `CancellationError` when the task was cancelled.
 public struct KiiClient: Sendable {
     /// The app that is spoken to.
     public let app: KiiApp
+    /// Whether and when a call is repeated that did not come through; a copy may have another one.
+    public var retry: RetryPolicy
     private let transport: any HTTPTransport
     private let timeout: Duration
-    private let now: @Sendable () -> Timestamp
+    /// Reads the wall clock.
+    let now: @Sendable () -> Timestamp
 
     /// Makes a client.
     ///
@@ -22,16 +25,19 @@ public struct KiiClient: Sendable {
     ///   - app: The app to speak to.
     ///   - transport: What sends the requests.
     ///   - timeout: How long one exchange may take. Default 30 s.
+    ///   - retry: Whether and when a call is repeated. Default: up to 3 requests within 30 s.
     ///   - now: Reads the wall clock, from which a token's expiry is counted. Default: the machine's.
     public init(
         app: KiiApp,
         transport: any HTTPTransport,
         timeout: Duration = .seconds(30),
+        retry: RetryPolicy = RetryPolicy(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.app = app
         self.transport = transport
         self.timeout = timeout
+        self.retry = retry
         self.now = now
     }
 
@@ -49,18 +55,18 @@ public struct KiiClient: Sendable {
         try endpoint.validate()
         let path = try endpoint.path(in: self.app).encoded()
         let request = try self.request(for: endpoint, path: path, token: token)
-        let answer = try await self.transport.perform(request)
-        let response = KiiResponse(
-            operation: KiiOperation(method: endpoint.method, path: path),
-            http: answer,
-            receivedAt: self.now()
-        )
-        if endpoint.successStatuses.contains(answer.status) { return try endpoint.decode(response) }
-        if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
-        let secrets = endpoint.secrets + [self.app.appKey] + (token.map { [$0] } ?? [])
-        let error = KiiError(response, withholding: secrets)
-        guard let accepted = endpoint.answer(from: error) else { throw error }
-        return accepted
+        let operation = KiiOperation(method: endpoint.method, path: path)
+        return try await self.retry.repeating(isIdempotent: endpoint.isIdempotent) { isInDoubt in
+            let answer = try await self.transport.perform(request)
+            let response = KiiResponse(operation: operation, http: answer, receivedAt: self.now())
+            if endpoint.successStatuses.contains(answer.status) { return try endpoint.decode(response) }
+            if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
+            let secrets = endpoint.secrets + [self.app.appKey] + (token.map { [$0] } ?? [])
+            let error = KiiError(response, withholding: secrets)
+            if let answer = endpoint.answer(from: error) { return answer }
+            if isInDoubt, let answer = endpoint.answer(toRepetition: error) { return answer }
+            throw error
+        }
     }
 
     private func request(

@@ -34,6 +34,10 @@ public protocol KiiEndpoint: Sendable {
     func decode(_ response: KiiResponse) throws(KiiResponseError) -> Response
     /// Turns a refusal that is an answer in itself, such as "not subscribed", into that answer. Default: `nil`.
     func answer(from error: KiiError) -> Response?
+    /// Turns the refusal of a repetition into the answer that was lost. Asked only when an earlier request of the same
+    /// call may have been carried out. Default: `nil`; for a DELETE without a response, 404 is the answer, since what
+    /// was to be removed is not there.
+    func answer(toRepetition error: KiiError) -> Response?
 }
 
 extension KiiEndpoint {
@@ -53,11 +57,20 @@ extension KiiEndpoint {
     public func validate() throws(KiiInputError) {}
     /// None.
     public func answer(from error: KiiError) -> Response? { nil }
+    /// None.
+    public func answer(toRepetition error: KiiError) -> Response? { nil }
 }
 
 extension KiiEndpoint where Response == Void {
     /// Reads nothing: an answer without content has nothing to read.
     public func decode(_ response: KiiResponse) throws(KiiResponseError) {}
+    /// To a DELETE, that it is not there: it was removed by the request whose answer was lost, or by somebody else.
+    /// A missing app, and a 404 that is not Kii's, stay errors.
+    public func answer(toRepetition error: KiiError) -> Void? {
+        guard self.method == .delete, error.status == 404 else { return nil }
+        guard let errorCode = error.errorCode, errorCode != .appNotFound else { return nil }
+        return ()
+    }
 }
 
 /// One of the cloud's services; each has a root URL of its own.

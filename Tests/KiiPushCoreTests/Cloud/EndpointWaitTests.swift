@@ -1,42 +1,6 @@
 import KiiPushCore
 import Testing
 
-/// A clock on which sleeping takes no time; it keeps what it was asked for.
-private final class RecordingClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset: Duration
-
-        func advanced(by duration: Duration) -> Instant { Instant(offset: self.offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - self.offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-    }
-
-    private let sleptFor = Locked<[Duration]>([])
-
-    var sleeps: [Duration] { self.sleptFor.withLock { $0 } }
-    var now: Instant { Instant(offset: self.sleeps.reduce(.zero, +)) }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        let duration = self.now.duration(to: deadline)
-        self.sleptFor.withLock { $0.append(duration) }
-    }
-}
-
-/// A clock on which sleeping ends by cancellation only.
-private struct EndlessClock: Clock {
-    let isSleeping: AsyncStream<Void>.Continuation
-
-    var now: ContinuousClock.Instant { ContinuousClock.now }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        self.isSleeping.yield()
-        try await ContinuousClock().sleep(for: .seconds(3600))
-    }
-}
-
 @Suite struct EndpointWaitTests {
     private let ready = HTTPResponse.status(
         200, #"{"username":"n","password":"p","mqttTopic":"t","host":"h","portTCP":1883,"portSSL":8883}"#)
@@ -44,10 +8,12 @@ private struct EndlessClock: Clock {
 
     private func wait(
         for answers: [HTTPResponse],
-        _ configure: (inout EndpointWait) -> Void = { _ in }
+        _ configure: (inout RetryPolicy) -> Void = { _ in }
     ) async -> (requests: Int, sleeps: [Duration], result: Result<MQTTEndpoint, any Error>) {
         let clock = RecordingClock()
-        var wait = EndpointWait(clock: clock, jitter: { 0 })
+        var wait = RetryPolicy.endpoint
+        wait.clock = clock
+        wait.jitter = { 0 }
         configure(&wait)
         let transport = FakeTransport(answers)
         let result: Result<MQTTEndpoint, any Error>
@@ -119,7 +85,7 @@ private struct EndlessClock: Clock {
 
     @Test func cancellationEndsTheWaiting() async throws {
         let (isSleeping, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .unbounded)
-        let wait = EndpointWait(clock: EndlessClock(isSleeping: continuation))
+        let wait = RetryPolicy(clock: EndlessClock(isSleeping: continuation))
         let client = KiiClient(FakeTransport(self.notReady, self.ready))
         await #expect(throws: CancellationError.self) {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -4,14 +4,18 @@ import Testing
 /// Answers from a list, in order, and keeps what it was asked.
 final class FakeTransport: HTTPTransport {
     private struct State {
-        var answers: [HTTPResponse]
+        var answers: [Result<HTTPResponse, TransportError>]
         var requests: [HTTPRequest] = []
     }
 
     private let state: Locked<State>
 
-    init(_ answers: [HTTPResponse]) {
+    init(_ answers: [Result<HTTPResponse, TransportError>]) {
         self.state = Locked(State(answers: answers))
+    }
+
+    convenience init(_ answers: [HTTPResponse]) {
+        self.init(answers.map { .success($0) })
     }
 
     convenience init(_ answers: HTTPResponse...) {
@@ -21,12 +25,12 @@ final class FakeTransport: HTTPTransport {
     var requests: [HTTPRequest] { self.state.withLock { $0.requests } }
 
     func perform(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let answer = self.state.withLock { state -> HTTPResponse? in
+        let answer = self.state.withLock { state -> Result<HTTPResponse, TransportError>? in
             state.requests.append(request)
             return state.answers.isEmpty ? nil : state.answers.removeFirst()
         }
         guard let answer else { throw TransportError(.connectionLost, detail: "the test has no further answer") }
-        return answer
+        return try answer.get()
     }
 }
 
@@ -46,7 +50,7 @@ let testNow = Timestamp(millisecondsSinceEpoch: 1_000_000_000_000)  // 2001-09-0
 
 extension KiiClient {
     init(_ transport: FakeTransport, app: KiiApp = testApp) {
-        self.init(app: app, transport: transport, now: { testNow })
+        self.init(app: app, transport: transport, retry: .none, now: { testNow })
     }
 }
 

@@ -27,6 +27,10 @@ public struct RequestToken: KiiEndpoint {
 
     /// POST.
     public var method: HTTPMethod { .post }
+    /// True, since a further token harms nobody; not for a refresh token, which works once.
+    public var isIdempotent: Bool {
+        if case .refresh = self.grant { false } else { true }
+    }
     /// 200.
     public var successStatuses: Set<Int> { [200] }
 

@@ -35,6 +35,8 @@ public struct CreateInstallation: KiiEndpoint {
 
     /// POST.
     public var method: HTTPMethod { .post }
+    /// True: what is there is returned.
+    public var isIdempotent: Bool { true }
     /// 201; 200 is taken as well, since Kii does not say what a repetition answers.
     public var successStatuses: Set<Int> { [200, 201] }
 

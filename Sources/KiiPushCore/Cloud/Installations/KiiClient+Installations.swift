@@ -53,26 +53,24 @@ extension KiiClient {
 
     /// Asks where and as whom an installation connects to the broker, again and again until the cloud has made it.
     ///
-    /// Only what ``KiiError/isTransient`` calls so is asked again. `Retry-After` and the body's `retryAfter` are
-    /// honoured. Cancellation ends the waiting at once.
+    /// `waiting` holds for the refusals that may pass; a connection that fails is a matter of ``retry``.
     ///
+    /// - Parameters:
+    ///   - installationID: Which installation.
+    ///   - token: Its owner's or an administrator's token.
+    ///   - waiting: How often, and for how long. ``RetryPolicy/endpoint`` is meant for this.
     /// - Throws: The last ``KiiError`` when `waiting` allows no further request; otherwise see ``KiiClient``.
     public func mqttEndpoint(
         of installationID: String,
         token: Secret,
-        waiting wait: EndpointWait
+        waiting: RetryPolicy
     ) async throws -> MQTTEndpoint {
-        var waited = Duration.zero
-        var request = 1
-        while true {
-            do {
-                return try await self.mqttEndpoint(of: installationID, token: token)
-            } catch let error as KiiError {
-                guard let delay = wait.delay(after: error, request: request, alreadyWaited: waited) else { throw error }
-                try await wait.clock.sleep(for: delay)
-                waited += delay
-                request += 1
-            }
+        var waiting = waiting
+        waiting.subject = .refusals
+        var client = self
+        client.retry.subject = .missingAnswers
+        return try await waiting.repeating(isIdempotent: true) { [client] _ in
+            try await client.mqttEndpoint(of: installationID, token: token)
         }
     }
 }

@@ -10,7 +10,7 @@ public struct CreateSubscription: KiiEndpoint {
     public enum Outcome: Sendable, Hashable {
         /// It was made by this call.
         case subscribed
-        /// It was there already.
+        /// It was there already. After a repetition it may be the first request that made it.
         case alreadySubscribed
     }
 
@@ -35,6 +35,8 @@ public struct CreateSubscription: KiiEndpoint {
 
     /// PUT.
     public var method: HTTPMethod { .put }
+    /// Not when one that is there already is an error: a repetition would meet what the first request made.
+    public var isIdempotent: Bool { self.acceptsExisting }
     /// Empty.
     public var body: KiiBody { .empty }
     /// 204.

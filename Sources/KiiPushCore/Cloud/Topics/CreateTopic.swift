@@ -6,7 +6,7 @@ public struct CreateTopic: KiiEndpoint {
     public enum Outcome: Sendable, Hashable {
         /// It was created by this call.
         case created
-        /// It was there already, and was left as it was.
+        /// It was there already, and was left as it was. After a repetition it may be the first request that made it.
         case alreadyExisted
     }
 
@@ -27,6 +27,8 @@ public struct CreateTopic: KiiEndpoint {
 
     /// PUT.
     public var method: HTTPMethod { .put }
+    /// Not when one that is there already is an error: a repetition would meet what the first request made.
+    public var isIdempotent: Bool { self.acceptsExisting }
     /// Empty.
     public var body: KiiBody { .empty }
     /// 204.

@@ -1,0 +1,134 @@
+/// Whether, when and how often a call is made again that did not come through.
+///
+/// A request is repeated only where that cannot do the same thing twice:
+/// - any call after 429 or 503 when the server says how long to wait, since it then has done nothing;
+/// - any call when no connection was made, since then nothing was sent;
+/// - a call with ``KiiEndpoint/isIdempotent`` after 429, 502, 503 and 504, and when the connection broke, TLS failed
+///   or time ran out.
+///
+/// The waits grow by doubling. What the server asks for is never shortened: when it does not fit into what is left of
+/// ``budget``, the call fails at once. Cancellation ends a wait at once.
+///
+/// - Source: RFC 9110 section 9.2.2 for repetition; KiiThingSDK and kii-rest-client4j for the server's waits.
+public struct RetryPolicy: Sendable {
+    /// How many requests are made for one call, the first included. Default 3; less than 2 means no repetition.
+    public var maximumRequests: Int
+    /// How long after a call began a further request may still be made. Default 30 s.
+    public var budget: Duration
+    /// The wait before the second request when the server does not say how long. Default 0.5 s.
+    public var firstDelay: Duration
+    /// What the doubled waits do not exceed, unless ``firstDelay`` does. Default 8 s.
+    public var maximumDelay: Duration
+    /// What is waited on. Default: the machine's continuous clock.
+    public var clock: any Clock<Duration>
+    /// Lengthens each wait by this share of it, so that a fleet does not ask in step: called once a wait, must return
+    /// 0 to 1. Default: at random from 0 to 0.25.
+    public var jitter: @Sendable () -> Double
+
+    /// Which failures the policy applies to.
+    enum Subject: Sendable {
+        case everyFailure
+        case refusals
+        case missingAnswers
+    }
+
+    var subject = Subject.everyFailure
+
+    /// Describes the repetition.
+    public init(
+        maximumRequests: Int = 3,
+        budget: Duration = .seconds(30),
+        firstDelay: Duration = .milliseconds(500),
+        maximumDelay: Duration = .seconds(8),
+        clock: any Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...0.25) }
+    ) {
+        self.maximumRequests = maximumRequests
+        self.budget = budget
+        self.firstDelay = firstDelay
+        self.maximumDelay = maximumDelay
+        self.clock = clock
+        self.jitter = jitter
+    }
+
+    /// Every call is one request.
+    public static let none = RetryPolicy(maximumRequests: 1)
+    /// For the broker's endpoint, which the cloud takes its time to make: 10 requests within 60 s, 1 to 5 s apart.
+    public static let endpoint = RetryPolicy(
+        maximumRequests: 10, budget: .seconds(60), firstDelay: .seconds(1), maximumDelay: .seconds(5))
+}
+
+extension RetryPolicy {
+    /// Runs `request`, again and again as the policy allows.
+    ///
+    /// - Parameters:
+    ///   - isIdempotent: Whether making the request twice has the effect of making it once.
+    ///   - request: Makes it. It is told whether an earlier one, whose answer is not known, may have been carried out.
+    /// - Throws: What the last request threw; `CancellationError` when the task is cancelled during a wait.
+    func repeating<Output>(
+        isIdempotent: Bool,
+        _ request: (_ isInDoubt: Bool) async throws -> Output
+    ) async throws -> Output {
+        try await self.repeating(on: self.clock, isIdempotent: isIdempotent, request)
+    }
+
+    private func repeating<Output>(
+        on clock: some Clock<Duration>,
+        isIdempotent: Bool,
+        _ request: (_ isInDoubt: Bool) async throws -> Output
+    ) async throws -> Output {
+        let start = clock.now
+        var number = 1
+        var isInDoubt = false
+        while true {
+            do {
+                return try await request(isInDoubt)
+            } catch {
+                guard number < self.maximumRequests, let failure = RequestFailure(error, self.subject),
+                    isIdempotent || !failure.isInDoubt,
+                    let delay = self.delay(after: failure, request: number, spent: start.duration(to: clock.now))
+                else { throw error }
+                try await clock.sleep(for: delay)
+                number += 1
+                isInDoubt = isInDoubt || failure.isInDoubt
+            }
+        }
+    }
+
+    /// The wait after request `number` (from 1) failed; `nil` when it does not fit into what is left.
+    private func delay(after failure: RequestFailure, request number: Int, spent: Duration) -> Duration? {
+        let doublings = min(number - 1, 10)
+        let own = min(self.firstDelay * (1 << doublings), max(self.maximumDelay, self.firstDelay))
+        let wait = failure.retryAfter ?? own
+        let left = self.budget - spent
+        return wait <= left ? min(wait + wait * min(max(self.jitter(), 0), 1), left) : nil
+    }
+}
+
+/// Why a request did not come through, as far as a repetition may help.
+private struct RequestFailure {
+    /// Whether the server may have carried the request out.
+    var isInDoubt: Bool
+    /// How long the server asks to wait.
+    var retryAfter: Duration?
+
+    /// `nil` for a failure that would come again.
+    init?(_ error: any Error, _ subject: RetryPolicy.Subject) {
+        switch error {
+        case let error as KiiError where subject != .missingAnswers:
+            switch error.status {
+            case 429, 503: self.isInDoubt = error.retryAfter == nil
+            case 502, 504: self.isInDoubt = true
+            default: return nil
+            }
+            self.retryAfter = error.retryAfter
+        case let error as TransportError where subject != .refusals:
+            switch error.code {
+            case .nameNotResolved, .connectionRefused: self.isInDoubt = false
+            case .timedOut, .connectionLost, .tlsFailed: self.isInDoubt = true
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import KiiPushCore
+import Testing
+
+/// What one call made of its answers.
+private struct Attempted<Output> {
+    var requests: Int
+    var sleeps: [Duration]
+    var result: Result<Output, any Error>
+}
+
+private typealias Answer = Result<HTTPResponse, TransportError>
+
+/// Which calls are repeated, after what, when, and how the answers to repetitions are read.
+@Suite struct RetryPolicyTests {
+    private static let lost = Answer.failure(TransportError(.connectionLost, detail: "lost"))
+    private static let late = Answer.failure(TransportError(.timedOut, detail: "late"))
+    private static let refused = Answer.failure(TransportError(.connectionRefused, detail: "nobody there"))
+    private static let unresolved = Answer.failure(TransportError(.nameNotResolved, detail: "no such host"))
+    private static func refusal(_ status: Int, _ code: String, retryAfter: String? = nil) -> Answer {
+        var answer = HTTPResponse.refusal(status, code)
+        if let retryAfter { answer.fields.append(HTTPField("Retry-After", retryAfter)) }
+        return .success(answer)
+    }
+
+    private static let done = Answer.success(.status(204))
+    private static let sent = Answer.success(.status(201, #"{"pushMessageID":"m1"}"#))
+
+    private func attempt<Output>(
+        _ answers: [Answer],
+        _ configure: (inout RetryPolicy) -> Void = { _ in },
+        call: (KiiClient) async throws -> Output
+    ) async -> Attempted<Output> {
+        let clock = RecordingClock()
+        var policy = RetryPolicy(clock: clock, jitter: { 0 })
+        configure(&policy)
+        let transport = FakeTransport(answers)
+        let client = KiiClient(app: testApp, transport: transport, retry: policy, now: { testNow })
+        let result: Result<Output, any Error>
+        do {
+            result = .success(try await call(client))
+        } catch {
+            result = .failure(error)
+        }
+        return Attempted(requests: transport.requests.count, sleeps: clock.sleeps, result: result)
+    }
+
+    private func check(_ client: KiiClient) async throws {
+        _ = try await client.topicExists(Topic("news"), token: testToken)
+    }
+
+    private func send(_ client: KiiClient) async throws {
+        _ = try await client.send(PushMessage(data: ["n": 1]), to: Topic("news"), token: testToken)
+    }
+
+    // MARK: What is repeated
+
+    @Test(arguments: [
+        lost, late, refused, unresolved, .failure(TransportError(.tlsFailed, detail: "reset in the handshake")),
+        refusal(429, "X"), refusal(502, "X"), refusal(503, "TEMPORARY_UNAVAILABLE_ERROR"), refusal(504, "X"),
+    ])
+    private func anIdempotentCallSurvivesWhatPasses(_ first: Answer) async throws {
+        let attempted = await self.attempt([first, Self.done], call: self.check)
+        #expect(throws: Never.self) { try attempted.result.get() }
+        #expect(attempted.requests == 2)
+        #expect(attempted.sleeps == [.milliseconds(500)])
+    }
+
+    @Test(arguments: [
+        refusal(400, "X"), refusal(401, "UNAUTHORIZED"), refusal(404, "APP_NOT_FOUND"), refusal(500, "UNDEFINED_ERROR"),
+        refusal(501, "X"), .success(.status(206)),
+        .failure(TransportError(.certificateNotTrusted, detail: "x")), .failure(TransportError(.shutDown, detail: "x")),
+        .failure(TransportError(.invalidConfiguration, detail: "x")), .failure(TransportError(.tooLarge, detail: "x")),
+        .failure(TransportError(.other, detail: "x")),
+    ])
+    private func whatWouldComeAgainIsNotRepeated(_ first: Answer) async throws {
+        let attempted = await self.attempt([first, Self.done], call: self.check)
+        #expect(throws: (any Error).self) { try attempted.result.get() }
+        #expect(attempted.requests == 1 && attempted.sleeps.isEmpty)
+    }
+
+    @Test(arguments: [
+        lost, late, refusal(429, "X"), refusal(502, "X", retryAfter: "1"), refusal(503, "X"),
+        refusal(504, "X", retryAfter: "1"),
+    ])
+    private func aMessageThatMayHaveBeenSentIsNotSentAgain(_ first: Answer) async throws {
+        let attempted = await self.attempt([first, Self.sent], call: self.send)
+        #expect(throws: (any Error).self) { try attempted.result.get() }
+        #expect(attempted.requests == 1)
+    }
+
+    @Test(arguments: [
+        (refused, Duration.milliseconds(500)), (unresolved, .milliseconds(500)),
+        (refusal(503, "X", retryAfter: "7"), .seconds(7)), (refusal(429, "X", retryAfter: "0"), .zero),
+    ])
+    private func aMessageThatWasCertainlyNotSentIsSentAgain(_ first: Answer, wait: Duration) async throws {
+        let attempted = await self.attempt([first, Self.sent], call: self.send)
+        #expect(throws: Never.self) { try attempted.result.get() }
+        #expect(attempted.requests == 2 && attempted.sleeps == [wait])
+    }
+
+    /// Calls that use POST and may be made twice, and calls that do not use it and may not.
+    @Test func theCallSaysWhetherItMayBeMadeTwice() async throws {
+        #expect(CreateInstallation().isIdempotent)
+        #expect(RequestToken(.user(name: "alice", password: "pw")).isIdempotent)
+        #expect(RequestToken(.administrator(clientID: "c", clientSecret: "s")).isIdempotent)
+        #expect(!RequestToken(.refresh("rt", of: nil)).isIdempotent)
+        #expect(!RegisterPseudoUser().isIdempotent)
+        #expect(!SendPushMessage(PushMessage(data: ["n": 1]), to: .topic(Topic("news"))).isIdempotent)
+        #expect(CreateTopic(Topic("news")).isIdempotent)
+        #expect(!CreateTopic(Topic("news"), acceptsExisting: false).isIdempotent)
+        let target = SubscriptionTarget.topic(Topic("news"))
+        #expect(CreateSubscription(of: alice, to: target).isIdempotent)
+        #expect(!CreateSubscription(of: alice, to: target, acceptsExisting: false).isIdempotent)
+    }
+
+    @Test func aStrictCreationIsNotRepeatedInDoubt() async throws {
+        let attempted = await self.attempt([Self.lost, Self.refusal(409, "TOPIC_ALREADY_EXISTS")]) {
+            try await $0.createTopicStrictly(Topic("news"), token: testToken)
+        }
+        #expect(#expect(throws: TransportError.self) { try attempted.result.get() }?.code == .connectionLost)
+        #expect(attempted.requests == 1)
+    }
+
+    // MARK: How long
+
+    @Test func theWaitsDoubleUpToTheirLimit() async throws {
+        let answers = Array(repeating: Self.lost, count: 8) + [Self.done]
+        let attempted = await self.attempt(answers) {
+            $0.maximumRequests = 9
+            $0.budget = .seconds(60)
+        } call: {
+            try await self.check($0)
+        }
+        #expect(throws: Never.self) { try attempted.result.get() }
+        #expect(attempted.sleeps == [0.5, 1, 2, 4, 8, 8, 8, 8].map { .seconds($0) })
+    }
+
+    @Test func theLastFailureIsToldWhenTheRequestsAreUsedUp() async throws {
+        let answers = [Self.refused, Self.lost, Self.refusal(503, "LOCK_FAILED"), Self.done]
+        let attempted = await self.attempt(answers, call: self.check)
+        #expect(#expect(throws: KiiError.self) { try attempted.result.get() }?.errorCode == .lockFailed)
+        #expect(attempted.requests == 3)
+    }
+
+    @Test func whatTheServerAsksForIsNeverShortened() async throws {
+        let slow = Self.refusal(503, "X", retryAfter: "30")
+        let within = await self.attempt([slow, Self.done], { $0.jitter = { 1 } }, call: self.check)
+        #expect(within.sleeps == [.seconds(30)])
+        let beyond = await self.attempt([Self.refusal(503, "X", retryAfter: "31"), Self.done], call: self.check)
+        #expect(#expect(throws: KiiError.self) { try beyond.result.get() }?.retryAfter == .seconds(31))
+        #expect(beyond.requests == 1 && beyond.sleeps.isEmpty)
+        let second = await self.attempt([slow, slow, Self.done], call: self.check)
+        #expect(second.requests == 2 && second.sleeps == [.seconds(30)])
+    }
+
+    @Test func jitterLengthensEachWait() async throws {
+        let attempted = await self.attempt(
+            [Self.lost, Self.lost, Self.done], { $0.jitter = { 0.5 } }, call: self.check)
+        #expect(attempted.sleeps == [.milliseconds(750), .milliseconds(1500)])
+    }
+
+    @Test func withoutAPolicyThereIsOneRequest() async throws {
+        let attempted = await self.attempt([Self.refused, Self.done], { $0 = .none }, call: self.check)
+        #expect(throws: TransportError.self) { try attempted.result.get() }
+        #expect(attempted.requests == 1)
+    }
+
+    @Test func cancellationEndsTheWait() async throws {
+        let (isSleeping, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .unbounded)
+        let policy = RetryPolicy(clock: EndlessClock(isSleeping: continuation))
+        let client = KiiClient(app: testApp, transport: FakeTransport([Self.lost, Self.done]), retry: policy)
+        await #expect(throws: CancellationError.self) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.check(client) }
+                for await _ in isSleeping { break }
+                group.cancelAll()
+                try await group.next()
+            }
+        }
+    }
+
+    // MARK: What a repetition's answer means
+
+    @Test func whatIsGoneAtTheSecondAttemptWasRemoved() async throws {
+        let missing = Self.refusal(404, "TOPIC_NOT_FOUND")
+        let repeated = await self.attempt([Self.lost, missing]) {
+            try await $0.deleteTopic(Topic("news"), token: testToken)
+        }
+        #expect(throws: Never.self) { try repeated.result.get() }
+        let first = await self.attempt([missing]) { try await $0.deleteTopic(Topic("news"), token: testToken) }
+        #expect(#expect(throws: KiiError.self) { try first.result.get() }?.errorCode == .topicNotFound)
+        // The first request never got anywhere, so the 404 is about the topic.
+        let unsent = await self.attempt([Self.refused, missing]) {
+            try await $0.deleteTopic(Topic("news"), token: testToken)
+        }
+        #expect(#expect(throws: KiiError.self) { try unsent.result.get() }?.errorCode == .topicNotFound)
+    }
+
+    @Test(arguments: [
+        Answer.success(.status(404, "<html>")), refusal(404, "APP_NOT_FOUND"), refusal(401, "UNAUTHORIZED"),
+    ])
+    private func aRepetitionInTheWrongPlaceIsNoSuccess(_ second: Answer) async throws {
+        let attempted = await self.attempt([Self.lost, second]) {
+            try await $0.deleteInstallation(.id("i1"), token: testToken)
+        }
+        #expect(throws: KiiError.self) { try attempted.result.get() }
+    }
+
+    @Test func whatIsThereAtTheSecondAttemptCountsAsMade() async throws {
+        let attempted = await self.attempt([Self.lost, Self.refusal(409, "TOPIC_ALREADY_EXISTS")]) {
+            try await $0.createTopic(Topic("news"), token: testToken)
+        }
+        #expect(try attempted.result.get() == .alreadyExisted)
+    }
+
+    @Test func aCallOfOnesOwnReadsTheAnswerToItsRepetition() async throws {
+        struct Rename: KiiEndpoint {
+            var method: HTTPMethod { .put }
+            var successStatuses: Set<Int> { [200] }
+            func path(in app: KiiApp) -> KiiPath { .root.appending("name") }
+            func decode(_ response: KiiResponse) throws(KiiResponseError) -> String { "renamed" }
+            func answer(toRepetition error: KiiError) -> String? { error.status == 409 ? "renamed before" : nil }
+        }
+        let repeated = await self.attempt([Self.lost, Self.refusal(409, "X")]) {
+            try await $0.execute(Rename(), token: testToken)
+        }
+        #expect(try repeated.result.get() == "renamed before")
+        let first = await self.attempt([Self.refusal(409, "X")]) { try await $0.execute(Rename(), token: testToken) }
+        #expect(throws: KiiError.self) { try first.result.get() }
+    }
+}
