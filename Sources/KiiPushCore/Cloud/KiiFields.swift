@@ -49,9 +49,13 @@ package struct KiiFields: Sendable {
         return text
     }
 
-    /// A whole number that may be absent; also taken from a string of digits.
-    package func optionalInteger(_ key: String) throws(KiiResponseError) -> Int64? {
-        guard let member = self.member(key) else { return nil }
+    /// A whole number that may be absent; also taken from a string of digits. The first of `keys` that is there.
+    package func optionalInteger(_ keys: String...) throws(KiiResponseError) -> Int64? {
+        try self.optionalInteger(keys)
+    }
+
+    private func optionalInteger(_ keys: [String]) throws(KiiResponseError) -> Int64? {
+        guard let (key, member) = self.first(keys) else { return nil }
         guard let number = member.int64 ?? member.string.flatMap({ Int64($0) }) else {
             throw self.error(.wrongType(.integer), at: key)
         }
@@ -90,9 +94,9 @@ package struct KiiFields: Sendable {
         }
     }
 
-    /// A moment in milliseconds that may be absent.
-    package func optionalTimestamp(_ key: String) throws(KiiResponseError) -> Timestamp? {
-        try self.optionalInteger(key).map { Timestamp(millisecondsSinceEpoch: $0) }
+    /// A moment in milliseconds that may be absent; the first of `keys` that is there.
+    package func optionalTimestamp(_ keys: String...) throws(KiiResponseError) -> Timestamp? {
+        try self.optionalInteger(keys).map { Timestamp(millisecondsSinceEpoch: $0) }
     }
 
     /// An array of objects that must be there.

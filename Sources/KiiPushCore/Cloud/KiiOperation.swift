@@ -25,6 +25,8 @@ public enum HTTPMethod: String, Sendable, Hashable {
     case post = "POST"
     /// Creates or replaces under a name that the caller chooses.
     case put = "PUT"
+    /// Changes a part and leaves the rest.
+    case patch = "PATCH"
     /// Removes.
     case delete = "DELETE"
 }

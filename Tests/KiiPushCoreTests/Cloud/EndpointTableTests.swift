@@ -3,7 +3,9 @@ import Testing
 
 private let everyCall: [EndpointRow] =
     [
-        accountCalls, installationCalls, topicCalls, topicAccessCalls, subscriptionCalls, messageCalls, objectCalls,
+        accountCalls, installationCalls, topicCalls, topicAccessCalls, selfSubscriptionCalls, subscriptionCalls,
+        messageCalls,
+        objectCalls,
     ].flatMap { $0 }
 
 @Suite struct EndpointTableTests {

@@ -76,6 +76,21 @@ private let segmentRows: [InputRow] = ["", ".", ".."].flatMap { id -> [InputRow]
         InputRow(name: "object to put \(id)", field: .objectID) {
             try await $0.putObject([:], as: ObjectReference(id, in: Bucket("b")), token: testToken)
         },
+        InputRow(name: "object to patch \(id)", field: .objectID) {
+            try await $0.patchObject([:], of: ObjectReference(id, in: Bucket("b")), token: testToken)
+        },
+        InputRow(name: "object to read \(id)", field: .objectID) {
+            _ = try await $0.object(ObjectReference(id, in: Bucket("b")), token: testToken)
+        },
+        InputRow(name: "object with a body \(id)", field: .objectID) {
+            try await $0.uploadBody([1], of: ObjectReference(id, in: Bucket("b")), token: testToken)
+        },
+        InputRow(name: "object without a body \(id)", field: .objectID) {
+            try await $0.deleteBody(of: ObjectReference(id, in: Bucket("b")), token: testToken)
+        },
+        InputRow(name: "bucket to delete \(id)", field: .bucketID) {
+            try await $0.deleteBucket(Bucket(id), token: testToken)
+        },
         InputRow(name: "installation \(id)", field: .installationID) {
             _ = try await $0.mqttEndpoint(of: id, token: testToken)
         },
@@ -185,6 +200,9 @@ private let otherRows: [InputRow] =
             InputRow(name: name + "delete", field: .topicID) { try await $0.deleteTopic(topic, token: testToken) },
             InputRow(name: name + "subscribe", field: .topicID) {
                 try await $0.subscribe(.user("u"), to: .topic(topic), token: testToken)
+            },
+            InputRow(name: name + "subscribe itself", field: .topicID) {
+                try await $0.subscribeSelf(as: .user, to: .topic(topic), token: testToken)
             },
             InputRow(name: name + "is subscribed", field: .topicID) {
                 _ = try await $0.isSubscribed(.user("u"), to: .topic(topic), token: testToken)

@@ -34,5 +34,50 @@ let objectCalls: [EndpointRow] = objectPaths.flatMap { scope, path -> [EndpointR
             name: "delete an object in \(scope)", method: "DELETE", target: path + "/objects/o.1",
             authorization: bearerField, successes: [200, 204], reply: "", refusals: [(404, "OBJECT_NOT_FOUND")]
         ) { client in try await client.deleteObject(reference, token: testToken) },
+        EndpointRow(
+            name: "patch an object in \(scope)", method: "PATCH", target: path + "/objects/o.1",
+            authorization: bearerField, mediaType: "application/json", body: #"{"score":5000}"#, successes: [200],
+            reply: #"{"score":5000,"name":"x","_created":7,"_modified":9,"_id":"o.1","_version":"3"}"#,
+            refusals: [(404, "OBJECT_NOT_FOUND"), (404, "BUCKET_NOT_FOUND")]
+        ) { client in
+            let object = try await client.patchObject(["score": 5000], of: reference, token: testToken)
+            let moments = [7, 9].map { Timestamp(millisecondsSinceEpoch: $0) }
+            #expect(object == StoredObject(reference: reference, createdAt: moments[0], modifiedAt: moments[1]))
+        },
+        EndpointRow(
+            name: "read an object in \(scope)", method: "GET", target: path + "/objects/o.1",
+            authorization: bearerField, successes: [200], reply: #"{"_id":"o.1","n":1.50}"#,
+            refusals: [(404, "OBJECT_NOT_FOUND"), (404, "BUCKET_NOT_FOUND")]
+        ) { client in
+            let object = try await client.object(reference, token: testToken)
+            #expect(object == ["_id": "o.1", "n": 1.5])
+        },
+        EndpointRow(
+            name: "upload an object's body in \(scope)", method: "PUT", target: path + "/objects/o.1/body",
+            authorization: bearerField, mediaType: "text/plain", body: "hello", successes: [200, 201, 204],
+            reply: #"{"modifiedAt":9}"#, refusals: [(404, "OBJECT_NOT_FOUND"), (404, "BUCKET_NOT_FOUND")]
+        ) { client in
+            let object = try await client.uploadBody(
+                Array("hello".utf8), mediaType: "text/plain", of: reference, token: testToken)
+            let moment = Timestamp(millisecondsSinceEpoch: 9)
+            #expect(object == StoredObject(reference: reference, createdAt: nil, modifiedAt: moment))
+        },
+        EndpointRow(
+            name: "upload an empty body in \(scope)", method: "PUT", target: path + "/objects/o.1/body",
+            authorization: bearerField, mediaType: "application/octet-stream", body: "", successes: [200, 201, 204],
+            reply: "", refusals: [(404, "OBJECT_NOT_FOUND")]
+        ) { client in
+            let object = try await client.uploadBody([], of: reference, token: testToken)
+            #expect(object == StoredObject(reference: reference))
+        },
+        EndpointRow(
+            name: "delete an object's body in \(scope)", method: "DELETE", target: path + "/objects/o.1/body",
+            authorization: bearerField, successes: [200, 204], reply: "",
+            refusals: [(404, "OBJECT_NOT_FOUND"), (404, "OBJECT_BODY_NOT_FOUND")]
+        ) { client in try await client.deleteBody(of: reference, token: testToken) },
+        EndpointRow(
+            name: "delete a bucket in \(scope)", method: "DELETE", target: path, authorization: bearerField,
+            successes: [200, 204], reply: "", refusals: [(404, "BUCKET_NOT_FOUND")]
+        ) { client in try await client.deleteBucket(bucket, token: testToken) },
     ]
 }

@@ -30,7 +30,19 @@ import Testing
                 try await $0.subscribeStrictly(self.user, to: target, token: testToken)
             }
             #expect(#expect(throws: KiiError.self) { try strict.get() }?.status == answer.status)
+            let (_, itself) = await exchange(answer) {
+                try await $0.subscribeSelf(as: .thing, to: target, token: testToken)
+            }
+            #expect(try itself.get() == .alreadySubscribed)
         }
+    }
+
+    @Test func onlyAStrictSubscriptionMayNotBeRepeated() {
+        let target = SubscriptionTarget.topic(self.topic)
+        #expect(CreateSubscription(of: self.user, to: target).isIdempotent)
+        #expect(!CreateSubscription(of: self.user, to: target, acceptsExisting: false).isIdempotent)
+        #expect(SubscribeSelf(as: .user, to: target).isIdempotent)
+        #expect(!SubscribeSelf(as: .user, to: target, acceptsExisting: false).isIdempotent)
     }
 
     @Test(arguments: [

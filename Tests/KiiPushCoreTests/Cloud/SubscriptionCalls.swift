@@ -12,6 +12,30 @@ private let subscriptionPaths: [(SubscriptionTarget, String)] = [
     (.bucket(Bucket("b", in: .thing("th.1"))), "/apps/a1/things/th.1/buckets/b/filters/all/push/subscriptions"),
 ]
 
+let selfSubscriptionCalls: [EndpointRow] = subscriptionPaths.flatMap { target, path in
+    [(SubscribeSelf.Subscriber.user, "/users"), (.thing, "/things")].flatMap { subscriber, suffix -> [EndpointRow] in
+        let refusals = [(404, "TOPIC_NOT_FOUND"), (404, "FILTER_NOT_FOUND")]
+        return [
+            EndpointRow(
+                name: "subscribe the \(subscriber) itself to \(target)", method: "POST", target: path + suffix,
+                authorization: bearerField, body: "", successes: [204], reply: "", refusals: refusals
+            ) { client in
+                let answer = try await client.subscribeSelf(as: subscriber, to: target, token: testToken)
+                #expect(answer == .subscribed)
+            },
+            EndpointRow(
+                name: "subscribe the \(subscriber) itself strictly to \(target)", method: "POST",
+                target: path + suffix, authorization: bearerField, body: "", successes: [204], reply: "",
+                refusals: refusals + [(409, "PUSH_SUBSCRIPTION_ALREADY_EXISTS")]
+            ) { client in
+                let call = SubscribeSelf(as: subscriber, to: target, acceptsExisting: false)
+                let answer = try await client.execute(call, token: testToken)
+                #expect(answer == .subscribed)
+            },
+        ]
+    }
+}
+
 let subscriptionCalls: [EndpointRow] = subscriptionPaths.flatMap { target, path in
     [(alice, "/users/u1"), (lamp, "/things/th.1")].flatMap { principal, suffix -> [EndpointRow] in
         let absent = [(404, "TOPIC_NOT_FOUND"), (404, "FILTER_NOT_FOUND")]

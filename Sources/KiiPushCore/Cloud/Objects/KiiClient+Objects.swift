@@ -23,10 +23,62 @@ extension KiiClient {
         try await self.execute(PutObject(fields, as: reference), token: token)
     }
 
+    /// Changes some fields of an object and leaves the others; subscribers of the bucket get a push to app.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectNotFound`` when it is not there; otherwise see ``KiiClient``.
+    @discardableResult
+    public func patchObject(
+        _ fields: JSONValue,
+        of reference: ObjectReference,
+        token: Secret
+    ) async throws -> StoredObject {
+        try await self.execute(PatchObject(fields, of: reference), token: token)
+    }
+
+    /// Reads an object: the app's own fields, and the cloud's under keys that start with an underscore.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectNotFound`` when it is not there; otherwise see ``KiiClient``.
+    public func object(_ reference: ObjectReference, token: Secret) async throws -> JSONValue {
+        try await self.execute(GetObject(reference), token: token)
+    }
+
     /// Removes an object; subscribers of the bucket get a push to app.
     ///
     /// - Throws: ``KiiError`` with ``KiiErrorCode/objectNotFound`` when it is not there; otherwise see ``KiiClient``.
     public func deleteObject(_ reference: ObjectReference, token: Secret) async throws {
         try await self.execute(DeleteObject(reference), token: token)
+    }
+
+    /// Stores bytes as an object's body; subscribers of the bucket get a push to app.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - mediaType: What they are, such as `image/png`. Default `application/octet-stream`.
+    ///   - reference: The object, which must be there.
+    ///   - token: The token.
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectNotFound`` when the object is not there; otherwise see
+    ///   ``KiiClient``.
+    @discardableResult
+    public func uploadBody(
+        _ bytes: [UInt8],
+        mediaType: String = "application/octet-stream",
+        of reference: ObjectReference,
+        token: Secret
+    ) async throws -> StoredObject {
+        try await self.execute(UploadObjectBody(bytes, mediaType: mediaType, of: reference), token: token)
+    }
+
+    /// Removes an object's body and leaves the object; subscribers of the bucket get a push to app.
+    ///
+    /// - Throws: ``KiiError`` with status 404 when there is no object or it has no body; otherwise see ``KiiClient``.
+    public func deleteBody(of reference: ObjectReference, token: Secret) async throws {
+        try await self.execute(DeleteObjectBody(of: reference), token: token)
+    }
+
+    /// Removes a bucket with all its objects; its subscribers get a push to app.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/bucketNotFound`` when it is not there; otherwise see ``KiiClient``.
+    public func deleteBucket(_ bucket: Bucket, token: Secret) async throws {
+        try await self.execute(DeleteBucket(bucket), token: token)
     }
 }

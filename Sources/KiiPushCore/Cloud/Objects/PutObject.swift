@@ -24,7 +24,7 @@ public struct PutObject: KiiEndpoint {
     /// The object's path.
     public func path(in app: KiiApp) -> KiiPath { self.reference.path(in: app) }
 
-    /// Refuses fields that are not a JSON object, and an ID under which Kii creates nothing.
+    /// Refuses fields that Kii refuses, and an ID under which it creates nothing.
     public func validate() throws(KiiInputError) {
         let id = self.reference.id.utf8
         guard (2...100).contains(id.count), id.allSatisfy(\.isKiiNameByte) else {
@@ -35,42 +35,6 @@ public struct PutObject: KiiEndpoint {
 
     /// Reads `createdAt` and `modifiedAt`, if they are there.
     public func decode(_ response: KiiResponse) throws(KiiResponseError) -> StoredObject {
-        guard !response.http.body.isEmpty else { return StoredObject(reference: self.reference) }
-        let fields = try response.fields()
-        return StoredObject(
-            reference: self.reference,
-            createdAt: try fields.optionalTimestamp("createdAt"),
-            modifiedAt: try fields.optionalTimestamp("modifiedAt")
-        )
-    }
-}
-
-/// Removes an object. Subscribers of the bucket get `DATA_OBJECT_DELETED`.
-///
-/// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
-public struct DeleteObject: KiiEndpoint {
-    /// Nothing.
-    public typealias Response = Void
-
-    /// The object.
-    public var reference: ObjectReference
-
-    /// Makes the call.
-    public init(_ reference: ObjectReference) {
-        self.reference = reference
-    }
-
-    /// DELETE.
-    public var method: HTTPMethod { .delete }
-    /// 204; 200 is taken as well, since Kii documents an empty body and no status.
-    public var successStatuses: Set<Int> { [200, 204] }
-
-    /// The object's path.
-    public func path(in app: KiiApp) -> KiiPath { self.reference.path(in: app) }
-}
-
-extension ObjectReference {
-    fileprivate func path(in app: KiiApp) -> KiiPath {
-        .app(app).appending(self.bucket).appending("objects").appending(self.id, as: .objectID)
+        try StoredObject(self.reference, writtenBy: response)
     }
 }

@@ -15,53 +15,14 @@ public struct StoredObject: Sendable, Hashable {
     }
 }
 
-/// Puts a new object into a bucket, which is created if it is not there. Subscribers of the bucket get
-/// `DATA_OBJECT_CREATED`.
-///
-/// - Source: `POST /apps/{appID}/{scope}/buckets/{bucketID}/objects`
-public struct CreateObject: KiiEndpoint {
-    /// The bucket.
-    public var bucket: Bucket
-    /// The object's fields: a JSON object.
-    public var fields: JSONValue
-
-    /// Makes the call.
-    public init(_ fields: JSONValue, in bucket: Bucket) {
-        self.bucket = bucket
-        self.fields = fields
-    }
-
-    /// POST.
-    public var method: HTTPMethod { .post }
-    /// 201.
-    public var successStatuses: Set<Int> { [201] }
-    /// The fields.
-    public var body: KiiBody { .json(self.fields, mediaType: "application/json") }
-
-    /// The bucket's objects.
-    public func path(in app: KiiApp) -> KiiPath {
-        .app(app).appending(self.bucket).appending("objects")
-    }
-
-    /// Refuses fields that are not a JSON object.
-    public func validate() throws(KiiInputError) { try self.fields.validateObjectFields() }
-
-    /// Reads `objectID` and `createdAt`.
-    public func decode(_ response: KiiResponse) throws(KiiResponseError) -> StoredObject {
+extension StoredObject {
+    /// Reads what a write answers: `createdAt` and `modifiedAt`, or a whole object with `_created` and `_modified`. An
+    /// answer without a body says nothing.
+    init(_ reference: ObjectReference, writtenBy response: KiiResponse) throws(KiiResponseError) {
+        self.init(reference: reference)
+        guard !response.http.body.isEmpty else { return }
         let fields = try response.fields()
-        let createdAt = try fields.optionalTimestamp("createdAt")
-        return StoredObject(
-            reference: ObjectReference(try fields.string("objectID"), in: self.bucket),
-            createdAt: createdAt,
-            modifiedAt: createdAt
-        )
-    }
-}
-
-extension JSONValue {
-    func validateObjectFields() throws(KiiInputError) {
-        guard self.kind == .object else {
-            throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
-        }
+        self.createdAt = try fields.optionalTimestamp("createdAt", "_created")
+        self.modifiedAt = try fields.optionalTimestamp("modifiedAt", "_modified")
     }
 }

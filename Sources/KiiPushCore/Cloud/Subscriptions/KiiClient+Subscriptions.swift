@@ -26,6 +26,23 @@ extension KiiClient {
         _ = try await self.execute(call, token: token)
     }
 
+    /// Subscribes whoever holds `token` to `target`, unless it is subscribed.
+    ///
+    /// - Parameters:
+    ///   - subscriber: Whose token it is.
+    ///   - target: To what.
+    ///   - token: The token of a user or a thing; an administrator's is refused.
+    /// - Returns: Whether this call made the subscription.
+    /// - Throws: As ``subscribe(_:to:token:)``.
+    @discardableResult
+    public func subscribeSelf(
+        as subscriber: SubscribeSelf.Subscriber,
+        to target: SubscriptionTarget,
+        token: Secret
+    ) async throws -> CreateSubscription.Outcome {
+        try await self.execute(SubscribeSelf(as: subscriber, to: target), token: token)
+    }
+
     /// Asks whether `principal` is subscribed to `target`; a target that is not there counts as "no".
     ///
     /// - Throws: See ``KiiClient``; a missing app or principal is an error.

@@ -11,12 +11,17 @@ public enum SubscriptionTarget: Sendable, Hashable {
 
     /// Where the subscription of `principal` lives.
     func path(in app: KiiApp, of principal: Principal) -> KiiPath {
+        self.subscriptions(in: app).appending(principal)
+    }
+
+    /// Where all subscriptions to the target live.
+    func subscriptions(in app: KiiApp) -> KiiPath {
         let target =
             switch self {
             case .topic(let topic): KiiPath.app(app).appending(topic)
             // `all` is the only filter in use, though the reference has `{filterID}` here.
             case .bucket(let bucket): KiiPath.app(app).appending(bucket).appending("filters", "all")
             }
-        return target.appending("push", "subscriptions").appending(principal)
+        return target.appending("push", "subscriptions")
     }
 }

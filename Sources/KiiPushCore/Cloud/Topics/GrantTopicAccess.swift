@@ -42,7 +42,7 @@ public struct GrantTopicAccess: KiiEndpoint {
 
     /// PUT.
     public var method: HTTPMethod { .put }
-    /// Unless an entry that is there already is an error.
+    /// Not when one that is there already is an error: a repetition would meet what the first request made.
     public var isIdempotent: Bool { self.acceptsExisting }
     /// Empty.
     public var body: KiiBody { .empty }

@@ -1,0 +1,32 @@
+/// What Kii wants of an object's own fields.
+///
+/// - Source: Kii's reference of an object (its size) and its guides (keys with an underscore are the cloud's own)
+extension JSONValue {
+    /// The most that the fields may take as JSON text.
+    private static let maximumObjectCharacters = 65_534
+
+    func validateObjectFields() throws(KiiInputError) {
+        guard let members = self.members else {
+            throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
+        }
+        for member in members where member.key.utf8.first == UInt8(ascii: "_") {
+            throw KiiInputError(
+                .fields, at: JSONPointer(tokens: [member.key]), rule: "under a key that does not start with _")
+        }
+        // Counted only where the bytes, which are never fewer than the characters, do not settle it.
+        let bytes = self.serialized()
+        guard
+            bytes.count <= Self.maximumObjectCharacters
+                || String(decoding: bytes, as: UTF8.self).utf16.count <= Self.maximumObjectCharacters
+        else {
+            throw KiiInputError(
+                .fields, at: JSONPointer(), rule: "at most \(Self.maximumObjectCharacters) characters as JSON")
+        }
+    }
+}
+
+extension ObjectReference {
+    func path(in app: KiiApp) -> KiiPath {
+        .app(app).appending(self.bucket).appending("objects").appending(self.id, as: .objectID)
+    }
+}

@@ -1,0 +1,111 @@
+import KiiPushCore
+import Testing
+
+@Suite struct ObjectTests {
+    private let reference = ObjectReference("o1", in: Bucket("notes"))
+
+    /// The calls that send an object's fields.
+    private static let writes: [@Sendable (KiiClient, JSONValue) async throws -> Void] = [
+        { _ = try await $0.createObject($1, in: Bucket("notes"), token: testToken) },
+        { try await $0.putObject($1, as: ObjectReference("o1", in: Bucket("notes")), token: testToken) },
+        { try await $0.patchObject($1, of: ObjectReference("o1", in: Bucket("notes")), token: testToken) },
+    ]
+
+    /// Fields that take `characters` as JSON, of which each but the frame is `character`.
+    private static func fields(_ characters: Int, of character: Character = "x") -> JSONValue {
+        ["k": JSONValue(String(repeating: character, count: characters - #"{"k":""}"#.count))]
+    }
+
+    @Test(
+        arguments: [
+            ([1], ""), ("x", ""), (nil, ""), (["a": 1, "_id": "x"], "/_id"), (["_": [:]], "/_"),
+            (fields(65_535), ""), (fields(65_535, of: "ä"), ""),
+        ] as [(JSONValue, String)])
+    func fieldsThatKiiRefusesAreNotSent(fields: JSONValue, pointer: String) async throws {
+        for write in Self.writes {
+            let (requests, result) = await exchange(.status(200, "{}")) { try await write($0, fields) }
+            let error = #expect(throws: KiiInputError.self) { try result.get() }
+            #expect(error?.field == .fields)
+            #expect(error?.pointer == JSONPointer(pointer))
+            #expect(requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: [[:], ["a_": 1, "deep": ["_x": [nil]]], fields(65_534), fields(65_534, of: "ä")] as [JSONValue])
+    func fieldsThatKiiTakesAreSent(_ fields: JSONValue) async throws {
+        for write in Self.writes {
+            let (requests, result) = await exchange(.status(200, #"{"objectID":"o"}"#)) { try await write($0, fields) }
+            #expect(requests.map(\.body) == [fields.serialized()])
+            guard case .failure(let error) = result else { continue }
+            #expect((error as? KiiResponseError)?.problem == .unexpectedStatus)  // a POST is answered with 201
+        }
+    }
+
+    @Test(arguments: ["", " ", "text/plain\r\nX: y", "text/plain ", "tëxt/plain"])
+    func aMediaTypeThatWouldEndTheFieldIsNotSent(_ mediaType: String) async throws {
+        let (requests, result) = await exchange(.status(200)) {
+            try await $0.uploadBody([1], mediaType: mediaType, of: self.reference, token: testToken)
+        }
+        #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == .mediaType)
+        #expect(requests.isEmpty)
+    }
+
+    @Test func aBodyIsSentByteForByte() async throws {
+        let bytes = (0...255).map { UInt8($0) }
+        let (requests, result) = await exchange(.status(200, #"{"modifiedAt":"9"}"#)) {
+            try await $0.uploadBody(bytes, mediaType: "image/png; q=1", of: self.reference, token: testToken)
+        }
+        #expect(requests.map(\.body) == [bytes])
+        #expect(requests.first?.fields.last == HTTPField("Content-Type", "image/png; q=1"))
+        #expect(try result.get().modifiedAt == Timestamp(millisecondsSinceEpoch: 9))
+    }
+
+    @Test(
+        arguments: [
+            (#"{"createdAt":1,"modifiedAt":2,"_created":3,"_modified":4}"#, 1, 2),
+            (#"{"_created":3,"_modified":4}"#, 3, 4),
+            ("{}", nil, nil), ("", nil, nil), (#"{"createdAt":null,"_created":3}"#, 3, nil),
+        ] as [(String, Int64?, Int64?)])
+    func momentsAreReadUnderBothNames(reply: String, created: Int64?, modified: Int64?) async throws {
+        let calls: [@Sendable (KiiClient) async throws -> StoredObject] = [
+            { try await $0.putObject([:], as: ObjectReference("o1", in: Bucket("b")), token: testToken) },
+            { try await $0.patchObject([:], of: ObjectReference("o1", in: Bucket("b")), token: testToken) },
+            { try await $0.uploadBody([], of: ObjectReference("o1", in: Bucket("b")), token: testToken) },
+        ]
+        for call in calls {
+            let (_, result) = await exchange(.status(200, reply), body: call)
+            let object = try result.get()
+            #expect(object.createdAt?.millisecondsSinceEpoch == created)
+            #expect(object.modifiedAt?.millisecondsSinceEpoch == modified)
+        }
+    }
+
+    @Test(arguments: [
+        ReplyRow("[]", "", .wrongType(.object)), ReplyRow(#"{"modifiedAt":[]}"#, "/modifiedAt", .wrongType(.integer)),
+        ReplyRow(#"{"_created":1.5}"#, "/_created", .wrongType(.integer)),
+    ])
+    func aBadReplyIsNamedByItsPlace(_ row: ReplyRow) async throws {
+        let (_, result) = await exchange(.status(200, row.reply)) {
+            try await $0.patchObject(["a": 1], of: self.reference, token: testToken)
+        }
+        let error = #expect(throws: KiiResponseError.self) { try result.get() }
+        #expect(error?.pointer == JSONPointer(row.pointer))
+        #expect(error?.problem == row.problem)
+    }
+
+    @Test(arguments: ["[]", "null", "1"])
+    func anObjectIsAnObject(_ reply: String) async throws {
+        let (_, result) = await exchange(.status(200, reply)) {
+            try await $0.object(self.reference, token: testToken)
+        }
+        let error = #expect(throws: KiiResponseError.self) { try result.get() }
+        #expect(error?.problem == .wrongType(.object))
+        #expect(error?.pointer == JSONPointer())
+    }
+
+    @Test func onlyTheCreationUnderAChosenNameMayBeRepeated() {
+        #expect(!CreateObject([:], in: Bucket("b")).isIdempotent)
+        #expect(PutObject([:], as: self.reference).isIdempotent)
+        #expect(PatchObject([:], of: self.reference).isIdempotent)
+    }
+}
