@@ -28,21 +28,32 @@ final class CloudService: RequestHandler {
     private let core: Locked<Core>
     private let broker: Broker
     private let publisher: Publisher
+    private let delayed: DelayedReplies
 
-    init(cloud: EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher) {
+    init(
+        cloud: EmulatedCloud,
+        store: sending StateStore,
+        broker: Broker,
+        publisher: Publisher,
+        delayed: DelayedReplies
+    ) {
         self.core = Locked(Core(cloud: cloud, store: store))
         self.broker = broker
         self.publisher = publisher
+        self.delayed = delayed
     }
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse) -> Void) {
         let outcome = self.core.withLock { $0.respond(to: request) }
         let effects = outcome.effects
+        let answer: @Sendable (HTTPResponse) -> Void = { response in
+            self.delayed.after(effects.delay) { reply(response) }
+        }
         self.broker.revoke(effects.revocations)
         self.broker.grant(effects.grants) { isGranted in
-            guard isGranted else { return reply(KiiFailure.temporarilyUnavailable.response) }
+            guard isGranted else { return answer(KiiFailure.temporarilyUnavailable.response) }
             self.publisher.publish(effects.publications) { isAcknowledged in
-                reply(isAcknowledged ? outcome.response : KiiFailure.temporarilyUnavailable.response)
+                answer(isAcknowledged ? outcome.response : KiiFailure.temporarilyUnavailable.response)
             }
         }
     }

@@ -29,6 +29,13 @@ public final class Emulator: Sendable {
         public var mosquittoPath: String?
         /// How long after its creation an installation's endpoint is answered with 503 "not ready". Default none.
         public var endpointDelay: Duration
+        /// How long an MQTT endpoint is good for, counted from when it is handed out; then there are another topic and
+        /// other credentials. `nil`, the default, is for ever. In whole seconds on the wire.
+        public var mqttTTL: Duration?
+        /// How long a login's token lives when the login does not say; `nil`, the default, is for ever.
+        public var tokenLifetime: Duration?
+        /// Whether a login brings a refresh token. Default yes.
+        public var refreshTokens: Bool
         /// When the broker writes sessions and queued messages to disk. Default ``BrokerPersistence/everyChange``.
         public var brokerPersistence: BrokerPersistence
 
@@ -42,6 +49,9 @@ public final class Emulator: Sendable {
             strict: Bool = false,
             mosquittoPath: String? = nil,
             endpointDelay: Duration = .zero,
+            mqttTTL: Duration? = nil,
+            tokenLifetime: Duration? = nil,
+            refreshTokens: Bool = true,
             brokerPersistence: BrokerPersistence = .everyChange
         ) {
             self.port = port
@@ -52,7 +62,20 @@ public final class Emulator: Sendable {
             self.strict = strict
             self.mosquittoPath = mosquittoPath
             self.endpointDelay = endpointDelay
+            self.mqttTTL = mqttTTL
+            self.tokenLifetime = tokenLifetime
+            self.refreshTokens = refreshTokens
             self.brokerPersistence = brokerPersistence
+        }
+
+        /// What the app starts with.
+        var appSettings: AppSettings {
+            var settings = AppSettings()
+            settings.endpointDelay = self.endpointDelay
+            settings.mqttTTL = self.mqttTTL
+            settings.tokenLifetime = self.tokenLifetime
+            settings.givesRefreshTokens = self.refreshTokens
+            return settings
         }
     }
 
@@ -123,18 +146,20 @@ extension Emulator {
         let directory: EmulatorDirectory
         let broker: Broker
         let publisher: Publisher
+        let delayed: DelayedReplies
         let server: HTTPServer
 
         func stop() async {
-            let (publisher, server) = (self.publisher, self.server)
+            let (publisher, delayed, server) = (self.publisher, self.delayed, self.server)
             // The broker and the publisher first: once they have answered all, no connection waits any more.
             await self.broker.stop()
             // Starting a thread fails only for want of memory; then this one blocks for a moment.
-            let stopBoth: @Sendable () -> Void = {
+            let stopAll: @Sendable () -> Void = {
                 publisher.stop()
+                delayed.stop()
                 server.stop()
             }
-            do { try await Thread.run(named: "kii-stop", stopBoth) } catch { stopBoth() }
+            do { try await Thread.run(named: "kii-stop", stopAll) } catch { stopAll() }
             self.directory.release()
         }
     }
@@ -220,28 +245,36 @@ extension Emulator {
                 app: self.app,
                 brokerHost: "127.0.0.1",
                 brokerPorts: broker.ports,
-                endpointDelay: self.configuration.endpointDelay,
                 isStrict: self.configuration.strict,
                 baseURL: baseURL
             )
+            let delayed = try DelayedReplies()
             let publisher = try Publisher(port: broker.ports.tcp, credential: credential)
             do throws(EmulatorError) {
                 let service = CloudService(
-                    cloud: EmulatedCloud(settings: settings, state: self.state),
+                    cloud: EmulatedCloud(settings: settings, app: self.configuration.appSettings, state: self.state),
                     store: store,
                     broker: broker,
-                    publisher: publisher
+                    publisher: publisher,
+                    delayed: delayed
                 )
                 let server = try HTTPServer(listener, handler: service)
                 do throws(EmulatorError) {
                     try self.announce(baseURL: baseURL, brokerPorts: broker.ports)
                 } catch {
-                    // A request that waits for the broker is answered first, as no connection may wait.
+                    // A request that waits is answered first, as no connection may wait.
                     publisher.stop()
+                    delayed.stop()
                     server.stop()
                     throw error
                 }
-                return Parts(directory: self.directory, broker: broker, publisher: publisher, server: server)
+                return Parts(
+                    directory: self.directory,
+                    broker: broker,
+                    publisher: publisher,
+                    delayed: delayed,
+                    server: server
+                )
             } catch {
                 publisher.stop()
                 throw error

@@ -32,6 +32,12 @@ package struct CloudState: Sendable {
         return self.changes
     }
 
+    /// Forgets everything.
+    mutating func removeAll() {
+        self = CloudState()
+        self.changes = [.removeAll]
+    }
+
     // MARK: - Users, things and groups
 
     func userID(field: String, value: String) -> String? { self.userNames["\(field) \(value)"] }

@@ -38,7 +38,17 @@ extension EmulatedCloud {
     private func caller(token: String, now: Timestamp) throws(KiiFailure) -> Caller {
         guard let record = self.state.tokens[token] else { throw .wrongToken }
         if let expiresAt = record.expiresAt, expiresAt <= now { throw .wrongToken }
+        try self.checkIsEnabled(record.caller)
         return record.caller
+    }
+
+    /// Refuses a user or thing that is switched off.
+    func checkIsEnabled(_ caller: Caller) throws(KiiFailure) {
+        switch caller {
+        case .user(let id): if self.state.users[id]?.isDisabled == true { throw .userDisabled }
+        case .thing(let id): if self.state.things[id]?.isDisabled == true { throw .thingDisabled }
+        case .admin, .anonymous: break
+        }
     }
 
     /// `base64(APP_ID:APP_KEY)`; Kii's guide allows anything after the colon.

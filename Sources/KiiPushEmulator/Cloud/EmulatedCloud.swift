@@ -8,8 +8,6 @@ package struct EmulatedCloud: Sendable {
         /// Where the broker listens, for the endpoints that are handed out.
         package var brokerHost: String
         package var brokerPorts: BrokerPorts
-        /// How long after an installation's creation its endpoint is "not ready" (503).
-        package var endpointDelay: Duration
         /// Refuse what Kii's cloud lets pass: wrong app keys beside valid tokens, wrong second parts of Basic.
         package var isStrict: Bool
         /// `http://127.0.0.1:{port}/api`, for `Location`.
@@ -19,14 +17,12 @@ package struct EmulatedCloud: Sendable {
             app: AppIdentity,
             brokerHost: String = "127.0.0.1",
             brokerPorts: BrokerPorts,
-            endpointDelay: Duration = .zero,
             isStrict: Bool = false,
             baseURL: String
         ) {
             self.app = app
             self.brokerHost = brokerHost
             self.brokerPorts = brokerPorts
-            self.endpointDelay = endpointDelay
             self.isStrict = isStrict
             self.baseURL = baseURL
         }
@@ -42,6 +38,8 @@ package struct EmulatedCloud: Sendable {
         package var grants: [BrokerCredential] = []
         /// User names that the broker is to forget.
         package var revocations: [String] = []
+        /// How long the answer is held back after all that; only a fault asks for it.
+        package var delay: Duration = .zero
 
         package init() {}
     }
@@ -54,12 +52,23 @@ package struct EmulatedCloud: Sendable {
 
     let settings: Settings
     package internal(set) var state: CloudState
+    /// What may change while the emulator runs.
+    var app: AppSettings
+    /// What requests are made to fail with, in the order in which it was asked for.
+    var faults: [Fault] = []
+    var requestWindow = RequestWindow()
     var identifiers: Identifiers
     /// Gathered by the handlers of the request in hand.
     var effects = Effects()
 
-    package init(settings: Settings, state: CloudState = CloudState(), identifiers: Identifiers = Identifiers()) {
+    package init(
+        settings: Settings,
+        app: AppSettings = AppSettings(),
+        state: CloudState = CloudState(),
+        identifiers: Identifiers = Identifiers()
+    ) {
         self.settings = settings
+        self.app = app
         self.state = state
         self.identifiers = identifiers
     }
@@ -71,20 +80,44 @@ package struct EmulatedCloud: Sendable {
     /// Handlers check everything before they change anything, so a refused request leaves the state alone.
     package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
         self.effects = Effects()
+        var delay = Duration.zero
         let response: HTTPResponse
         do throws(KiiFailure) {
-            response = try self.dispatch(request, now: now)
+            response = try self.admit(request, now: now, delay: &delay)
         } catch {
             response = error.response
             self.effects = Effects()
         }
         self.effects.changes = self.state.takeChanges()
+        self.effects.delay = delay
         return Reply(response: response, effects: self.effects)
     }
 
-    private mutating func dispatch(_ request: IncomingRequest, now: Timestamp) throws(KiiFailure) -> HTTPResponse {
+    /// Lets a request through to its handler, unless the app is switched off, asks too often, or meets a fault.
+    ///
+    /// The controls are always let through: what was switched off has to be switched on again.
+    private mutating func admit(
+        _ request: IncomingRequest,
+        now: Timestamp,
+        delay: inout Duration
+    ) throws(KiiFailure) -> HTTPResponse {
         guard !request.isBodyTooLarge else { throw .bodyTooLarge(limit: HTTPServer.maximumBodyBytes) }
         let target = try RequestTarget(parsing: request.target)
+        guard target.path.first != "__kii" else { return try self.dispatch(request, target, now: now) }
+        let fault = self.takeFault(method: request.method, path: target.path)
+        delay = fault?.delay ?? .zero
+        if let fault, !fault.isAfterwards, let refusal = fault.refusal { throw refusal }
+        if let limit = self.app.requestLimit { try self.requestWindow.count(limit, now: now) }
+        if self.app.isDisabled { throw .appDisabled }
+        let response = try self.dispatch(request, target, now: now)
+        return fault?.refusal?.response ?? response
+    }
+
+    private mutating func dispatch(
+        _ request: IncomingRequest,
+        _ target: RequestTarget,
+        now: Timestamp
+    ) throws(KiiFailure) -> HTTPResponse {
         let (route, parameters) = try RouteTable.match(method: request.method, path: target.path, app: self.appID)
         var call = CloudCall(request: request, target: target, parameters: parameters, now: now)
         call.caller = try self.authenticate(call, need: route.need)

@@ -68,6 +68,24 @@ extension KiiFailure {
         )
     }
 
+    /// The app's switch of `PATCH /__kii/app`.
+    static let appDisabled = KiiFailure(
+        status: 403,
+        errorCode: "APP_DISABLED",
+        message: "The application is disabled."
+    )
+
+    /// Kii's code for this was not seen; the status was.
+    static func tooManyRequests(retryAfter seconds: Int64) -> KiiFailure {
+        KiiFailure(
+            status: 429,
+            errorCode: "TOO_MANY_REQUESTS",
+            message: "The application makes too many requests.",
+            context: [("retryAfter", JSONValue(seconds))],
+            fields: [HTTPField("Retry-After", "\(seconds)")]
+        )
+    }
+
     static func unauthorized(_ message: String, app: String, caller: Caller?) -> KiiFailure {
         KiiFailure(
             status: 401,
@@ -84,6 +102,18 @@ extension KiiFailure {
         status: 403,
         errorCode: "WRONG_TOKEN",
         message: "The token is not valid: it is unknown, expired or was replaced."
+    )
+
+    static let userDisabled = KiiFailure(
+        status: 401,
+        errorCode: "USER_DISABLED",
+        message: "The user is disabled."
+    )
+
+    static let thingDisabled = KiiFailure(
+        status: 401,
+        errorCode: "THING_DISABLED",
+        message: "The thing is disabled."
     )
 
     static let authenticationFailed = KiiFailure(
@@ -156,6 +186,22 @@ extension KiiFailure {
             errorCode: "TOPIC_ALREADY_EXISTS",
             message: "The topic exists already.",
             context: [("topicID", JSONValue(topic.id)), ("objectScope", topic.scope.json(app: app))]
+        )
+    }
+
+    static let endpointNotFound = KiiFailure(
+        status: 404,
+        errorCode: "MQTT_ENDPOINT_NOT_FOUND",
+        message: "The installation is not for MQTT."
+    )
+
+    static func endpointNotReady(retryAfter seconds: Int64) -> KiiFailure {
+        KiiFailure(
+            status: 503,
+            errorCode: "MQTT_ENDPOINT_NOT_READY",
+            message: "The endpoint is not ready yet.",
+            context: [("retryAfter", JSONValue(seconds))],
+            fields: [HTTPField("Retry-After", "\(seconds)")]
         )
     }
 

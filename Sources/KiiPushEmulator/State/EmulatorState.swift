@@ -3,7 +3,7 @@ import KiiPushCore
 /// The store with the cloud in it, and what belongs to the emulator itself.
 struct EmulatorState {
     /// The kind of the rows that are not the cloud's.
-    private static let table = "emulator"
+    static let table = "emulator"
 
     /// Ports of an earlier start, asked for again so that stored endpoints stay good; 0 where there are none.
     struct Ports: Sendable, Hashable {

@@ -81,6 +81,8 @@ final class StateStore {
             }
         case .remove(let table, let key):
             try self.run("DELETE FROM record WHERE kind = ?1 AND key = ?2", table, key) { _ in SQLITE_OK }
+        case .removeAll:
+            try self.run("DELETE FROM record WHERE kind <> '\(EmulatorState.table)'")
         }
     }
 

@@ -24,6 +24,7 @@ import Testing
             switch change {
             case .save(let table, let key, let value): rows["\(table) \(key)"] = (table, value)
             case .remove(let table, let key): rows["\(table) \(key)"] = nil
+            case .removeAll: rows = [:]
             }
         }
         var state = CloudState()

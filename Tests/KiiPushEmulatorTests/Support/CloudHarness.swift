@@ -1,3 +1,4 @@
+import Foundation
 import KiiPushCore
 import KiiPushEmulator
 import Testing
@@ -31,18 +32,32 @@ struct CloudHarness {
         let settings = EmulatedCloud.Settings(
             app: self.app,
             brokerPorts: BrokerPorts(tcp: 4001, tls: 4002),
-            endpointDelay: endpointDelay,
             isStrict: strict,
             baseURL: "http://127.0.0.1:4000/api"
         )
-        self.cloud = EmulatedCloud(settings: settings, state: state, identifiers: identifiers)
+        var app = AppSettings()
+        app.endpointDelay = endpointDelay
+        self.cloud = EmulatedCloud(settings: settings, app: app, state: state, identifiers: identifiers)
     }
 
     /// Sends a request as it is, below `/api`.
     mutating func raw(_ method: String, _ path: String, _ fields: [HTTPField], _ body: String = "") -> Outcome {
+        self.send(method, "/api" + path, fields, body)
+    }
+
+    /// Sends a control below `/__kii` as the administrator.
+    @discardableResult
+    mutating func control(_ method: String, _ path: String, _ body: JSONValue? = nil) -> Outcome {
+        let pair = "\(self.app.clientID):\(self.app.clientSecret.reveal())"
+        let basic = HTTPField("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")
+        return self.send(method, "/__kii/" + path, [basic], body?.text ?? "")
+    }
+
+    /// Sends a request as it is.
+    mutating func send(_ method: String, _ target: String, _ fields: [HTTPField], _ body: String) -> Outcome {
         let request = IncomingRequest(
             method: method,
-            target: "/api" + path,
+            target: target,
             fields: fields,
             body: Array(body.utf8)
         )

@@ -1,6 +1,74 @@
 import KiiPushCore
 
 extension Route {
-    /// What the emulator is told to do, below `/__kii`.
-    static let control: [Route] = []
+    /// What the emulator is told to do, below `/__kii`: for its administrator alone.
+    static let control: [Route] = [
+        Route("GET", "app", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.showApp() },
+        Route("PATCH", "app", need: .administrator) { (cloud, call) throws(KiiFailure) in try cloud.changeApp(call) },
+        Route("PATCH", "users/{user}", need: .administrator) { (cloud, call) throws(KiiFailure) in
+            try cloud.switchUser(call)
+        },
+        Route("PATCH", "things/{thing}", need: .administrator) { (cloud, call) throws(KiiFailure) in
+            try cloud.switchThing(call)
+        },
+        Route("POST", "installations/{installation}/rotate", need: .administrator) { (cloud, call) throws(KiiFailure) in
+            try cloud.rotateInstallation(call)
+        },
+        Route("GET", "faults", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.listFaults() },
+        Route("POST", "faults", need: .administrator) { (cloud, call) throws(KiiFailure) in try cloud.addFault(call) },
+        Route("DELETE", "faults", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.removeFaults() },
+        Route("POST", "reset", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.reset() },
+    ]
+}
+
+/// The app's settings, its principals' switches, and the way back to an empty cloud.
+extension EmulatedCloud {
+    func showApp() -> HTTPResponse { .json(200, nil, self.app.json(app: self.appID)) }
+
+    mutating func changeApp(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let changed = try self.app.merging(ControlBody(call))
+        // A new limit counts from its own first request on.
+        if changed.requestLimit != self.app.requestLimit { self.requestWindow = RequestWindow() }
+        self.app = changed
+        return self.showApp()
+    }
+
+    mutating func switchUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        var user = try self.user(call)
+        user.isDisabled = try self.isDisabled(call)
+        self.state.save(user)
+        return .json(200, nil, ["userID": JSONValue(user.id), "disabled": JSONValue(user.isDisabled)])
+    }
+
+    mutating func switchThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        var thing = try self.thing(call)
+        thing.isDisabled = try self.isDisabled(call)
+        self.state.save(thing)
+        return .json(200, nil, ["thingID": JSONValue(thing.id), "disabled": JSONValue(thing.isDisabled)])
+    }
+
+    private func isDisabled(_ call: CloudCall) throws(KiiFailure) -> Bool {
+        let body = try ControlBody(call)
+        try body.allow("disabled")
+        guard let isDisabled = try body.bool("disabled") else { throw body.wrong("disabled", "is needed") }
+        return isDisabled
+    }
+
+    /// Puts new credentials and a new topic in the place of the old ones, which the broker forgets at once.
+    mutating func rotateInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let record = try self.installation(call)
+        guard record.credential != nil else { throw .endpointNotFound }
+        let renewed = self.renewEndpoint(of: record)
+        return .json(200, nil, ["installationID": JSONValue(renewed.id), "mqttTopic": .optional(renewed.mqttTopic)])
+    }
+
+    /// Forgets users, things, groups, tokens, installations, topics and buckets, and the faults; the app and its
+    /// settings stay.
+    mutating func reset() -> HTTPResponse {
+        self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
+        self.state.removeAll()
+        self.faults = []
+        self.requestWindow = RequestWindow()
+        return .noContent
+    }
 }

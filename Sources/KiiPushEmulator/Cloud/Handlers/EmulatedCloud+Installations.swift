@@ -19,9 +19,6 @@ extension Route {
 
 /// Installations (kii-protocol section 3).
 extension EmulatedCloud {
-    /// Seconds for which an endpoint is valid: Kii's captured answer says "never, in practice".
-    private static let endpointLifetime = 2_147_483_647
-
     mutating func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "InstallationCreationRequest")
         // A live test of one of Kii's clients writes it as `installationType`.
@@ -44,7 +41,7 @@ extension EmulatedCloud {
                 owner: owner,
                 isDevelopment: isDevelopment,
                 createdAt: call.now,
-                credential: deviceType == .mqtt ? self.newCredential() : nil
+                credential: deviceType == .mqtt ? self.newBrokerCredential() : nil
             )
         record.owner = owner
         record.isDevelopment = isDevelopment
@@ -59,11 +56,6 @@ extension EmulatedCloud {
             ]),
             fields: [HTTPField("Location", location)]
         )
-    }
-
-    /// Lengths below those of the smallest client known (ebisu: 63 bytes each, 127 for the password).
-    private mutating func newCredential() -> BrokerCredential {
-        BrokerCredential(username: self.identifiers.secret(24), password: Secret(self.identifiers.secret(32)))
     }
 
     /// A boolean, or one written as a string, as ebisu does; absent is production.
@@ -125,42 +117,6 @@ extension EmulatedCloud {
         self.state.remove(record)
         if let credential = record.credential { self.effects.revocations.append(credential.username) }
         return .noContent
-    }
-
-    /// `200` with broker and credentials, or `503` with the waiting time in both places where clients look for it.
-    mutating func showEndpoint(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let record = try self.installation(call)
-        guard let credential = record.credential, let topic = record.mqttTopic else {
-            throw KiiFailure(
-                status: 404,
-                errorCode: "MQTT_ENDPOINT_NOT_FOUND",
-                message: "The installation is not for MQTT."
-            )
-        }
-        let ready = record.createdAt + self.settings.endpointDelay
-        guard ready <= call.now else {
-            let seconds = (ready.millisecondsSinceEpoch - call.now.millisecondsSinceEpoch + 999) / 1000
-            throw KiiFailure(
-                status: 503,
-                errorCode: "MQTT_ENDPOINT_NOT_READY",
-                message: "The endpoint is not ready yet.",
-                context: [("retryAfter", JSONValue(seconds))],
-                fields: [HTTPField("Retry-After", "\(seconds)")]
-            )
-        }
-        self.effects.grants.append(credential)
-        let ports = self.settings.brokerPorts
-        return .json(
-            200,
-            "MQTTEndpointResponse",
-            .object([
-                ("installationID", JSONValue(record.id)), ("username", JSONValue(credential.username)),
-                ("password", JSONValue(credential.password.reveal())), ("mqttTopic", JSONValue(topic)),
-                ("host", JSONValue(self.settings.brokerHost)), ("portTCP", JSONValue(ports.tcp)),
-                ("portSSL", JSONValue(ports.tls)), ("X-MQTT-TTL", JSONValue(EmulatedCloud.endpointLifetime)),
-            ]),
-            fields: [HTTPField("X-MQTT-TTL", "\(EmulatedCloud.endpointLifetime)")]
-        )
     }
 
     /// The installation of the path, by ID or `{deviceType}:{installationRegistrationID}`, if it is the caller's.

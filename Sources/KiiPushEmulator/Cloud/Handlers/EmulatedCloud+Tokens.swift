@@ -59,11 +59,13 @@ extension EmulatedCloud {
             let thing = self.state.thingID(vendorThingID: String(name.dropFirst(thingPrefix.count)))
                 .flatMap { self.state.things[$0] }
             guard let thing, thing.password.reveal() == password else { throw .authenticationFailed }
+            try self.checkIsEnabled(.thing(thing.id))
             return .thing(thing.id)
         }
         guard let user = self.userID(loggingInAs: name).flatMap({ self.state.users[$0] }),
             user.password?.reveal() == password
         else { throw .authenticationFailed }
+        try self.checkIsEnabled(.user(user.id))
         return .user(user.id)
     }
 
@@ -108,6 +110,7 @@ extension EmulatedCloud {
                 message: "The refresh token is not valid: it is unknown or was used."
             )
         }
+        try self.checkIsEnabled(former.caller)
         let expiresAt = try self.expiry(body, now: call.now)
         self.state.remove(former)
         return self.grantToken(former.caller, expiresAt: expiresAt, refreshable: true, now: call.now)
@@ -119,7 +122,12 @@ extension EmulatedCloud {
         refreshable: Bool,
         now: Timestamp
     ) -> HTTPResponse {
-        let record = self.newToken(for: caller, expiresAt: expiresAt, refreshable: refreshable)
+        let expiresAt = expiresAt ?? self.app.tokenLifetime.map { now + $0 }
+        let record = self.newToken(
+            for: caller,
+            expiresAt: expiresAt,
+            refreshable: refreshable && self.app.givesRefreshTokens
+        )
         let seconds =
             expiresAt.map { ($0.millisecondsSinceEpoch - now.millisecondsSinceEpoch) / 1000 }
             ?? Int64(EmulatedCloud.unlimitedSeconds)

@@ -21,6 +21,8 @@ struct InstallationRecord: StoredRecord {
     var createdAt: Timestamp
     /// For MQTT alone.
     var credential: BrokerCredential?
+    /// When the credential ends; `nil` when it never does, and before it was handed out.
+    var endpointExpiresAt: Timestamp?
 
     var key: String { self.id }
 
@@ -35,6 +37,7 @@ struct InstallationRecord: StoredRecord {
             ("createdAt", JSONValue(self.createdAt.millisecondsSinceEpoch)),
             ("username", .optional(self.credential?.username)),
             ("password", .optional(self.credential?.password.reveal())),
+            ("endpointExpiresAt", self.endpointExpiresAt.map { JSONValue($0.millisecondsSinceEpoch) } ?? .null),
         ])
     }
 
@@ -77,6 +80,7 @@ struct InstallationRecord: StoredRecord {
             createdAt: Timestamp(millisecondsSinceEpoch: createdAt),
             credential: credential
         )
+        self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
     }
 
     /// `application/vnd.kii.InstallationRetrievalResponse+json`.

@@ -15,6 +15,8 @@ protocol StoredRecord: Sendable {
 package enum StateChange: Sendable, Equatable {
     case save(table: String, key: String, value: JSONValue)
     case remove(table: String, key: String)
+    /// Every record of the cloud, of whatever kind; the app's identity and the ports are not the cloud's.
+    case removeAll
 
     static func save(_ record: some StoredRecord) -> StateChange {
         .save(table: type(of: record).table, key: record.key, value: record.json)

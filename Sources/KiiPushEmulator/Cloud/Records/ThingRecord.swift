@@ -12,6 +12,8 @@ struct ThingRecord: StoredRecord {
     var attributes: JSONValue
     /// The users who own it.
     var owners: Set<String> = []
+    /// Whether it can neither log in nor use its tokens.
+    var isDisabled = false
 
     var key: String { self.id }
 
@@ -20,6 +22,7 @@ struct ThingRecord: StoredRecord {
             ("id", JSONValue(self.id)), ("vendorThingID", JSONValue(self.vendorThingID)),
             ("password", JSONValue(self.password.reveal())), ("attributes", self.attributes),
             ("owners", JSONValue(self.owners.sorted().map { JSONValue($0) })),
+            ("disabled", JSONValue(self.isDisabled)),
         ])
     }
 
@@ -37,6 +40,7 @@ struct ThingRecord: StoredRecord {
         else { return nil }
         self.init(id: id, vendorThingID: vendorThingID, password: Secret(password), attributes: attributes)
         self.owners = Set(owners.compactMap { $0.string })
+        self.isDisabled = json["disabled"]?.bool ?? false
     }
 
     /// The body of `GET /things/{thingID}` and of a registration's answer.

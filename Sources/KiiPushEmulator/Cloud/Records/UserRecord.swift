@@ -11,13 +11,15 @@ struct UserRecord: StoredRecord {
     var attributes: JSONValue
     /// `nil` for a pseudo user. Kept as it is: the state is one developer's, in a directory of mode 0700.
     var password: Secret?
+    /// Whether it can neither log in nor use its tokens.
+    var isDisabled = false
 
     var key: String { self.id }
 
     var json: JSONValue {
         .compact([
             ("id", JSONValue(self.id)), ("attributes", self.attributes),
-            ("password", .optional(self.password?.reveal())),
+            ("password", .optional(self.password?.reveal())), ("disabled", JSONValue(self.isDisabled)),
         ])
     }
 
@@ -30,6 +32,7 @@ struct UserRecord: StoredRecord {
     init?(json: JSONValue) {
         guard let id = json["id"]?.string, let attributes = json["attributes"] else { return nil }
         self.init(id: id, attributes: attributes, password: json["password"]?.string.map { Secret($0) })
+        self.isDisabled = json["disabled"]?.bool ?? false
     }
 
     /// The body of `GET /users/{userID}` and of a registration's answer.

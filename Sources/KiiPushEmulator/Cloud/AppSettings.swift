@@ -1,0 +1,101 @@
+import KiiPushCore
+
+/// What Kii's developer portal and Kii's operators decide about an app, and may decide anew while it runs.
+///
+/// `GET` and `PATCH /__kii/app` show and change it. It is not stored: a start begins with its configuration.
+package struct AppSettings: Sendable, Hashable {
+    /// Whether every request to the app is refused with 403 `APP_DISABLED`.
+    package var isDisabled = false
+    /// How long after an installation's creation its endpoint is "not ready" (503). Default none.
+    package var endpointDelay: Duration = .zero
+    /// How long an MQTT endpoint is good for, counted from when it was handed out; `nil`, the default, is for ever.
+    package var mqttTTL: Duration?
+    /// How long a login's token lives when the login does not say; `nil`, the default, is for ever.
+    package var tokenLifetime: Duration?
+    /// Whether a login brings a refresh token. Default yes.
+    package var givesRefreshTokens = true
+    /// `nil`, the default, is no limit.
+    package var requestLimit: RequestLimit?
+    /// The networks that the app has keys for. Default all.
+    package var networks = Set(Network.allCases)
+
+    package init() {}
+
+    /// A network that the app needs a key for; MQTT needs none.
+    package enum Network: String, Sendable, CaseIterable {
+        case gcm, fcm, apns, jpush
+    }
+}
+
+/// How many requests an app may make in how long.
+package struct RequestLimit: Sendable, Hashable {
+    package var requests: Int
+    package var period: Duration
+
+    package init(requests: Int, period: Duration) {
+        self.requests = requests
+        self.period = period
+    }
+}
+
+extension AppSettings {
+    /// The body of `GET /__kii/app`. Times are in seconds; `null` is for ever.
+    func json(app: String) -> JSONValue {
+        .object([
+            ("appID", JSONValue(app)), ("disabled", JSONValue(self.isDisabled)),
+            ("endpointDelay", .seconds(self.endpointDelay)), ("mqttTTL", .seconds(self.mqttTTL)),
+            ("tokenLifetime", .seconds(self.tokenLifetime)), ("refreshTokens", JSONValue(self.givesRefreshTokens)),
+            ("requestLimit", self.requestLimit?.json ?? .null),
+            ("networks", .object(Network.allCases.map { ($0.rawValue, JSONValue(self.networks.contains($0))) })),
+        ])
+    }
+
+    /// These settings with the members of `body` in place of their own (RFC 7396).
+    func merging(_ body: ControlBody) throws(KiiFailure) -> AppSettings {
+        try body.allow(
+            "disabled", "endpointDelay", "mqttTTL", "tokenLifetime", "refreshTokens", "requestLimit", "networks")
+        var merged = self
+        merged.isDisabled = try body.bool("disabled") ?? self.isDisabled
+        merged.endpointDelay = try body.duration("endpointDelay", from: .zero) ?? self.endpointDelay
+        merged.givesRefreshTokens = try body.bool("refreshTokens") ?? self.givesRefreshTokens
+        if body.has("mqttTTL") { merged.mqttTTL = try body.durationOrNull("mqttTTL") }
+        if body.has("tokenLifetime") { merged.tokenLifetime = try body.durationOrNull("tokenLifetime") }
+        if body.has("requestLimit") {
+            merged.requestLimit = try body.objectOrNull("requestLimit").map { (limit) throws(KiiFailure) in
+                try RequestLimit(limit)
+            }
+        }
+        if let networks = try body.objectOrNull("networks") {
+            try networks.allow(Network.allCases.map { $0.rawValue })
+            for network in Network.allCases {
+                guard let hasKey = try networks.bool(network.rawValue) else { continue }
+                if hasKey { merged.networks.insert(network) } else { merged.networks.remove(network) }
+            }
+        }
+        return merged
+    }
+}
+
+extension RequestLimit {
+    var json: JSONValue {
+        .object([("requests", JSONValue(self.requests)), ("seconds", .seconds(self.period))])
+    }
+
+    init(_ body: ControlBody) throws(KiiFailure) {
+        try body.allow("requests", "seconds")
+        guard let requests = try body.count("requests"), let period = try body.duration("seconds") else {
+            throw .invalidInput("requestLimit needs requests and seconds.")
+        }
+        self.init(requests: requests, period: period)
+    }
+}
+
+extension JSONValue {
+    /// A time in seconds; `null` for ever.
+    static func seconds(_ duration: Duration?) -> JSONValue {
+        guard let duration else { return .null }
+        let milliseconds = duration.wholeMillisecondsRoundedUp
+        guard milliseconds % 1000 != 0 else { return JSONValue(milliseconds / 1000) }
+        return JSONValue(Double(milliseconds) / 1000) ?? .null
+    }
+}

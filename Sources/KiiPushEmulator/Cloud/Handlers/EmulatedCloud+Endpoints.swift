@@ -1,0 +1,58 @@
+import KiiPushCore
+
+/// MQTT endpoints (kii-protocol section 3.3).
+extension EmulatedCloud {
+    /// Seconds for which an endpoint without end is said to be valid: what Kii's captured answer says.
+    private static let endlessSeconds: Int64 = 2_147_483_647
+
+    /// `200` with broker and credentials, or `503` with the waiting time in both places where clients look for it.
+    mutating func showEndpoint(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let record = try self.installation(call)
+        guard record.credential != nil else { throw .endpointNotFound }
+        let ready = record.createdAt + self.app.endpointDelay
+        guard ready <= call.now else { throw .endpointNotReady(retryAfter: call.now.secondsRoundedUp(to: ready)) }
+        let (endpoint, seconds) = try self.handOutEndpoint(of: record, now: call.now)
+        return .json(200, "MQTTEndpointResponse", endpoint, fields: [HTTPField("X-MQTT-TTL", "\(seconds)")])
+    }
+
+    /// The endpoint of an MQTT installation, of which the broker is told, and the seconds for which it is good.
+    ///
+    /// Its time begins when it is handed out. Once that has ended, there are another topic and other credentials.
+    mutating func handOutEndpoint(
+        of record: InstallationRecord,
+        now: Timestamp
+    ) throws(KiiFailure) -> (JSONValue, seconds: Int64) {
+        var record = record
+        if let end = record.endpointExpiresAt, end <= now { record = self.renewEndpoint(of: record) }
+        if record.endpointExpiresAt == nil, let lifetime = self.app.mqttTTL {
+            record.endpointExpiresAt = now + lifetime
+            self.state.save(record)
+        }
+        guard let credential = record.credential, let topic = record.mqttTopic else { throw .endpointNotFound }
+        self.effects.grants.append(credential)
+        let seconds = record.endpointExpiresAt.map { now.secondsRoundedUp(to: $0) } ?? EmulatedCloud.endlessSeconds
+        let ports = self.settings.brokerPorts
+        let endpoint: [(String, JSONValue)] = [
+            ("installationID", JSONValue(record.id)), ("username", JSONValue(credential.username)),
+            ("password", JSONValue(credential.password.reveal())), ("mqttTopic", JSONValue(topic)),
+            ("host", JSONValue(self.settings.brokerHost)), ("portTCP", JSONValue(ports.tcp)),
+            ("portSSL", JSONValue(ports.tls)), ("X-MQTT-TTL", JSONValue(seconds)),
+        ]
+        return (.object(endpoint), seconds)
+    }
+
+    /// Gives the installation another topic and other credentials; the broker forgets the old ones.
+    mutating func renewEndpoint(of record: InstallationRecord) -> InstallationRecord {
+        var renewed = record
+        if let former = record.credential { self.effects.revocations.append(former.username) }
+        renewed.credential = self.newBrokerCredential()
+        renewed.endpointExpiresAt = nil
+        self.state.save(renewed)
+        return renewed
+    }
+
+    /// Lengths below those of the smallest client known (ebisu: 63 bytes each, 127 for the password).
+    mutating func newBrokerCredential() -> BrokerCredential {
+        BrokerCredential(username: self.identifiers.secret(24), password: Secret(self.identifiers.secret(32)))
+    }
+}

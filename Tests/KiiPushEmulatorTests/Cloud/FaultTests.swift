@@ -1,0 +1,104 @@
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// `/__kii/faults`: what requests are made to fail with.
+@Suite struct FaultControlTests {
+    @Test func theNextRequestsAreAnsweredAsAsked() throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        let added = kii.control(
+            "POST",
+            "faults",
+            [
+                "method": "get", "path": "/api/apps/*/users/*", "times": 2, "status": 503,
+                "errorCode": "LOCK_FAILED", "message": "Busy.", "members": ["lock": "user"], "retryAfter": 7,
+            ]
+        )
+        #expect(added.status == 201)
+        #expect(added.json["times"]?.int64 == 2)
+        #expect(added.json["id"]?.string?.isEmpty == false)
+        for left in [1, 0] {
+            // Another method, another path and the controls are not met.
+            #expect(kii.call("DELETE", "users/me", token: user.token).status == 405)
+            #expect(kii.call("GET", "users/me/topics", token: user.token).status == 200)
+            let refused = kii.call("GET", "users/me", token: user.token)
+            expectRefusal(refused, "503 LOCK_FAILED")
+            #expect(refused.type == "application/vnd.kii.LockFailedException+json")
+            #expect(refused.response.field("Retry-After") == "7")
+            let body: JSONValue = ["errorCode": "LOCK_FAILED", "message": "Busy.", "lock": "user", "retryAfter": 7]
+            #expect(refused.json == body)
+            #expect(kii.control("GET", "faults").json["faults"]?.array?.first?["times"]?.int64 == (left == 0 ? nil : 1))
+        }
+        #expect(kii.call("GET", "users/me", token: user.token).status == 200)
+    }
+
+    @Test func aRequestThatIsRefusedBeforehandIsNotCarriedOut() throws {
+        var kii = CloudHarness()
+        let admin = try kii.admin()
+        kii.control("POST", "faults", ["status": 500])
+        let refused = kii.call("PUT", "topics/x", token: admin)
+        expectRefusal(refused, "500 UNDEFINED_ERROR")
+        expectRefusal(kii.call("GET", "topics/x", token: admin), "404 TOPIC_NOT_FOUND")
+    }
+
+    @Test func aLostAnswerIsOfARequestThatWasCarriedOut() throws {
+        var kii = CloudHarness()
+        let admin = try kii.admin()
+        kii.control("POST", "faults", ["path": "/api/**", "status": 504, "afterwards": true])
+        let lost = kii.call("PUT", "topics/x", token: admin)
+        #expect(lost.refusal == "504 UNDEFINED_ERROR")
+        #expect(lost.effects.changes.count == 1)
+        expectRefusal(kii.call("PUT", "topics/x", token: admin), "409 TOPIC_ALREADY_EXISTS")
+    }
+
+    @Test func faultsComeInTheirOrderAndGoTogether() throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        for status in [500, 502, 504] { kii.control("POST", "faults", ["status": JSONValue(status)]) }
+        #expect(kii.call("GET", "users/me", token: user.token).status == 500)
+        #expect(kii.call("GET", "users/me", token: user.token).status == 502)
+        #expect(kii.control("DELETE", "faults").status == 204)
+        #expect(kii.control("GET", "faults").json == ["faults": []])
+        #expect(kii.call("GET", "users/me", token: user.token).status == 200)
+    }
+
+    @Test func aFaultMayOnlyDelay() throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        kii.control("POST", "faults", ["delay": 0.25])
+        let delayed = kii.call("GET", "users/me", token: user.token)
+        #expect(delayed.status == 200)
+        #expect(delayed.effects.delay == .milliseconds(250))
+        #expect(kii.call("GET", "users/me", token: user.token).effects.delay == .zero)
+    }
+
+    @Test(
+        arguments: [
+            ("/api/apps/*/users/*", false), ("/api/apps/kiilocal/users/me/topics", true), ("/api/**", true),
+            ("/api/apps/*/users/**", true), ("/**", true), ("/thing-if/**", false),
+            ("/api/apps/*/users/me/topics/", false),
+            ("/api/apps/*/*/*/*", true), ("/", false),
+        ]
+    )
+    func patternsAreOfWholeSegments(pattern: String, isMet: Bool) throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        kii.control("POST", "faults", ["path": JSONValue(pattern), "status": 500])
+        #expect(kii.call("GET", "users/me/topics", token: user.token).status == (isMet ? 500 : 200))
+    }
+
+    @Test(
+        arguments: [
+            #"{}"#, #"{"status":200}"#, #"{"status":"503"}"#, #"{"errorCode":"X"}"#, #"{"status":500,"path":"api"}"#,
+            #"{"status":500,"times":0}"#, #"{"status":500,"delay":601}"#, #"{"status":500,"retryAfter":-1}"#,
+            #"{"status":500,"afterward":true}"#, #"{"status":500,"members":[]}"#,
+            #"{"status":500,"path":"/api/**/topics"}"#,
+        ]
+    )
+    func whatIsNotAFaultIsRefused(body: String) throws {
+        var kii = CloudHarness()
+        expectRefusal(kii.control("POST", "faults", try JSONValue(parsing: body)), "400 INVALID_INPUT_DATA")
+        #expect(kii.control("GET", "faults").json == ["faults": []])
+    }
+}
