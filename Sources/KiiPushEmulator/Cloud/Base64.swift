@@ -1,5 +1,24 @@
-/// The decoding half of RFC 4648 section 4, for `Authorization: Basic`.
+/// RFC 4648 section 4, for `Authorization: Basic` and for bytes in JSON.
 enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// The text that stands for `bytes`, padded.
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let count = min(3, bytes.count - start)
+            var bits: UInt32 = 0
+            for offset in 0..<3 { bits = bits << 8 | (offset < count ? UInt32(bytes[start + offset]) : 0) }
+            for digit in 0..<4 {
+                let isPadding = digit > count
+                let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3f)
+                text.append(isPadding ? UInt8(ascii: "=") : Base64.alphabet[value])
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// The bytes that `text` stands for; `nil` when it is not Base64. Missing padding is let pass.
     static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []

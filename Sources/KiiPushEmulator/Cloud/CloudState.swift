@@ -8,8 +8,9 @@ package struct CloudState: Sendable {
     private(set) var tokens: [String: TokenRecord] = [:]
     private(set) var installations: [String: InstallationRecord] = [:]
     private(set) var topics: [String: TopicRecord] = [:]
-    private(set) var buckets: Set<String> = []
+    private(set) var buckets: [String: BucketRecord] = [:]
     private(set) var objects: [String: ObjectRecord] = [:]
+    private(set) var bodies: [String: ObjectBodyRecord] = [:]
 
     /// `{field} {value}` to user ID, for the fields of ``UserRecord/names``.
     private var userNames: [String: String] = [:]
@@ -21,6 +22,7 @@ package struct CloudState: Sendable {
     private var registrations: [String: String] = [:]
     private var subscribers: [SubscriptionTarget: Set<Principal>] = [:]
     private var topicsOfScope: [Scope: Set<String>] = [:]
+    private var objectsOfBucket: [Bucket: Set<String>] = [:]
 
     private var changes: [StateChange] = []
 
@@ -119,7 +121,10 @@ package struct CloudState: Sendable {
 
     // MARK: - Topics, buckets and who is subscribed to them
 
-    func topicIDs(in scope: Scope) -> [String] { (self.topicsOfScope[scope] ?? []).sorted() }
+    /// By ID.
+    func topics(in scope: Scope) -> [TopicRecord] {
+        (self.topicsOfScope[scope] ?? []).sorted().compactMap { self.topics[Topic($0, in: scope).path] }
+    }
 
     func isSubscribed(_ subscriber: Principal, to target: SubscriptionTarget) -> Bool {
         self.subscribers[target]?.contains(subscriber) ?? false
@@ -146,10 +151,21 @@ package struct CloudState: Sendable {
         self.changes.append(.remove(topic))
     }
 
-    /// Makes sure that the bucket exists.
     mutating func save(_ bucket: BucketRecord) {
-        guard self.buckets.insert(bucket.key).inserted else { return }
+        self.buckets[bucket.key] = bucket
         self.changes.append(.save(bucket))
+    }
+
+    /// Removes the bucket, all that is in it and the subscriptions to it.
+    mutating func remove(_ bucket: BucketRecord) {
+        for key in (self.objectsOfBucket[bucket.bucket] ?? []).sorted() {
+            if let object = self.objects[key] { self.remove(object) }
+        }
+        for subscriber in self.subscribers(of: .bucket(bucket.bucket)) {
+            self.remove(SubscriptionRecord(target: .bucket(bucket.bucket), subscriber: subscriber))
+        }
+        self.buckets[bucket.key] = nil
+        self.changes.append(.remove(bucket))
     }
 
     mutating func save(_ subscription: SubscriptionRecord) {
@@ -166,12 +182,26 @@ package struct CloudState: Sendable {
 
     mutating func save(_ object: ObjectRecord) {
         self.objects[object.key] = object
+        self.objectsOfBucket[object.object.bucket, default: []].insert(object.key)
         self.changes.append(.save(object))
     }
 
+    /// Removes the object with its body.
     mutating func remove(_ object: ObjectRecord) {
+        if let body = self.bodies[object.key] { self.remove(body) }
         self.objects[object.key] = nil
+        self.objectsOfBucket[object.object.bucket]?.remove(object.key)
         self.changes.append(.remove(object))
+    }
+
+    mutating func save(_ body: ObjectBodyRecord) {
+        self.bodies[body.key] = body
+        self.changes.append(.save(body))
+    }
+
+    mutating func remove(_ body: ObjectBodyRecord) {
+        self.bodies[body.key] = nil
+        self.changes.append(.remove(body))
     }
 }
 
@@ -189,6 +219,7 @@ extension CloudState {
         case BucketRecord.table: return BucketRecord(json: value).map { self.save($0) } != nil
         case SubscriptionRecord.table: return SubscriptionRecord(json: value).map { self.save($0) } != nil
         case ObjectRecord.table: return ObjectRecord(json: value).map { self.save($0) } != nil
+        case ObjectBodyRecord.table: return ObjectBodyRecord(json: value).map { self.save($0) } != nil
         default: return false
         }
     }

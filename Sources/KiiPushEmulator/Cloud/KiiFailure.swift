@@ -230,15 +230,6 @@ extension KiiFailure {
         message: "The subscription was not found."
     )
 
-    static func objectNotFound(_ objectID: String) -> KiiFailure {
-        KiiFailure(
-            status: 404,
-            errorCode: "OBJECT_NOT_FOUND",
-            message: "The object was not found.",
-            context: [("objectID", JSONValue(objectID))]
-        )
-    }
-
     static let temporarilyUnavailable = KiiFailure(
         status: 503,
         errorCode: "TEMPORARY_UNAVAILABLE_ERROR",

@@ -18,6 +18,9 @@ import Testing
         let bucket = "users/\(world.user.id)/buckets/notes"
         world.kii.call("POST", "\(bucket)/filters/all/push/subscriptions/users", token: world.user.token)
         world.kii.call("PUT", "\(bucket)/objects/one", token: world.user.token, type: "note", ["a": [1, "é"]])
+        let body = "\(bucket)/objects/one/body"
+        world.kii.call("PUT", body, token: world.user.token, type: "bytes", ["é": 1])
+        world.kii.call("PUT", "topics/x/acl/SEND_MESSAGE_TO_TOPIC/UserID:\(world.user.id)", token: world.admin)
 
         var rows: [String: (table: String, value: JSONValue)] = [:]
         for change in world.kii.changes {
@@ -58,15 +61,31 @@ import Testing
         #expect(sent.published.map { $0.topic } == [installation.topic])
         let object = again.call("GET", "\(bucket)/objects/one", token: user.token).json
         #expect(object["a"]?[1]?.string == "é")
+        #expect(again.call("GET", body, token: user.token).json["é"]?.int64 == 1)
+        let rights = again.call("GET", "topics/x/acl", token: world.admin).json
+        #expect(rights["SEND_MESSAGE_TO_TOPIC"]?[0]?["userID"]?.string == user.id)
+        #expect(rights["SUBSCRIBE_TO_TOPIC"]?.array?.count == 1)
         let changed = again.call("PATCH", "\(bucket)/objects/one", token: user.token, type: "note", [:])
         #expect(changed.published.count == 1)
     }
 
-    @Test(arguments: ["user", "thing", "group", "token", "installation", "topic", "bucket", "subscription", "object"])
+    @Test(arguments: [
+        "user", "thing", "group", "token", "installation", "topic", "bucket", "subscription", "object", "body",
+    ])
     func aDamagedRowIsRefused(table: String) {
         var state = CloudState()
         let isUnderstood = state.load(table: table, value: ["id": 7])
         #expect(!isUnderstood)
+    }
+
+    @Test func aTopicOfAStateWithoutRightsHasThoseOfANewOne() throws {
+        var state = CloudState()
+        let isUnderstood = state.load(table: "topic", value: ["scope": "", "id": "x", "creator": "admin"])
+        #expect(isUnderstood)
+        var kii = CloudHarness(state: state)
+        let rights = kii.call("GET", "topics/x/acl", token: try kii.admin()).json
+        #expect(rights["SUBSCRIBE_TO_TOPIC"]?[0]?["userID"]?.string == "ANY_AUTHENTICATED_USER")
+        #expect(rights["SEND_MESSAGE_TO_TOPIC"]?.array?.isEmpty == true)
     }
 
     @Test func aRowOfAnUnknownKindIsRefused() {

@@ -4,8 +4,7 @@ import KiiPushCore
 extension EmulatedCloud {
     mutating func sendToTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingTopic(call)
-        let mayPublish = self.mayPublish(call.caller, in: record.topic.scope)
-        try self.require(mayPublish || call.caller == record.creator, call, "No right to send to this topic.")
+        try self.require(self.may(call.caller, .send, record), call, "No right to send to this topic.")
         let message = try SendRequest(call.object(of: "SendPushMessageRequest"))
         let payload = try self.checkedSize(
             self.composer(call).pushToUser(message, topic: record.topic, sender: call.caller)
@@ -30,14 +29,22 @@ extension EmulatedCloud {
 
     /// Push to app: tells the bucket's subscribers what became of an object.
     mutating func announce(
-        _ event: PushComposer.Event,
-        _ object: ObjectReference,
-        modifiedAt: Timestamp?,
+        _ event: PushEvent,
+        of object: ObjectReference,
+        modifiedAt: Timestamp? = nil,
         _ call: CloudCall
     ) {
-        let payload = self.composer(call)
-            .pushToApp(event, object: object, modifiedAt: modifiedAt, sender: call.caller).serialized()
-        for subscriber in self.state.subscribers(of: .bucket(object.bucket)) {
+        self.announce(PushToApp(event: event, bucket: object.bucket, objectID: object.id, modifiedAt: modifiedAt), call)
+    }
+
+    /// Push to app: tells the bucket's subscribers what became of it.
+    mutating func announce(_ event: PushEvent, of bucket: Bucket, _ call: CloudCall) {
+        self.announce(PushToApp(event: event, bucket: bucket), call)
+    }
+
+    private mutating func announce(_ push: PushToApp, _ call: CloudCall) {
+        let payload = self.composer(call).pushToApp(push, sender: call.caller).serialized()
+        for subscriber in self.state.subscribers(of: .bucket(push.bucket)) {
             for installation in self.state.installations(of: subscriber) {
                 guard let topic = installation.mqttTopic else { continue }
                 self.effects.publications.append(Publication(topic: topic, payload: payload))

@@ -18,24 +18,14 @@ extension Route {
         + Route.inEveryScope("DELETE", "buckets/{bucket}/objects/{object}") { (cloud, call) throws(KiiFailure) in
             try cloud.deleteObject(call)
         }
-        + Route.subscriptions(below: "buckets/{bucket}/filters/{filter}")
+        + Route.inEveryScope("DELETE", "buckets/{bucket}") { (cloud, call) throws(KiiFailure) in
+            try cloud.deleteBucket(call)
+        }
+        + Route.objectBodies + Route.subscriptions(below: "buckets/{bucket}/filters/{filter}")
 }
 
 /// Objects: as much of Kii's data store as push to app needs.
 extension EmulatedCloud {
-    /// The bucket of the path; its scope exists, itself it need not.
-    func bucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
-        let bucket = Bucket(call["bucket"], in: try self.scope(call))
-        guard Names.isLegal(bucket.id, 2...64, extra: "-_") else {
-            throw KiiFailure(
-                status: 400,
-                errorCode: "INVALID_BUCKET",
-                message: "A bucket ID has to be 2 to 64 of A-Z a-z 0-9 - _"
-            )
-        }
-        return bucket
-    }
-
     mutating func createObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let bucket = try self.writableBucket(call)
         let data = try self.data(call)
@@ -72,12 +62,12 @@ extension EmulatedCloud {
         let record = try self.existingObject(call)
         try self.requireChangeable(record, call)
         self.state.remove(record)
-        self.announce(.deleted, record.object, modifiedAt: nil, call)
+        self.announce(.deleted, of: record.object, call)
         return .noContent
     }
 
     private mutating func insert(_ object: ObjectReference, data: JSONValue, _ call: CloudCall) -> HTTPResponse {
-        self.state.save(BucketRecord(bucket: object.bucket))
+        self.ensure(object.bucket, call)
         self.state.save(
             ObjectRecord(
                 object: object,
@@ -88,7 +78,7 @@ extension EmulatedCloud {
                 data: data
             )
         )
-        self.announce(.created, object, modifiedAt: call.now, call)
+        self.announce(.created, of: object, modifiedAt: call.now, call)
         let path = "apps/\(self.appID)/\(ObjectRecord.key(object))"
         return .json(
             201,
@@ -112,7 +102,7 @@ extension EmulatedCloud {
         record.modifiedAt = call.now
         record.version += 1
         self.state.save(record)
-        self.announce(.updated, record.object, modifiedAt: call.now, call)
+        self.announce(.updated, of: record.object, modifiedAt: call.now, call)
         return .json(
             200,
             "ObjectUpdateResponse",
@@ -135,20 +125,17 @@ extension EmulatedCloud {
         return ObjectReference(call["object"], in: try self.writableBucket(call))
     }
 
-    private func existingObject(_ call: CloudCall) throws(KiiFailure) -> ObjectRecord {
+    /// The object of the path, which exists.
+    func existingObject(_ call: CloudCall) throws(KiiFailure) -> ObjectRecord {
         let object = try self.object(call)
-        guard let record = self.state.objects[ObjectRecord.key(object)] else { throw .objectNotFound(object.id) }
+        guard let record = self.state.objects[ObjectRecord.key(object)] else {
+            throw .objectNotFound(object, app: self.appID)
+        }
         return record
     }
 
-    private func writableBucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
-        let bucket = try self.bucket(call)
-        try self.require(self.belongs(call.caller, to: bucket.scope), call, "No right to use this bucket.")
-        return bucket
-    }
-
     /// In the app's scope an object is its creator's; elsewhere it belongs to all who belong to the scope.
-    private func requireChangeable(_ record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {
+    func requireChangeable(_ record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {
         let mayChange = record.object.bucket.scope != .app || call.caller == record.creator || call.caller == .admin
         try self.require(mayChange, call, "No right to change this object.")
     }

@@ -49,16 +49,24 @@ extension EmulatedCloud {
     private mutating func subscribe(_ subscriber: Principal, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let target = try self.target(call, creatingBucket: true)
         let mayAct = self.mayAct(call.caller, for: subscriber)
-        let hasRight = call.caller == .admin || self.belongs(Caller(subscriber), to: target.scope)
+        let hasRight = call.caller == .admin || self.maySubscribe(Caller(subscriber), to: target)
         try self.require(mayAct && hasRight, call, "No right to subscribe here.")
         let record = SubscriptionRecord(target: target, subscriber: subscriber)
         guard !self.state.isSubscribed(subscriber, to: target) else {
             throw .subscriptionExists(record, app: self.appID)
         }
         // The reference: subscribing to a bucket that is not there creates it.
-        if case .bucket(let bucket) = target { self.state.save(BucketRecord(bucket: bucket)) }
+        if case .bucket(let bucket) = target { self.ensure(bucket, call) }
         self.state.save(record)
         return .noContent
+    }
+
+    /// A topic says who may; a bucket is open to all who belong to its scope.
+    private func maySubscribe(_ subscriber: Caller, to target: SubscriptionTarget) -> Bool {
+        switch target {
+        case .topic(let topic): self.state.topics[topic.path].map { self.may(subscriber, .subscribe, $0) } ?? false
+        case .bucket(let bucket): self.belongs(subscriber, to: bucket.scope)
+        }
     }
 
     mutating func checkSubscription(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -91,7 +99,7 @@ extension EmulatedCloud {
     private func target(_ call: CloudCall, creatingBucket: Bool) throws(KiiFailure) -> SubscriptionTarget {
         guard call.parameters["bucket"] != nil else { return .topic(try self.existingTopic(call).topic) }
         let bucket = try self.bucket(call)
-        guard call["filter"] == "all", creatingBucket || self.state.buckets.contains(bucket.path) else {
+        guard call["filter"] == "all", creatingBucket || self.state.buckets[bucket.path] != nil else {
             throw .filterNotFound
         }
         return .bucket(bucket)

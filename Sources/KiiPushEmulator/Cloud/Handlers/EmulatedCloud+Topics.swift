@@ -9,7 +9,7 @@ extension Route {
             try cloud.deleteTopic(call)
         }
         + Route.inEveryScope("GET", "topics") { (cloud, call) throws(KiiFailure) in try cloud.listTopics(call) }
-        + Route.subscriptions(below: "topics/{topic}")
+        + Route.topicRights + Route.subscriptions(below: "topics/{topic}")
         + Route.inEveryScope("POST", "topics/{topic}/push/messages") { (cloud, call) throws(KiiFailure) in
             try cloud.sendToTopic(call)
         }
@@ -41,14 +41,14 @@ extension EmulatedCloud {
         return record
     }
 
-    /// Whether `caller` may create topics in `scope` and send to those there: in the app the administrator alone.
-    func mayPublish(_ caller: Caller, in scope: Scope) -> Bool {
+    /// Whether `caller` may create topics in `scope`: in the app the administrator alone.
+    private func mayCreateTopics(_ caller: Caller, in scope: Scope) -> Bool {
         scope == .app ? caller == .admin : self.belongs(caller, to: scope)
     }
 
     mutating func createTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let topic = try self.topic(call)
-        try self.require(self.mayPublish(call.caller, in: topic.scope), call, "No right to create topics here.")
+        try self.require(self.mayCreateTopics(call.caller, in: topic.scope), call, "No right to create topics here.")
         guard self.state.topics[topic.path] == nil else { throw .topicExists(topic, app: self.appID) }
         self.state.save(TopicRecord(topic: topic, creator: call.caller))
         return .noContent
@@ -56,30 +56,31 @@ extension EmulatedCloud {
 
     mutating func checkTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingTopic(call)
-        try self.require(self.belongs(call.caller, to: record.topic.scope), call, "No right to look at this topic.")
+        let mayLook = self.belongs(call.caller, to: record.topic.scope) || self.mayUse(call.caller, record)
+        try self.require(mayLook, call, "No right to look at this topic.")
         return .noContent
+    }
+
+    /// Whether `caller` has any right to the topic.
+    private func mayUse(_ caller: Caller, _ record: TopicRecord) -> Bool {
+        TopicRights.Verb.allCases.contains { self.may(caller, $0, record) }
     }
 
     mutating func deleteTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let record = try self.existingTopic(call)
-        try self.require(self.mayManage(call.caller, record), call, "No right to delete this topic.")
-        self.state.remove(record)
+        self.state.remove(try self.managedTopic(call))
         return .noContent
     }
 
-    /// The administrator, the owner of the scope, the creator of the topic.
-    private func mayManage(_ caller: Caller, _ record: TopicRecord) -> Bool {
-        if caller == .admin || caller == record.creator { return true }
-        guard case .group(let groupID) = record.topic.scope else {
-            return record.topic.scope != .app && self.belongs(caller, to: record.topic.scope)
-        }
-        return caller == self.state.groups[groupID].map { .user($0.owner) }
-    }
-
+    /// The topics that the caller may subscribe to or manages. Who neither belongs to the scope nor has a right to one
+    /// of its topics is refused.
     mutating func listTopics(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let scope = try self.scope(call)
-        try self.require(self.belongs(call.caller, to: scope), call, "No right to list topics here.")
-        var topicIDs = self.state.topicIDs(in: scope)[...]
+        let visible = self.state.topics(in: scope).filter {
+            self.may(call.caller, .subscribe, $0) || self.mayManage(call.caller, $0)
+        }
+        let mayList = !visible.isEmpty || self.belongs(call.caller, to: scope)
+        try self.require(mayList, call, "No right to list topics here.")
+        var topicIDs = visible.map { $0.topic.id }[...]
         // The key is the last ID of the page before, so that a list can change between two pages.
         if let key = call.target.query["paginationKey"] { topicIDs = topicIDs.drop { $0 <= key } }
         let page = topicIDs.prefix(EmulatedCloud.pageSize)

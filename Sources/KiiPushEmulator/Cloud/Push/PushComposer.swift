@@ -2,31 +2,24 @@ import KiiPushCore
 
 /// What subscribers receive over MQTT, key by key (kii-protocol section 7.3).
 struct PushComposer {
-    /// What can happen to an object.
-    enum Event: String, Sendable {
-        case created = "DATA_OBJECT_CREATED"
-        case updated = "DATA_OBJECT_UPDATED"
-        case deleted = "DATA_OBJECT_DELETED"
-    }
-
     let appID: String
     let now: Timestamp
 
-    /// Push to app. Has `sender` but no `senderURI`; `modifiedAt` is missing on deletion.
-    func pushToApp(_ event: Event, object: ObjectReference, modifiedAt: Timestamp?, sender: Caller) -> JSONValue {
-        let scope = object.bucket.scope
+    /// Push to app. Has `sender` but no `senderURI`.
+    func pushToApp(_ push: PushToApp, sender: Caller) -> JSONValue {
         var members: [(String, JSONValue)] = [
-            ("type", JSONValue(event.rawValue)), ("origin", "EVENT"),
+            ("type", JSONValue(push.event.rawValue)), ("origin", "EVENT"),
             ("when", JSONValue(self.now.millisecondsSinceEpoch)),
         ]
-        if let modifiedAt { members.append(("modifiedAt", JSONValue(modifiedAt.millisecondsSinceEpoch))) }
+        if let modifiedAt = push.modifiedAt {
+            members.append(("modifiedAt", JSONValue(modifiedAt.millisecondsSinceEpoch)))
+        }
         members.append(("appID", JSONValue(self.appID)))
         if let principal = sender.principal { members.append(("sender", JSONValue(principal.id))) }
-        members += self.scopeFields(scope)
-        members += [
-            ("bucketID", JSONValue(object.bucket.id)), ("bucketType", "rw"), ("objectID", JSONValue(object.id)),
-            ("sourceURI", JSONValue("kiicloud://\(object.bucket.path)/objects/\(object.id)")),
-        ]
+        members += self.scopeFields(push.bucket.scope)
+        members += [("bucketID", JSONValue(push.bucket.id)), ("bucketType", "rw")]
+        if let objectID = push.objectID { members.append(("objectID", JSONValue(objectID))) }
+        members.append(("sourceURI", JSONValue("kiicloud://\(push.sourcePath)")))
         return .object(members)
     }
 

@@ -1,0 +1,74 @@
+import KiiPushCore
+
+extension Route {
+    /// The bytes that an object carries beside its data.
+    static let objectBodies: [Route] =
+        Route.inEveryScope("PUT", "buckets/{bucket}/objects/{object}/body") { (cloud, call) throws(KiiFailure) in
+            try cloud.putObjectBody(call)
+        }
+        + Route.inEveryScope("GET", "buckets/{bucket}/objects/{object}/body") { (cloud, call) throws(KiiFailure) in
+            try cloud.showObjectBody(call)
+        }
+        + Route.inEveryScope("DELETE", "buckets/{bucket}/objects/{object}/body") { (cloud, call) throws(KiiFailure) in
+            try cloud.deleteObjectBody(call)
+        }
+}
+
+/// Bodies of objects: any bytes of any media type, up to what a request may carry.
+///
+/// - Source: Kii's reference, object body; its JavaScript SDK takes the time from `modifiedAt`.
+extension EmulatedCloud {
+    mutating func putObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let object = try self.changeableObject(call)
+        let former = self.state.bodies[object.key]
+        let body = ObjectBodyRecord(
+            object: object.object,
+            mediaType: call.field("Content-Type") ?? "application/octet-stream",
+            bytes: call.request.body,
+            version: (former?.version ?? 0) + 1
+        )
+        self.state.save(body)
+        self.touch(object, call)
+        self.announce(.bodyUpdated, of: object.object, modifiedAt: call.now, call)
+        return .json(
+            200,
+            "ObjectBodyUploadResponse",
+            .object([("modifiedAt", JSONValue(call.now.millisecondsSinceEpoch))]),
+            fields: [HTTPField("ETag", "\"\(body.version)\"")]
+        )
+    }
+
+    mutating func showObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let body = try self.existingBody(of: try self.existingObject(call))
+        let fields = [HTTPField("Content-Type", body.mediaType), HTTPField("ETag", "\"\(body.version)\"")]
+        return HTTPResponse(status: 200, fields: fields, body: body.bytes)
+    }
+
+    mutating func deleteObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let object = try self.changeableObject(call)
+        self.state.remove(try self.existingBody(of: object))
+        self.touch(object, call)
+        self.announce(.bodyDeleted, of: object.object, modifiedAt: call.now, call)
+        return .noContent
+    }
+
+    private func changeableObject(_ call: CloudCall) throws(KiiFailure) -> ObjectRecord {
+        let object = try self.existingObject(call)
+        try self.requireChangeable(object, call)
+        return object
+    }
+
+    private func existingBody(of object: ObjectRecord) throws(KiiFailure) -> ObjectBodyRecord {
+        guard let body = self.state.bodies[object.key] else {
+            throw .objectBodyNotFound(object.object, app: self.appID)
+        }
+        return body
+    }
+
+    /// The object's version counts its data alone.
+    private mutating func touch(_ object: ObjectRecord, _ call: CloudCall) {
+        var record = object
+        record.modifiedAt = call.now
+        self.state.save(record)
+    }
+}
