@@ -77,6 +77,8 @@ extension KiiInputError.Field {
     public static let password = Self(rawValue: "password")
     /// The ID that a vendor gave a thing.
     public static let vendorThingID = Self(rawValue: "vendorThingID")
+    /// The further fields of a thing that is onboarded.
+    public static let thingProperties = Self(rawValue: "thingProperties")
     /// The ID of an app administrator.
     public static let clientID = Self(rawValue: "client_id")
     /// The secret of an app administrator.

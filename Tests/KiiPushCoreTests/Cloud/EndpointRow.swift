@@ -5,7 +5,9 @@ import Testing
 struct EndpointRow: Sendable, CustomTestStringConvertible {
     var name: String
     var method: String
-    /// Below `https://cloud.test/api`.
+    /// The service's root.
+    var root = "https://cloud.test/api"
+    /// Below ``root``.
     var target: String
     var authorization: String?
     var mediaType: String?

@@ -4,8 +4,7 @@ import Testing
 private let everyCall: [EndpointRow] =
     [
         accountCalls, installationCalls, topicCalls, topicAccessCalls, selfSubscriptionCalls, subscriptionCalls,
-        messageCalls,
-        objectCalls,
+        messageCalls, objectCalls, onboardingCalls,
     ].flatMap { $0 }
 
 @Suite struct EndpointTableTests {
@@ -16,7 +15,7 @@ private let everyCall: [EndpointRow] =
             let request = try #require(requests.first)
             #expect(requests.count == 1)
             #expect(request.method == row.method)
-            #expect(request.url == "https://cloud.test/api" + row.target)
+            #expect(request.url == row.root + row.target)
             let expected: [HTTPField?] = [
                 HTTPField("X-Kii-AppID", "a1"), HTTPField("X-Kii-AppKey", "k-secret"),
                 row.authorization.map { HTTPField("Authorization", $0) },

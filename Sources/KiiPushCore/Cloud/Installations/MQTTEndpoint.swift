@@ -77,9 +77,26 @@ public struct GetMQTTEndpoint: KiiEndpoint {
     /// Reads the endpoint; `installationID` may be absent, the other fields of Kii's reference may not.
     public func decode(_ response: KiiResponse) throws(KiiResponseError) -> MQTTEndpoint {
         let fields = try response.fields()
+        let installationID = try fields.optionalString("installationID") ?? self.installationID
+        return try MQTTEndpoint(fields, of: installationID, in: response)
+    }
+}
+
+extension MQTTEndpoint {
+    /// Reads what every answer with an endpoint has.
+    ///
+    /// - Parameters:
+    ///   - fields: The object that is the endpoint.
+    ///   - installationID: The installation it is lent to.
+    ///   - response: The whole answer, whose header may tell the time to live.
+    init(
+        _ fields: KiiFields,
+        of installationID: String,
+        in response: KiiResponse
+    ) throws(KiiResponseError) {
         let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
-        var endpoint = MQTTEndpoint(
-            installationID: try fields.optionalString("installationID") ?? self.installationID,
+        self.init(
+            installationID: installationID,
             host: try fields.string("host"),
             portTCP: try fields.port("portTCP"),
             portSSL: try fields.port("portSSL"),
@@ -87,10 +104,9 @@ public struct GetMQTTEndpoint: KiiEndpoint {
             username: try fields.string("username"),
             password: Secret(try fields.string("password"))
         )
-        endpoint.portWS = try fields.optionalPort("portWS")
-        endpoint.portWSS = try fields.optionalPort("portWSS")
-        endpoint.timeToLive = (lifetime ?? response.http.field("X-MQTT-TTL").flatMap { Int64($0) })
+        self.portWS = try fields.optionalPort("portWS")
+        self.portWSS = try fields.optionalPort("portWSS")
+        self.timeToLive = (lifetime ?? response.http.field("X-MQTT-TTL").flatMap { Int64($0) })
             .map { .seconds(max(0, $0)) }
-        return endpoint
     }
 }

@@ -1,0 +1,102 @@
+import KiiPushCore
+import Testing
+
+@Suite struct OnboardingTests {
+    private static let endpoint =
+        #""installationID":"i1","username":"n","password":"s3cr3t","mqttTopic":"t","host":"h","portTCP":1,"portSSL":2"#
+
+    @Test(arguments: [
+        ReplyRow("{}", "/thingID", .missing), ReplyRow("[]", "", .wrongType(.object)),
+        ReplyRow(#"{"thingID":"th.1"}"#, "/mqttEndpoint", .missing),
+        ReplyRow(#"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":null}"#, "/mqttEndpoint", .missing),
+        ReplyRow(
+            #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":"s3cr3t"}"#, "/mqttEndpoint", .wrongType(.object)
+        ),
+        ReplyRow(#"{"thingID":"th.1","mqttEndpoint":{\#(endpoint)}}"#, "/accessToken", .missing),
+        ReplyRow(
+            #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":{}}"#, "/mqttEndpoint/installationID", .missing),
+        ReplyRow(
+            #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":{"installationID":"i1"}}"#, "/mqttEndpoint/host",
+            .missing),
+        ReplyRow(
+            #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":{\#(endpoint),"ttl":"soon"}}"#,
+            "/mqttEndpoint/ttl", .wrongType(.integer)),
+        ReplyRow(
+            #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":{\#(endpoint),"portWS":0}}"#,
+            "/mqttEndpoint/portWS", .outOfRange),
+    ])
+    func aBadReplyIsNamedByItsPlace(_ row: ReplyRow) async throws {
+        let (_, result) = await exchange(.status(200, row.reply)) {
+            try await $0.onboardThing(vendorThingID: "v", password: "pw")
+        }
+        let error = try #require(#expect(throws: KiiResponseError.self) { try result.get() })
+        #expect(error.pointer == JSONPointer(row.pointer))
+        #expect(error.problem == row.problem)
+        #expect(!error.description.contains("s3cr3t"))
+    }
+
+    @Test(
+        arguments: [
+            (#","X-MQTT-TTL":60"#, nil, .seconds(60)), (#","ttl":60"#, nil, .seconds(60)), ("", "60", .seconds(60)),
+            (#","X-MQTT-TTL":60,"ttl":30"#, "10", .seconds(60)), ("", nil, nil),
+        ] as [(String, String?, Duration?)])
+    func timeToLiveIsFoundWhereverItIsSent(member: String, field: String?, timeToLive: Duration?) async throws {
+        let reply = #"{"thingID":"th.1","accessToken":"at","mqttEndpoint":{\#(Self.endpoint)\#(member)}}"#
+        let fields = field.map { [HTTPField("x-mqtt-ttl", $0)] } ?? []
+        let (_, result) = await exchange(.status(200, reply, fields: fields)) {
+            try await $0.onboardThing(vendorThingID: "v", password: "pw")
+        }
+        let endpoint = try result.get().mqttEndpoint
+        #expect(endpoint.timeToLive == timeToLive)
+        #expect(endpoint.portWS == nil && endpoint.portWSS == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.byThing(vendorThingID: ""), "pw", .vendorThingID), (.byThing(vendorThingID: "a b"), "pw", .vendorThingID),
+            (.byOwner(.user("u"), vendorThingID: "a:b"), "pw", .vendorThingID),
+            (.byThing(vendorThingID: "v"), "", .password), (.byOwner(.user("u"), vendorThingID: "v"), "", .password),
+            (.byOwnerOfRegistered(.user("u"), thingID: "th.1"), "", .password),
+            (.byOwnerOfRegistered(.user("u"), thingID: ""), "pw", .thingID),
+            (.byOwnerOfRegistered(.user(""), thingID: "th.1"), "pw", .userID),
+            (.byOwner(.group(""), vendorThingID: "v"), "pw", .groupID),
+            (.byThing(vendorThingID: "v", ThingDescription(properties: [1])), "pw", .thingProperties),
+            (.byOwner(.user("u"), vendorThingID: "v", ThingDescription(properties: "x")), "pw", .thingProperties),
+        ] as [(ThingOnboarding, Secret, KiiInputError.Field)])
+    func badInputIsRefusedBeforeAnythingIsSent(
+        onboarding: ThingOnboarding, password: Secret, field: KiiInputError.Field
+    ) async throws {
+        let (requests, result) = await exchange(.status(200, onboardingReply)) {
+            try await $0.execute(OnboardThing(onboarding, password: password), token: testToken)
+        }
+        #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == field)
+        #expect(requests.isEmpty)
+    }
+
+    @Test func anOwnerNeedsAToken() async throws {
+        let (requests, result) = await exchange(.status(200, onboardingReply)) {
+            try await $0.execute(OnboardThing(.byOwner(.user("u"), vendorThingID: "v"), password: "pw"))
+        }
+        #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == .token)
+        #expect(requests.isEmpty)
+    }
+
+    @Test func thePasswordIsCutOutOfARefusal() async throws {
+        let body = #"{"errorCode":"WRONG_PASSWORD","message":"not s3cr3t","value":"s3cr3t"}"#
+        let (_, result) = await exchange(.status(401, body)) {
+            try await $0.onboardThing(vendorThingID: "v", password: "s3cr3t")
+        }
+        let error = try #require(#expect(throws: KiiError.self) { try result.get() })
+        #expect(error.errorCode == .wrongPassword)
+        #expect(error.message == "not <redacted>" && error.context == ["value": "<redacted>"])
+    }
+
+    @Test func thingIFMayLiveElsewhere() async throws {
+        let app = KiiApp(
+            appID: "a1", appKey: "k", baseURL: "https://cloud.test/api", thingIFBaseURL: "http://things.test:8080/x/")
+        let (requests, _) = await exchange(.status(200, onboardingReply), app: app) {
+            try await $0.onboardThing(vendorThingID: "v", password: "pw")
+        }
+        #expect(requests.map(\.url) == ["http://things.test:8080/x/apps/a1/onboardings"])
+    }
+}
