@@ -39,10 +39,18 @@ final class ChildProcess {
         }
         let variables = environment.map { "\($0.key)=\($0.value)" }
         let kept = inherited.filter { text in !environment.keys.contains { text.hasPrefix("\($0)=") } }
+        // A thread of the pool that a loop's thread has started has its signals blocked, and a child would inherit that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var noSignals = sigset_t()
+        sigemptyset(&noSignals)
+        posix_spawnattr_setsigmask(&attributes, &noSignals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var pid: pid_t = 0
         let code = withCStrings(arguments) { argv in
             withCStrings(kept + variables) { envp in
-                posix_spawnp(&pid, arguments[0], &actions, nil, argv, envp)
+                posix_spawnp(&pid, arguments[0], &actions, &attributes, argv, envp)
             }
         }
         close(ends[1])

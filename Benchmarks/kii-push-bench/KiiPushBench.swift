@@ -9,7 +9,7 @@ enum KiiPushBench {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             switch arguments.first {
-            case "table": try self.table(Array(arguments.dropFirst()))
+            case "table": try await self.table(Array(arguments.dropFirst()))
             case "agent": try await AgentReceiver.run(Array(arguments.dropFirst()))
             case "decode": try DecodeSection.command(Array(arguments.dropFirst()))
             case "receive": try await ReceiveCommand.run(Array(arguments.dropFirst()))
@@ -22,7 +22,7 @@ enum KiiPushBench {
         }
     }
 
-    private static func table(_ arguments: [String]) throws {
+    private static func table(_ arguments: [String]) async throws {
         let names = arguments.dropFirst(2).filter { $0 != "--quick" }
         guard arguments.count >= 2, let executable = realpath("/proc/self/exe", nil) else {
             throw ChildProcess.Failure(description: "usage: table FOLDER PAYLOADS [--quick] [SECTION …]")
@@ -38,7 +38,7 @@ enum KiiPushBench {
         for section in Section.allCases where names.isEmpty || names.contains(section.rawValue) {
             print("measuring: \(section.rawValue)")
             fflush(nil)
-            try section.run(bench, into: &table)
+            try await section.run(bench, into: &table)
         }
         print(table.printed())
         if bench.isQuick { print("a smoke run: the numbers mean little") }
@@ -53,17 +53,19 @@ enum Section: String, CaseIterable {
     case handler
     case broker
     case rest
+    case emulator
     case inbox
     case process
     case fleet
 
-    func run(_ bench: Workbench, into table: inout Table) throws {
+    func run(_ bench: Workbench, into table: inout Table) async throws {
         switch self {
         case .decode: try DecodeSection.run(bench, into: &table)
         case .receive: try ReceiveSection.run(bench, into: &table)
         case .handler: try HandlerSection.run(bench, into: &table)
         case .broker: try BrokerSection.run(bench, into: &table)
         case .rest: try RestSection.run(bench, into: &table)
+        case .emulator: try await EmulatorSection.run(bench, into: &table)
         case .inbox: try InboxSection.run(bench, into: &table)
         case .process: try ProcessSection.run(bench, into: &table)
         case .fleet: FleetSection.run(into: &table)

@@ -14,6 +14,22 @@ func processCPUSeconds() -> Double {
     return used.ru_utime.seconds + used.ru_stime.seconds
 }
 
+/// Seconds that the threads of a process have run so far, those that have ended left out.
+func runSeconds(of process: Int32) -> Double {
+    guard let folder = opendir("/proc/\(process)/task") else { return .nan }
+    defer { closedir(folder) }
+    var nanoseconds = 0.0
+    while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        // proc(5) leaves the file to the kernel's documentation (sched-stats.rst): the first number is time run.
+        guard let bytes = try? readFile("/proc/\(process)/task/\(name)/schedstat") else { continue }
+        nanoseconds += String(decoding: bytes, as: UTF8.self).split(separator: " ").first.flatMap { Double($0) } ?? 0
+    }
+    return nanoseconds / 1e9
+}
+
 /// Resident memory of a process in bytes (`VmRSS`), this one's by default.
 func residentBytes(of process: String = "self") -> Double {
     let text = (try? readFile("/proc/\(process)/status")).map { String(decoding: $0, as: UTF8.self) } ?? ""

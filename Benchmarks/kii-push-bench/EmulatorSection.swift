@@ -1,0 +1,125 @@
+import KiiPushCore
+
+/// The emulator as it is shipped: what a request costs beside libmicrohttpd alone, and what a send to a thousand
+/// installations takes beside a C program that publishes as many messages to such a broker.
+enum EmulatorSection {
+    private static let connections = 32
+
+    static func run(_ bench: Workbench, into table: inout Table) async throws {
+        let folder = bench.program("emulator")
+        defer { Workbench.remove(folder) }
+        let emulator = try EmulatorProcess(program: bench.program("kii-push"), folder: folder)
+        defer { emulator.child.end() }
+        let user = try await emulator.app.user()
+        let installation = try await emulator.app.installation(token: user.token)
+        try await self.requests(
+            Load(
+                name: "GET of an installation",
+                request: self.request("GET", emulator.app.path("installations/\(installation)"), token: user.token),
+                count: bench.scaled(20_000)
+            ),
+            to: emulator,
+            bench,
+            into: &table
+        )
+        try await self.requests(
+            Load(
+                name: "PUT of an object, committed",
+                request: self.request(
+                    "PUT",
+                    emulator.app.path("users/\(user.id)/buckets/bench/objects/o00000000"),
+                    token: user.token,
+                    type: "application/json",
+                    body: #"{"text":"\#(String(repeating: "x", count: 100))"}"#
+                ),
+                count: bench.scaled(2_000),
+                isCommitted: true
+            ),
+            to: emulator,
+            bench,
+            into: &table
+        )
+        try await FanOut.run(bench, emulator: emulator, into: &table)
+    }
+
+    private struct Load {
+        var name: String
+        var request: String
+        var count: Int
+        var isCommitted = false
+    }
+
+    private static func requests(
+        _ load: Load,
+        to emulator: EmulatorProcess,
+        _ bench: Workbench,
+        into table: inout Table
+    ) async throws {
+        let file = bench.program("request")
+        try write(load.request, to: file)
+        let database = bench.program("floor.sqlite")
+        defer { for suffix in ["", "-wal", "-shm"] { Workbench.remove(database + suffix) } }
+        let floor = try ChildProcess([bench.program("mhdfloor")] + (load.isCommitted ? [database] : []))
+        defer { floor.end() }
+        let floorPort = try floor.port()
+        for concurrent in [1, self.connections] {
+            let medians = try interleaved(
+                [
+                    Contender(name: "floor") {
+                        try self.sample(bench, port: floorPort, pid: floor.pid, file, load.count, concurrent)
+                    },
+                    Contender(name: "ours") {
+                        try self.sample(
+                            bench, port: emulator.port, pid: emulator.child.pid, file, load.count, concurrent)
+                    },
+                ],
+                repetitions: bench.repetitions
+            )
+            let (ours, floor) = (medians["ours"] ?? [:], medians["floor"] ?? [:])
+            table.add(
+                "emulator, \(concurrent) at a time: \(load.name)",
+                ours: Shown.rate(ours["rate"] ?? 0),
+                against: "libmicrohttpd\(load.isCommitted ? ", SQLite" : "") \(Shown.rate(floor["rate"] ?? 0))",
+                ratio: Shown.ratio((ours["rate"] ?? .nan) / (floor["rate"] ?? .nan))
+            )
+            table.add(
+                "  the server's CPU a request",
+                ours: Shown.microseconds(ours["cpu"] ?? 0),
+                against: Shown.microseconds(floor["cpu"] ?? 0),
+                ratio: Shown.ratio((ours["cpu"] ?? .nan) / (floor["cpu"] ?? .nan))
+            )
+        }
+    }
+
+    /// A request as it goes over the wire.
+    static func request(
+        _ method: String,
+        _ target: String,
+        token: String,
+        type: String? = nil,
+        body: String? = nil
+    ) -> String {
+        var lines = ["\(method) \(target) HTTP/1.1", "Host: 127.0.0.1", "Authorization: Bearer \(token)"]
+        if let type { lines.append("Content-Type: \(type)") }
+        if let body { lines.append("Content-Length: \(body.utf8.count)") }
+        return lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
+    }
+
+    /// Sends the request in `file` `count` times to the server that is process `pid`.
+    static func sample(
+        _ bench: Workbench,
+        port: Int,
+        pid: Int32,
+        _ file: String,
+        _ count: Int,
+        _ connections: Int
+    ) throws -> Sample {
+        let before = runSeconds(of: pid)
+        let load = try ChildProcess([bench.program("load"), "\(port)", file, "\(count)", "\(connections)"])
+        let result = fields(of: load.nextLine() ?? "")
+        guard load.wait().succeeded, let seconds = result["seconds"] else {
+            throw ChildProcess.Failure(description: "a request of \(file) was not answered with success")
+        }
+        return ["rate": Double(count) / seconds, "cpu": (runSeconds(of: pid) - before) / Double(count)]
+    }
+}
