@@ -43,7 +43,7 @@ import Testing
         apns.mutableContent = false
         apns.category = "cat"
         message.apns = apns
-        message.jpush = .init(isEnabled: true, data: ["j": nil])
+        message.jpush = .init(isEnabled: true, data: ["j": 2.5])
         let expected = #"""
             {"data":{"msg":"hi"},"pushMessageType":"NEWS","sendToDevelopment":false,"sendToProduction":true,
             "sendAppID":true,"sendSender":false,"sendWhen":true,"sendOrigin":true,"sendObjectScope":false,
@@ -55,7 +55,7 @@ import Testing
             "apns":{"enabled":true,"data":{"p":true},"alert":{"title":"T","subtitle":"S","body":"B",
             "actionLocKey":"al","locKey":"l","locArgs":["x","y"],"launchImage":"img"},"sound":"default","badge":0,
             "contentAvailable":true,"mutableContent":false,"category":"cat"},
-            "jpush":{"enabled":true,"data":{"j":null}}}
+            "jpush":{"enabled":true,"data":{"j":2.5}}}
             """#
         #expect(try message.json == JSONValue(parsing: expected))
         #expect(throws: Never.self) { try message.validate() }
@@ -75,6 +75,9 @@ import Testing
         (PushMessage(data: [:], mqtt: .init(data: 1)), "/mqtt/data"),
         (edited { $0.jpush = .init(data: ["a": []]) }, "/jpush/data/a"),
         (edited { $0.apns = .init(data: ["a": []]) }, "/apns/data/a"),
+        (edited { $0.jpush = .init(data: ["s": "x", "n": 1, "b": true, "z": nil]) }, "/jpush/data/z"),
+        (edited { $0.apns = .init(isEnabled: false, data: ["z": nil]) }, "/apns/data/z"),
+        (edited { $0.apns = .init(data: "x") }, "/apns/data"), (edited { $0.fcm = .init(data: [1]) }, "/fcm/data"),
         (edited { $0.gcm = .init(data: ["a": 1]) }, "/gcm/data/a"),
         (edited { $0.gcm = .init(isEnabled: false, data: ["a": true]) }, "/gcm/data/a"),
         (edited { $0.fcm = .init(data: ["a": nil]) }, "/fcm/data/a"),
@@ -98,6 +101,14 @@ import Testing
                 $0.data = nil
                 $0.mqtt?.data = ["a": 1]
                 $0.jpush = .init()
+            }, "/data"
+        ),
+        (
+            edited {
+                $0.data = nil
+                $0.mqtt = nil
+                $0.apns = .init()
+                $0.apns?.contentAvailable = false
             }, "/data"
         ),
         (
@@ -140,6 +151,19 @@ import Testing
             $0.mqtt = nil
             $0.apns = .init(alert: .init(body: "b"))
         },
+        edited {  // a silent one
+            $0.data = nil
+            $0.mqtt = nil
+            $0.apns = .init()
+            $0.apns?.contentAvailable = true
+        },
+        edited {
+            $0.data = nil
+            $0.mqtt = nil
+            $0.apns = .init()
+            $0.apns?.badge = 0
+        },
+        edited { $0.apns = .init(data: ["s": "x", "n": 1.5, "b": false]) },
         edited {
             $0.gcm = .init()
             $0.gcm?.dryRun = true

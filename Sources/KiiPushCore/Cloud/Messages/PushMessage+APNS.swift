@@ -3,7 +3,7 @@ extension PushMessage {
     public struct APNS: Sendable, Hashable {
         /// Whether it is sent there. Default `true`.
         public var isEnabled: Bool
-        /// Flat data merged over the message's. Default: none.
+        /// Flat data of strings, numbers and Booleans, merged over the message's. Default: none.
         public var data: JSONValue?
         /// What the user reads. Default: nothing.
         public var alert: Alert?

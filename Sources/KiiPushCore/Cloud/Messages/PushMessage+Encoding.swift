@@ -42,7 +42,7 @@ extension PushMessage.FCM {
 }
 
 extension PushMessage.AndroidNotification {
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         var fields = WireObject()
         fields["title"] = self.title.map { JSONValue($0) }
         fields["body"] = self.body.map { JSONValue($0) }
@@ -69,7 +69,7 @@ extension PushMessage.APNS {
 }
 
 extension PushMessage.Alert {
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         var fields = WireObject()
         fields["title"] = self.title.map { JSONValue($0) }
         fields["subtitle"] = self.subtitle.map { JSONValue($0) }

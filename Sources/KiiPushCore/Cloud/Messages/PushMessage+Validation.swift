@@ -1,31 +1,27 @@
 extension PushMessage {
     /// Refuses what Kii documents as 400 `INVALID_INPUT_DATA`, with the place in the message.
     ///
-    /// The size is left to the cloud, which adds fields of its own before it measures.
-    ///
-    /// - Throws: ``KiiInputError`` with a ``KiiInputError/pointer`` into ``json``.
-    public func validate() throws(KiiInputError) {
-        guard self.networks.contains(where: \.isEnabled) else {
+    /// - Parameters:
+    ///   - sizeLimits: How large it may be on each network. Default: what Kii documents. The cloud adds fields of its
+    ///     own before it measures, so a message a little below a limit can still be refused by it.
+    ///   - destination: Where it goes, which adds to its size. Default `nil`: not known yet.
+    /// - Throws: ``KiiInputError`` with a ``KiiInputError/pointer`` into ``json``; when it is too large, to the part of
+    ///   the network.
+    public func validate(
+        sizeLimits: SizeLimits = .documented,
+        to destination: SendPushMessage.Destination? = nil
+    ) throws(KiiInputError) {
+        let parts = self.parts
+        guard parts.contains(where: \.isEnabled) else {
             throw KiiInputError(.message, at: JSONPointer(), rule: "for at least one enabled network")
         }
-        try self.refuseNesting(self.data, at: JSONPointer(tokens: ["data"]))
-        for network in self.networks {
-            let pointer = JSONPointer(tokens: [network.name, "data"])
-            try self.refuseNesting(network.data, at: pointer)
-            if network.isStringsOnly { try self.refuseNonStrings(network.data, at: pointer) }
-            guard network.isEnabled else { continue }
-            // Kii wants common data "if some enabled network has none of its own"; what is shown without data is left
-            // to the cloud to judge.
-            guard self.data != nil || network.data != nil || network.showsSomething else {
-                throw KiiInputError(
-                    .message, at: JSONPointer(tokens: ["data"]), rule: "present when \(network.name) has no data")
-            }
-            if let reserved = network.reserved {
-                try reserved.refuse(self.data, at: JSONPointer(tokens: ["data"]))
-                try reserved.refuse(network.data, at: pointer)
-            }
-        }
+        let common = JSONPointer(tokens: ["data"])
+        try DataRule.flat.check(self.data, at: common)
+        for part in parts { try part.validate(common: self.data) }
         try self.validateGCM()
+        for part in parts where part.isEnabled {
+            try self.validateSize(of: part, to: destination, limits: sizeLimits)
+        }
     }
 
     private func validateGCM() throws(KiiInputError) {
@@ -44,55 +40,61 @@ extension PushMessage {
                 .message, at: JSONPointer(tokens: ["gcm", "dryRun"]), rule: "false when APNs is enabled")
         }
     }
+}
 
-    private func refuseNesting(_ data: JSONValue?, at pointer: JSONPointer) throws(KiiInputError) {
+extension PushMessage.Part {
+    fileprivate func validate(common: JSONValue?) throws(KiiInputError) {
+        let pointer = JSONPointer(tokens: [self.network.rawValue, "data"])
+        try DataRule(for: self.network).check(self.data, at: pointer)
+        guard self.isEnabled else { return }
+        // Kii wants common data "if some enabled network has none of its own"; what works without data is left to the
+        // cloud to judge.
+        guard common != nil || self.data != nil || self.worksWithoutData else {
+            throw KiiInputError(
+                .message, at: JSONPointer(tokens: ["data"]), rule: "present when \(self.network.rawValue) has no data")
+        }
+        guard let reserved = ReservedKeys(of: self.network) else { return }
+        try reserved.refuse(common, at: JSONPointer(tokens: ["data"]))
+        try reserved.refuse(self.data, at: pointer)
+    }
+}
+
+/// Which values data may hold.
+///
+/// - Source: Kii's reference of `push/messages`
+private enum DataRule {
+    /// Anything but objects and arrays.
+    case flat
+    /// Strings, numbers and Booleans: what APNs and JPush carry.
+    case scalars
+    /// Strings alone: what GCM and FCM carry.
+    case strings
+
+    init(for network: PushMessage.Network) {
+        switch network {
+        case .mqtt: self = .flat
+        case .apns, .jpush: self = .scalars
+        case .gcm, .fcm: self = .strings
+        }
+    }
+
+    func check(_ data: JSONValue?, at pointer: JSONPointer) throws(KiiInputError) {
         guard let data else { return }
         guard let members = data.members else { throw KiiInputError(.message, at: pointer, rule: "a JSON object") }
-        for member in members where member.value.kind == .object || member.value.kind == .array {
-            throw KiiInputError(
-                .message, at: pointer.appending(member.key), rule: "a string, number or Boolean, since data is flat")
+        for member in members {
+            guard let rule = self.rule(against: member.value.kind) else { continue }
+            throw KiiInputError(.message, at: pointer.appending(member.key), rule: rule)
         }
     }
 
-    private func refuseNonStrings(_ data: JSONValue?, at pointer: JSONPointer) throws(KiiInputError) {
-        for member in data?.members ?? [] where member.value.kind != .string {
-            throw KiiInputError(.message, at: pointer.appending(member.key), rule: "a string")
+    /// What is said about a value of the kind; `nil` when it may be there.
+    private func rule(against kind: JSONValue.Kind) -> String? {
+        switch (self, kind) {
+        case (_, .object), (_, .array): "a string, number or Boolean, since data is flat"
+        case (_, .string), (.flat, _), (.scalars, .bool), (.scalars, .number): nil
+        case (.scalars, .null): "a string, number or Boolean, not null"
+        case (.strings, .null), (.strings, .bool), (.strings, .number): "a string"
         }
-    }
-}
-
-/// What the rules need to know of one network's part.
-private struct Network {
-    var name: String
-    var isEnabled: Bool
-    var data: JSONValue?
-    var isStringsOnly = false
-    var showsSomething = false
-    var reserved: ReservedKeys?
-}
-
-extension PushMessage {
-    private var networks: [Network] {
-        var networks: [Network] = []
-        if let part = self.mqtt { networks.append(Network(name: "mqtt", isEnabled: part.isEnabled, data: part.data)) }
-        if let part = self.gcm {
-            networks.append(
-                Network(
-                    name: "gcm", isEnabled: part.isEnabled, data: part.data, isStringsOnly: true,
-                    showsSomething: part.notification != nil, reserved: .gcm))
-        }
-        if let part = self.fcm {
-            networks.append(
-                Network(
-                    name: "fcm", isEnabled: part.isEnabled, data: part.data, isStringsOnly: true,
-                    showsSomething: part.notification != nil, reserved: .fcm))
-        }
-        if let part = self.apns {
-            networks.append(
-                Network(name: "apns", isEnabled: part.isEnabled, data: part.data, showsSomething: part.alert != nil))
-        }
-        if let part = self.jpush { networks.append(Network(name: "jpush", isEnabled: part.isEnabled, data: part.data)) }
-        return networks
     }
 }
 
@@ -103,20 +105,23 @@ private struct ReservedKeys {
     var prefixes: [String]
     var names: Set<String>
 
-    static let gcm = ReservedKeys(
-        prefixes: ["google."],
-        names: [
-            "from", "registration_ids", "collapse_key", "data", "delay_while_idle", "time_to_live",
-            "restricted_package_name", "dry_run",
-        ]
-    )
-    static let fcm = ReservedKeys(
-        prefixes: ["google.", "gcm."],
-        names: [
-            "from", "message_type", "collapse_key", "priority", "ttl", "restricted_package_name", "notification",
-            "fcm_options", "direct_boot_ok",
-        ]
-    )
+    init?(of network: PushMessage.Network) {
+        switch network {
+        case .gcm:
+            self.prefixes = ["google."]
+            self.names = [
+                "from", "registration_ids", "collapse_key", "data", "delay_while_idle", "time_to_live",
+                "restricted_package_name", "dry_run",
+            ]
+        case .fcm:
+            self.prefixes = ["google.", "gcm."]
+            self.names = [
+                "from", "message_type", "collapse_key", "priority", "ttl", "restricted_package_name", "notification",
+                "fcm_options", "direct_boot_ok",
+            ]
+        case .mqtt, .apns, .jpush: return nil
+        }
+    }
 
     func refuse(_ data: JSONValue?, at pointer: JSONPointer) throws(KiiInputError) {
         for member in data?.members ?? []

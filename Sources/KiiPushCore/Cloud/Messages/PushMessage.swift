@@ -76,7 +76,7 @@ extension PushMessage {
     public struct JPush: Sendable, Hashable {
         /// Whether it is sent there. Default `true`.
         public var isEnabled: Bool
-        /// Flat data merged over the message's. Default: none.
+        /// Flat data of strings, numbers and Booleans, merged over the message's. Default: none.
         public var data: JSONValue?
 
         /// Makes a part.

@@ -17,11 +17,23 @@ public struct SendPushMessage: KiiEndpoint {
     public var message: PushMessage
     /// Where it goes.
     public var destination: Destination
+    /// How large it may be on each network; checked before it is sent.
+    public var sizeLimits: PushMessage.SizeLimits
 
     /// Makes the call.
-    public init(_ message: PushMessage, to destination: Destination) {
+    ///
+    /// - Parameters:
+    ///   - message: What is sent.
+    ///   - destination: Where it goes.
+    ///   - sizeLimits: How large it may be on each network. Default: what Kii documents.
+    public init(
+        _ message: PushMessage,
+        to destination: Destination,
+        sizeLimits: PushMessage.SizeLimits = .documented
+    ) {
         self.message = message
         self.destination = destination
+        self.sizeLimits = sizeLimits
     }
 
     /// POST.
@@ -47,7 +59,7 @@ public struct SendPushMessage: KiiEndpoint {
     /// Refuses a topic's ID and a message that Kii refuses.
     public func validate() throws(KiiInputError) {
         if case .topic(let topic) = self.destination { try topic.validate() }
-        try self.message.validate()
+        try self.message.validate(sizeLimits: self.sizeLimits, to: self.destination)
     }
 
     /// Reads `pushMessageID`.

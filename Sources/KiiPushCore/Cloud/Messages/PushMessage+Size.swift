@@ -1,0 +1,122 @@
+extension PushMessage {
+    /// How large a message may be, in bytes of JSON as it is delivered, for each network. `nil` leaves a network
+    /// unchecked.
+    public struct SizeLimits: Sendable, Hashable {
+        /// Default 4096.
+        /// - Source: Kii's guide for things. Its reference names no limit for MQTT.
+        public var mqtt: Int?
+        /// Default 4096.
+        /// - Source: Kii's reference of `push/messages`
+        public var gcm: Int?
+        /// Default 4096.
+        /// - Source: Kii's reference of `push/messages`
+        public var fcm: Int?
+        /// Default 2048.
+        /// - Source: Kii's reference of `push/messages`. Kii's guide for iOS says 4096, which is Apple's own limit.
+        public var apns: Int?
+        /// Default `nil`: no limit was found in Kii's documents.
+        public var jpush: Int?
+
+        /// The limits that Kii documents; of two for APNs the smaller.
+        public static let documented = SizeLimits()
+        /// No limits: the cloud alone decides.
+        public static let none = SizeLimits(mqtt: nil, gcm: nil, fcm: nil, apns: nil, jpush: nil)
+
+        /// Sets the limits, in bytes.
+        public init(
+            mqtt: Int? = 4096,
+            gcm: Int? = 4096,
+            fcm: Int? = 4096,
+            apns: Int? = 2048,
+            jpush: Int? = nil
+        ) {
+            self.mqtt = mqtt
+            self.gcm = gcm
+            self.fcm = fcm
+            self.apns = apns
+            self.jpush = jpush
+        }
+
+        /// The limit of one network.
+        public subscript(network: Network) -> Int? {
+            switch network {
+            case .mqtt: self.mqtt
+            case .gcm: self.gcm
+            case .fcm: self.fcm
+            case .apns: self.apns
+            case .jpush: self.jpush
+            }
+        }
+    }
+
+    /// How many bytes of what a network delivers are known before the message is sent: the data, what is shown, and of
+    /// the cloud's own fields those that follow from the message and its destination.
+    ///
+    /// The cloud adds more, such as the sender and the app's ID, so what is delivered is never smaller.
+    ///
+    /// - Parameters:
+    ///   - network: The network.
+    ///   - destination: Where the message goes. Default `nil`: not known yet.
+    /// - Returns: The number of bytes; `nil` when the message does not go out over the network.
+    public func knownSize(over network: Network, to destination: SendPushMessage.Destination? = nil) -> Int? {
+        guard let part = self.parts.first(where: { $0.network == network }), part.isEnabled else { return nil }
+        return self.knownPayload(of: part, to: destination).serialized().count
+    }
+
+    func validateSize(
+        of part: Part,
+        to destination: SendPushMessage.Destination?,
+        limits: SizeLimits
+    ) throws(KiiInputError) {
+        guard let limit = limits[part.network] else { return }
+        let size = self.knownPayload(of: part, to: destination).serialized().count
+        guard size > limit else { return }
+        throw KiiInputError(
+            .message, at: JSONPointer(tokens: [part.network.rawValue]),
+            rule: "at most \(limit) bytes over \(part.network), and it has at least \(size) there")
+    }
+
+    private func knownPayload(of part: Part, to destination: SendPushMessage.Destination?) -> JSONValue {
+        var members: [(String, JSONValue)] = []
+        for data in [self.data, part.data] { members += (data?.members ?? []).map { ($0.key, $0.value) } }
+        members += part.control
+        let isShort = part.network == .apns
+        for field in self.knownFields(to: destination) {
+            members.append((isShort ? field.short : field.long, field.value))
+        }
+        // Of members with one key the last is written: a network's data over the message's, and Kii's own over both.
+        return .object(members)
+    }
+
+    private typealias KnownField = (long: String, short: String, value: JSONValue)
+
+    private func knownFields(to destination: SendPushMessage.Destination?) -> [KnownField] {
+        var fields: [KnownField] = []
+        if let type = self.pushMessageType { fields.append(("type", "t", JSONValue(type))) }
+        if self.sendOrigin == true { fields.append(("origin", "o", "EXPLICIT")) }
+        // A moment in milliseconds has 13 digits until the year 2286.
+        if self.sendWhen == true { fields.append(("when", "w", 1_000_000_000_000)) }
+        guard case .topic(let topic) = destination else { return fields }
+        if self.sendTopicID != false { fields.append(("topic", "to", JSONValue(topic.id))) }
+        if self.sendObjectScope != false { fields += Self.scopeFields(topic.scope) }
+        return fields
+    }
+
+    private static func scopeFields(_ scope: Scope) -> [KnownField] {
+        switch scope {
+        case .app: [("objectScopeType", "st", "APP")]
+        case .user(let id):
+            [("objectScopeType", "st", "APP_AND_USER"), ("objectScopeUserID", "su", Self.lastingID(id))]
+        case .group(let id):
+            [("objectScopeType", "st", "APP_AND_GROUP"), ("objectScopeGroupID", "sg", Self.lastingID(id))]
+        case .thing(let id):
+            [("objectScopeType", "st", "APP_AND_THING"), ("objectScopeThingID", "sth", Self.lastingID(id))]
+        }
+    }
+
+    /// The ID as it is delivered; empty for `me` and for an address such as `VENDOR_THING_ID:…`, in place of which the
+    /// cloud writes an ID that is not known here.
+    private static func lastingID(_ id: String) -> JSONValue {
+        id == "me" || id.utf8.contains(UInt8(ascii: ":")) ? "" : JSONValue(id)
+    }
+}
