@@ -91,7 +91,9 @@ extension EmulatedCloud {
     func mayAct(_ caller: Caller, for principal: Principal) -> Bool {
         if caller == .admin || caller == Caller(principal) { return true }
         guard case .thing(let thingID) = principal, case .user(let userID) = caller else { return false }
-        return self.state.things[thingID]?.owners.contains(userID) ?? false
+        guard let thing = self.state.things[thingID] else { return false }
+        return thing.owners.contains(userID)
+            || thing.ownerGroups.contains { self.state.groups[$0]?.members.contains(userID) ?? false }
     }
 
     /// Whether `caller` belongs to `scope`: the user itself, a group's member, a thing or its owner, in the app everyone

@@ -104,6 +104,35 @@ extension KiiFailure {
         message: "The token is not valid: it is unknown, expired or was replaced."
     )
 
+    /// A password that is not the one of whom `address` names, written as in a login.
+    static func wrongPassword(principalID: String, address: String?, app: String) -> KiiFailure {
+        KiiFailure(
+            status: 401,
+            errorCode: "WRONG_PASSWORD",
+            message: "The password is not correct.",
+            context: [
+                ("appID", JSONValue(app)), ("principalID", JSONValue(principalID)), ("address", .optional(address)),
+            ]
+        )
+    }
+
+    static func passwordTooShort(minimum: Int) -> KiiFailure {
+        KiiFailure(
+            status: 400,
+            errorCode: "PASSWORD_TOO_SHORT",
+            message: "The password has fewer than \(minimum) characters.",
+            context: [("minimumLength", JSONValue(minimum))]
+        )
+    }
+
+    static func operationNotAllowed(_ message: String) -> KiiFailure {
+        KiiFailure(status: 409, errorCode: "OPERATION_NOT_ALLOWED", message: message)
+    }
+
+    static func operationNotSupported(_ message: String) -> KiiFailure {
+        KiiFailure(status: 403, errorCode: "OPERATION_NOT_SUPPORTED", message: message)
+    }
+
     static let userDisabled = KiiFailure(
         status: 401,
         errorCode: "USER_DISABLED",
@@ -186,6 +215,24 @@ extension KiiFailure {
             errorCode: "TOPIC_ALREADY_EXISTS",
             message: "The topic exists already.",
             context: [("topicID", JSONValue(topic.id)), ("objectScope", topic.scope.json(app: app))]
+        )
+    }
+
+    /// The members that the path did not say are null.
+    static func installationNotFound(
+        id: String? = nil,
+        deviceType: String? = nil,
+        registrationID: String? = nil,
+        app: String
+    ) -> KiiFailure {
+        KiiFailure(
+            status: 404,
+            errorCode: "INSTALLATION_NOT_FOUND",
+            message: "The installation was not found.",
+            context: [
+                ("installationID", .optional(id)), ("appID", JSONValue(app)),
+                ("installationRegistrationID", .optional(registrationID)), ("deviceType", .optional(deviceType)),
+            ]
         )
     }
 

@@ -55,7 +55,6 @@ import Testing
             #"{"loginName":"has space","password":"secret"}"#, #"{"loginName":7,"password":"secret"}"#,
             #"{"loginName":"ann"}"#, #"{"loginName":"ann","password":"abc"}"#,
             #"{"loginName":"ann","password":"\u00e9\u00e9\u00e9\u00e9"}"#,
-            #"{"loginName":"ann","password":"secret","_own":1}"#,
         ]
     )
     func illegalRegistrationsAreRefused(body: String) throws {

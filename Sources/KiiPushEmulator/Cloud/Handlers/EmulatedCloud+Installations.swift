@@ -34,18 +34,19 @@ extension EmulatedCloud {
         let former = try self.formerInstallation(deviceType, owner: owner, body)
         var record =
             former
-            ?? InstallationRecord(
-                id: self.identifiers.unique(),
-                deviceType: deviceType,
-                registrationID: body["installationRegistrationID"]?.string ?? self.identifiers.unique(),
+            ?? self.newInstallation(
+                deviceType,
+                // For MQTT the cloud makes one, whatever is sent.
+                registrationID: deviceType == .mqtt ? nil : body["installationRegistrationID"]?.string,
                 owner: owner,
                 isDevelopment: isDevelopment,
-                createdAt: call.now,
-                credential: deviceType == .mqtt ? self.newBrokerCredential() : nil
+                now: call.now
             )
-        record.owner = owner
-        record.isDevelopment = isDevelopment
-        self.state.save(record)
+        if former != nil {
+            record.owner = owner
+            record.isDevelopment = isDevelopment
+            self.state.save(record)
+        }
         let location = "\(self.settings.baseURL)/apps/\(self.appID)/installations/\(record.id)"
         return .json(
             former == nil ? 201 : 200,
@@ -56,6 +57,32 @@ extension EmulatedCloud {
             ]),
             fields: [HTTPField("Location", location)]
         )
+    }
+
+    /// Makes and stores an installation.
+    mutating func newInstallation(
+        _ deviceType: InstallationRecord.DeviceType,
+        registrationID: String?,
+        owner: Principal,
+        isDevelopment: Bool = false,
+        now: Timestamp
+    ) -> InstallationRecord {
+        let record = InstallationRecord(
+            id: self.identifiers.unique(),
+            deviceType: deviceType,
+            registrationID: registrationID ?? self.identifiers.unique(),
+            owner: owner,
+            isDevelopment: isDevelopment,
+            createdAt: now,
+            credential: deviceType == .mqtt ? self.newBrokerCredential() : nil
+        )
+        self.state.save(record)
+        return record
+    }
+
+    /// The one that an owner can have.
+    func mqttInstallation(of owner: Principal) -> InstallationRecord? {
+        self.state.installations(of: owner).first { $0.deviceType == .mqtt }
     }
 
     /// A boolean, or one written as a string, as ebisu does; absent is production.
@@ -89,7 +116,7 @@ extension EmulatedCloud {
     ) throws(KiiFailure) -> InstallationRecord? {
         // At most one MQTT installation an owner; elsewhere the device's name is the key and changes hands.
         if deviceType == .mqtt {
-            return self.state.installations(of: owner).first { $0.deviceType == .mqtt }
+            return self.mqttInstallation(of: owner)
         }
         guard let registrationID = body["installationRegistrationID"]?.string, !registrationID.isEmpty else {
             throw .invalidInput("installationRegistrationID is needed for \(deviceType.rawValue).")
@@ -122,23 +149,17 @@ extension EmulatedCloud {
     /// The installation of the path, by ID or `{deviceType}:{installationRegistrationID}`, if it is the caller's.
     func installation(_ call: CloudCall) throws(KiiFailure) -> InstallationRecord {
         let text = call["installation"]
-        var record = self.state.installations[text]
-        var context: [(String, JSONValue)] = [("installationID", JSONValue(text))]
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
+        let record: InstallationRecord?
+        let missing: KiiFailure
         if parts.count == 2, let deviceType = InstallationRecord.DeviceType(rawValue: parts[0]) {
             record = self.state.installation(deviceType: deviceType, registrationID: parts[1])
-            context = [
-                ("installationRegistrationID", JSONValue(parts[1])), ("deviceType", JSONValue(parts[0])),
-            ]
+            missing = .installationNotFound(deviceType: parts[0], registrationID: parts[1], app: self.appID)
+        } else {
+            record = self.state.installations[text]
+            missing = .installationNotFound(id: text, app: self.appID)
         }
-        guard let record else {
-            throw KiiFailure(
-                status: 404,
-                errorCode: "INSTALLATION_NOT_FOUND",
-                message: "The installation was not found.",
-                context: context + [("appID", JSONValue(self.appID))]
-            )
-        }
+        guard let record else { throw missing }
         try self.require(self.mayAct(call.caller, for: record.owner), call, "Only the owner may use its installation.")
         return record
     }

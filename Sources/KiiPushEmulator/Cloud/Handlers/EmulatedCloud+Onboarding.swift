@@ -2,5 +2,122 @@ import KiiPushCore
 
 extension Route {
     /// Onboarding of things, below `/thing-if/apps/{appID}`.
-    static let onboarding: [Route] = []
+    static let onboarding: [Route] = [
+        Route("POST", "onboardings", need: .app) { (cloud, call) throws(KiiFailure) in try cloud.onboard(call) }
+    ]
+}
+
+/// Onboarding (kii-protocol section 2.4): a thing is registered if it is new, owned, installed and given its endpoint,
+/// all in one request.
+extension EmulatedCloud {
+    /// What a media type says about how the thing is named and who asks.
+    private struct Onboarding {
+        /// Written by Kii's clients also with a small first letter; media types are compared in lower case.
+        static let kinds = [
+            "application/vnd.kii.onboardingwithvendorthingidbything+json": Onboarding(
+                isByVendor: true, isByOwner: false),
+            "application/vnd.kii.onboardingwiththingidbything+json": Onboarding(isByVendor: false, isByOwner: false),
+            "application/vnd.kii.onboardingwithvendorthingidbyowner+json": Onboarding(
+                isByVendor: true, isByOwner: true),
+            "application/vnd.kii.onboardingwiththingidbyowner+json": Onboarding(isByVendor: false, isByOwner: true),
+        ]
+
+        /// Whether the thing is named by its vendor's ID, and so may be unknown yet.
+        var isByVendor: Bool
+        var isByOwner: Bool
+    }
+
+    mutating func onboard(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        guard let kind = Onboarding.kinds[call.mediaType] else {
+            throw .invalidInput("The Content-Type has to be application/vnd.kii.OnboardingWith…+json.")
+        }
+        let body = try call.object()
+        var owner: ThingOwner?
+        if kind.isByOwner { owner = try self.onboardingOwner(body, call) }
+        var thing = try kind.isByVendor ? self.vendorThing(body, call) : self.knownThing(body)
+        try self.checkIsEnabled(.thing(thing.id))
+        switch owner {
+        case .user(let id): thing.owners.insert(id)
+        case .group(let id): thing.ownerGroups.insert(id)
+        case nil: break
+        }
+        self.state.save(thing)
+        let token = self.newToken(for: .thing(thing.id), expiresAt: self.app.tokenLifetime.map { call.now + $0 })
+        let installation =
+            self.mqttInstallation(of: .thing(thing.id))
+            ?? self.newInstallation(.mqtt, registrationID: nil, owner: .thing(thing.id), now: call.now)
+        // Here the endpoint is part of the answer, however long others are made to wait for theirs.
+        let (endpoint, seconds) = try self.handOutEndpoint(of: installation, now: call.now)
+        // One of Kii's clients reads `X-MQTT-TTL` here, another one `ttl`.
+        let members = (endpoint.members ?? []).map { ($0.key, $0.value) } + [("ttl", JSONValue(seconds))]
+        return .json(
+            200,
+            nil,
+            .object([
+                ("accessToken", JSONValue(token.token.reveal())), ("thingID", JSONValue(thing.id)),
+                ("mqttEndpoint", .object(members)),
+            ])
+        )
+    }
+
+    /// The caller, a group of theirs, or for the administrator anybody.
+    private func onboardingOwner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingOwner {
+        let owner = try self.owner(written: body["owner"]?.string ?? "")
+        switch owner {
+        case .user(let id):
+            try self.require(self.mayAct(call.caller, for: .user(id)), call, "The owner's token is needed.")
+        case .group(let id):
+            try self.require(self.belongs(call.caller, to: .group(id)), call, "A member's token is needed.")
+        }
+        return owner
+    }
+
+    private func knownThing(_ body: JSONValue) throws(KiiFailure) -> ThingRecord {
+        guard let id = body["thingID"]?.string, !id.isEmpty else { throw .invalidInput("thingID is needed.") }
+        let password = try self.onboardingPassword(body)
+        guard let thing = self.state.things[id] else { throw .thingNotFound(value: id, app: self.appID) }
+        try self.check(password, of: thing)
+        return thing
+    }
+
+    /// The thing with the body's `vendorThingID`; the password of the first time is the one that counts afterwards.
+    private mutating func vendorThing(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingRecord {
+        guard let name = body["vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: name) else {
+            throw .invalidInput("vendorThingID has to be \(ThingRecord.legalNames).")
+        }
+        let password = try self.onboardingPassword(body)
+        let properties = body["thingProperties"] ?? [:]
+        guard properties.isNull || properties.kind == .object else {
+            throw .invalidInput("thingProperties has to be an object.")
+        }
+        var attributes: [(String, JSONValue)] = [("_vendorThingID", JSONValue(name))]
+        for field in ["thingType", "firmwareVersion", "layoutPosition"] {
+            guard let value = body[field], !value.isNull else { continue }
+            guard let text = value.string else { throw .invalidInput("\(field) has to be a string.") }
+            attributes.append(("_" + field, JSONValue(text)))
+        }
+        attributes += try Attributes.checked(properties, known: [:], secrets: [])
+        if let thing = self.state.thingID(vendorThingID: name).flatMap({ self.state.things[$0] }) {
+            try self.check(password, of: thing)
+            return thing
+        }
+        return self.newThing(name, password: password, attributes: attributes, now: call.now)
+    }
+
+    private func onboardingPassword(_ body: JSONValue) throws(KiiFailure) -> String {
+        guard let password = body["thingPassword"]?.string, !password.isEmpty else {
+            throw .invalidInput("thingPassword is needed.")
+        }
+        return password
+    }
+
+    private func check(_ password: String, of thing: ThingRecord) throws(KiiFailure) {
+        guard thing.password.reveal() == password else {
+            throw .wrongPassword(
+                principalID: thing.id,
+                address: "VENDOR_THING_ID:\(thing.vendorThingID)",
+                app: self.appID
+            )
+        }
+    }
 }

@@ -6,27 +6,21 @@ extension EmulatedCloud {
         let wantsToken = call.mediaType == "application/vnd.kii.thingregistrationandauthorizationrequest+json"
         let kind = wantsToken ? "ThingRegistrationAndAuthorization" : "ThingRegistration"
         let body = try call.object(of: kind + "Request")
-        guard let vendorThingID = body["_vendorThingID"]?.string,
-            Names.isLegal(vendorThingID, 1...200, extra: "-_.")
-        else { throw .invalidInput("_vendorThingID has to be 1 to 200 of A-Z a-z 0-9 - _ .") }
+        guard let vendorThingID = body["_vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: vendorThingID)
+        else { throw .invalidInput("_vendorThingID has to be \(ThingRecord.legalNames).") }
         guard let password = body["_password"]?.string, !password.isEmpty else {
             throw .invalidInput("_password is needed.")
         }
+        let attributes = try ThingRecord.attributes(body)
         guard self.state.thingID(vendorThingID: vendorThingID) == nil else {
             throw .thingExists(vendorThingID: vendorThingID, app: self.appID)
         }
-        let written = (body.members ?? []).filter { $0.key != "_password" }.map { ($0.key, $0.value) }
-        let created: (String, JSONValue) = ("_created", JSONValue(call.now.millisecondsSinceEpoch))
-        let thing = ThingRecord(
-            id: "th." + self.identifiers.principal(),
-            vendorThingID: vendorThingID,
-            password: Secret(password),
-            attributes: .object(written + [created])
-        )
-        self.state.save(thing)
+        let thing = self.newThing(vendorThingID, password: password, attributes: attributes, now: call.now)
         var members = (thing.description.members ?? []).map { ($0.key, $0.value) }
         if wantsToken {
-            members.append(("_accessToken", JSONValue(self.newToken(for: .thing(thing.id)).token.reveal())))
+            let end = self.app.tokenLifetime.map { call.now + $0 }
+            let token = self.newToken(for: .thing(thing.id), expiresAt: end)
+            members.append(("_accessToken", JSONValue(token.token.reveal())))
         }
         return .json(
             201,
@@ -36,22 +30,61 @@ extension EmulatedCloud {
         )
     }
 
+    /// Makes and stores a thing.
+    mutating func newThing(
+        _ vendorThingID: String,
+        password: String,
+        attributes: [(String, JSONValue)],
+        now: Timestamp
+    ) -> ThingRecord {
+        let thing = ThingRecord(
+            id: "th." + self.identifiers.principal(),
+            vendorThingID: vendorThingID,
+            password: Secret(password),
+            attributes: .object(attributes + [("_created", JSONValue(now.millisecondsSinceEpoch))])
+        )
+        self.state.save(thing)
+        return thing
+    }
+
     mutating func showThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let thing = try self.thing(call)
         try self.require(self.mayAct(call.caller, for: .thing(thing.id)), call, "Only the thing and its owner may.")
         return .json(200, "ThingRetrievalResponse", thing.description)
     }
 
-    /// Makes a user (`user:{userID}`) the thing's owner; asked by the thing or the administrator.
+    /// Makes a user (`user:{userID}`) or group (`group:{groupID}`) the thing's owner; asked by the thing, an owner or the
+    /// administrator.
     mutating func addOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.thing(call)
         try self.require(self.mayAct(call.caller, for: .thing(thing.id)), call, "Only the thing may take an owner.")
-        guard case .user(let userID)? = Principal(text: call["owner"]) else {
-            throw .invalidInput("The owner has to be written user:{userID}.")
+        switch try self.owner(written: call["owner"]) {
+        case .user(let id): thing.owners.insert(id)
+        case .group(let id): thing.ownerGroups.insert(id)
         }
-        guard self.state.users[userID] != nil else { throw .userNotFound(value: userID, app: self.appID) }
-        thing.owners.insert(userID)
         self.state.save(thing)
         return .noContent
+    }
+}
+
+/// Who a thing can belong to.
+enum ThingOwner {
+    case user(String)
+    case group(String)
+}
+
+extension EmulatedCloud {
+    /// `user:{userID}` or `group:{groupID}`, of whom there is.
+    func owner(written text: String) throws(KiiFailure) -> ThingOwner {
+        let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
+        switch (parts.first, parts.dropFirst().first) {
+        case ("user", let id?):
+            guard self.state.users[id] != nil else { throw .userNotFound(value: id, app: self.appID) }
+            return .user(id)
+        case ("group", let id?):
+            guard self.state.groups[id] != nil else { throw .groupNotFound(id, app: self.appID) }
+            return .group(id)
+        default: throw .invalidInput("The owner has to be written user:{userID} or group:{groupID}.")
+        }
     }
 }

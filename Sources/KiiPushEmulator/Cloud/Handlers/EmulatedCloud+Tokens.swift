@@ -9,7 +9,7 @@ extension EmulatedCloud {
         let body =
             call.mediaType == "application/x-www-form-urlencoded"
             ? try self.form(call) : try call.object(of: "OauthTokenRequest")
-        let grant = body["grant_type"]?.string
+        let grant = try self.grantType(body)
         if grant == "refresh_token" { return try self.refresh(body, call) }
         let expiresAt = try self.expiry(body, now: call.now)
         if body["username"] != nil, grant == nil || grant == "password" {
@@ -28,6 +28,13 @@ extension EmulatedCloud {
         )
     }
 
+    /// The grant that is asked for by name; absent, the other members say which one is meant.
+    private func grantType(_ body: JSONValue) throws(KiiFailure) -> String? {
+        guard let value = body["grant_type"], !value.isNull else { return nil }
+        guard let grant = value.string else { throw .invalidInput("grant_type has to be a string.") }
+        return grant
+    }
+
     private func isFromApp(_ call: CloudCall) -> Bool {
         call.field("Authorization") != nil || call.field("X-Kii-AppID") == self.appID
     }
@@ -36,7 +43,8 @@ extension EmulatedCloud {
         let query = try RequestTarget(parsing: "/?" + String(decoding: call.request.body, as: UTF8.self)).query
         return .object(
             query.map { name, value in
-                (name, name == "expiresAt" ? Int64(value).map { JSONValue($0) } ?? JSONValue(value) : JSONValue(value))
+                let isTime = name == "expiresAt" || name == "expires_at"
+                return (name, isTime ? Int64(value).map { JSONValue($0) } ?? JSONValue(value) : JSONValue(value))
             }
         )
     }
@@ -101,9 +109,13 @@ extension EmulatedCloud {
 
     /// Both tokens are replaced; a refresh token works once.
     private mutating func refresh(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        guard let refreshToken = body["refresh_token"]?.string,
-            let former = self.state.token(refreshedBy: refreshToken)
-        else {
+        guard self.app.givesRefreshTokens else {
+            throw .operationNotSupported("The app gives no refresh tokens.")
+        }
+        guard let refreshToken = body["refresh_token"]?.string else {
+            throw .invalidInput("refresh_token is needed.")
+        }
+        guard let former = self.state.token(refreshedBy: refreshToken) else {
             throw KiiFailure(
                 status: 403,
                 errorCode: "WRONG_REFRESH_TOKEN",

@@ -18,20 +18,18 @@ extension Route {
 
 /// Users (kii-protocol section 2.1).
 extension EmulatedCloud {
+    private static let passwordLengths = 4...50
+
     mutating func registerUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let isPseudo = call.mediaType == "application/vnd.kii.registrationandauthorizationrequest+json"
         let body = try call.object(of: isPseudo ? "RegistrationAndAuthorizationRequest" : "RegistrationRequest")
-        let attributes = (body.members ?? []).filter { $0.key != "password" }
-        guard !attributes.contains(where: { $0.key.hasPrefix("_") }) else {
-            throw .invalidInput("A field must not start with an underscore.")
-        }
+        let attributes = try UserRecord.attributes(body)
         let names = try self.checkedNames(body)
         let password = try isPseudo ? nil : self.checkedPassword(body["password"])
         guard isPseudo || !names.isEmpty else {
             throw .invalidInput("One of \(UserRecord.names.joined(separator: ", ")) is needed.")
         }
-        let user = UserRecord(
-            id: self.identifiers.principal(), attributes: JSONValue(members: attributes), password: password)
+        let user = UserRecord(id: self.identifiers.principal(), attributes: attributes, password: password)
         self.state.save(user)
         let location = [HTTPField("Location", "\(self.settings.baseURL)/apps/\(self.appID)/users/\(user.id)")]
         guard isPseudo else { return .json(201, "RegistrationResponse", user.description, fields: location) }
@@ -67,14 +65,17 @@ extension EmulatedCloud {
     }
 
     private func checkedPassword(_ value: JSONValue?) throws(KiiFailure) -> Secret {
-        guard let password = value?.string, (4...50).contains(password.utf8.count),
+        guard let password = value?.string, EmulatedCloud.passwordLengths.contains(password.utf8.count),
             password.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
-        else { throw .invalidInput("password has to be 4 to 50 printable ASCII characters.") }
+        else { throw .invalidInput("A password has to be 4 to 50 printable ASCII characters.") }
         return Secret(password)
     }
 
+    /// All of a user to the user and the administrator, the names that others may know to others.
     mutating func showUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        .json(200, "UserDataRetrievalResponse", try self.user(call).description)
+        let user = try self.user(call)
+        let isOpen = self.mayAct(call.caller, for: .user(user.id))
+        return .json(200, "UserDataRetrievalResponse", isOpen ? user.description : user.publicDescription)
     }
 
     /// A new password ends every token of the user (kii-protocol section 2.3).
@@ -82,10 +83,18 @@ extension EmulatedCloud {
         var user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may change the password.")
         let body = try call.object(of: "ChangePasswordRequest")
+        if let text = body["newPassword"]?.string, text.utf8.count < EmulatedCloud.passwordLengths.lowerBound {
+            throw .passwordTooShort(minimum: EmulatedCloud.passwordLengths.lowerBound)
+        }
         let password = try self.checkedPassword(body["newPassword"])
-        guard call.caller == .admin || (user.password != nil && body["oldPassword"]?.string == user.password?.reveal())
-        else {
-            throw KiiFailure(status: 401, errorCode: "WRONG_PASSWORD", message: "oldPassword is not correct.")
+        if call.caller != .admin {
+            guard let former = user.password else {
+                throw .operationNotAllowed("A pseudo user has no password to change.")
+            }
+            guard let old = body["oldPassword"]?.string else { throw .invalidInput("oldPassword is needed.") }
+            guard old == former.reveal() else {
+                throw .wrongPassword(principalID: user.id, address: user.address, app: self.appID)
+            }
         }
         user.password = password
         self.state.save(user)

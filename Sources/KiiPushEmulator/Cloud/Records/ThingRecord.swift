@@ -4,6 +4,12 @@ import KiiPushCore
 struct ThingRecord: StoredRecord {
     static let table = "thing"
 
+    /// What ``isLegal(vendorThingID:)`` asks for, in words.
+    static let legalNames = "1 to 200 of A-Z a-z 0-9 - _ ."
+
+    /// Whether a vendor may call a thing so.
+    static func isLegal(vendorThingID: String) -> Bool { Names.isLegal(vendorThingID, 1...200, extra: "-_.") }
+
     /// Starts with `th.`.
     var id: String
     var vendorThingID: String
@@ -12,6 +18,8 @@ struct ThingRecord: StoredRecord {
     var attributes: JSONValue
     /// The users who own it.
     var owners: Set<String> = []
+    /// The groups whose members own it.
+    var ownerGroups: Set<String> = []
     /// Whether it can neither log in nor use its tokens.
     var isDisabled = false
 
@@ -22,6 +30,7 @@ struct ThingRecord: StoredRecord {
             ("id", JSONValue(self.id)), ("vendorThingID", JSONValue(self.vendorThingID)),
             ("password", JSONValue(self.password.reveal())), ("attributes", self.attributes),
             ("owners", JSONValue(self.owners.sorted().map { JSONValue($0) })),
+            ("ownerGroups", JSONValue(self.ownerGroups.sorted().map { JSONValue($0) })),
             ("disabled", JSONValue(self.isDisabled)),
         ])
     }
@@ -40,6 +49,7 @@ struct ThingRecord: StoredRecord {
         else { return nil }
         self.init(id: id, vendorThingID: vendorThingID, password: Secret(password), attributes: attributes)
         self.owners = Set(owners.compactMap { $0.string })
+        self.ownerGroups = Set((json["ownerGroups"]?.array ?? []).compactMap { $0.string })
         self.isDisabled = json["disabled"]?.bool ?? false
     }
 

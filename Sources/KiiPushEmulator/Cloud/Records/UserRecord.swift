@@ -44,6 +44,23 @@ struct UserRecord: StoredRecord {
     }
 }
 
+extension UserRecord {
+    /// What others than the user and the administrator see.
+    var publicDescription: JSONValue {
+        .compact([
+            ("userID", JSONValue(self.id)), ("loginName", self.attributes["loginName"] ?? .null),
+            ("displayName", self.attributes["displayName"] ?? .null),
+        ])
+    }
+
+    /// What the user logs in as, with the prefix of its kind; `nil` without any name.
+    var address: String? {
+        if let name = self.attributes["loginName"]?.string { return name }
+        if let address = self.attributes["emailAddress"]?.string { return "EMAIL:\(address)" }
+        return self.attributes["phoneNumber"]?.string.map { "PHONE:\($0)" }
+    }
+}
+
 /// A group of users, as far as push needs it.
 struct GroupRecord: StoredRecord {
     static let table = "group"
