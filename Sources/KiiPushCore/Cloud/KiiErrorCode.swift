@@ -52,6 +52,8 @@ extension KiiErrorCode {
     public static let bucketNotFound = Self(rawValue: "BUCKET_NOT_FOUND")
     /// 404: there is no such object.
     public static let objectNotFound = Self(rawValue: "OBJECT_NOT_FOUND")
+    /// 404: the object has no body.
+    public static let objectBodyNotFound = Self(rawValue: "OBJECT_BODY_NOT_FOUND")
     /// 404: the bucket has no such filter; Kii's answer for a missing bucket as well.
     public static let filterNotFound = Self(rawValue: "FILTER_NOT_FOUND")
     /// 404: there is no such topic.

@@ -85,6 +85,9 @@ private let segmentRows: [InputRow] = ["", ".", ".."].flatMap { id -> [InputRow]
         InputRow(name: "object with a body \(id)", field: .objectID) {
             try await $0.uploadBody([1], of: ObjectReference(id, in: Bucket("b")), token: testToken)
         },
+        InputRow(name: "object with a body to read \(id)", field: .objectID) {
+            _ = try await $0.body(of: ObjectReference(id, in: Bucket("b")), token: testToken)
+        },
         InputRow(name: "object without a body \(id)", field: .objectID) {
             try await $0.deleteBody(of: ObjectReference(id, in: Bucket("b")), token: testToken)
         },

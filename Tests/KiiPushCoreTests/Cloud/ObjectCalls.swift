@@ -71,6 +71,14 @@ let objectCalls: [EndpointRow] = objectPaths.flatMap { scope, path -> [EndpointR
             #expect(object == StoredObject(reference: reference))
         },
         EndpointRow(
+            name: "read an object's body in \(scope)", method: "GET", target: path + "/objects/o.1/body",
+            authorization: bearerField, successes: [200], reply: "hello",
+            refusals: [(404, "OBJECT_NOT_FOUND"), (404, "OBJECT_BODY_NOT_FOUND")]
+        ) { client in
+            let body = try await client.body(of: reference, token: testToken)
+            #expect(body == ObjectBody(bytes: Array("hello".utf8), mediaType: nil))
+        },
+        EndpointRow(
             name: "delete an object's body in \(scope)", method: "DELETE", target: path + "/objects/o.1/body",
             authorization: bearerField, successes: [200, 204], reply: "",
             refusals: [(404, "OBJECT_NOT_FOUND"), (404, "OBJECT_BODY_NOT_FOUND")]

@@ -93,6 +93,13 @@ import Testing
         #expect(error?.problem == row.problem)
     }
 
+    @Test func aBodyIsReadByteForByteWithItsMediaType() async throws {
+        let bytes = (0...255).map { UInt8($0) }
+        let answer = HTTPResponse(status: 200, fields: [HTTPField("content-type", "image/png")], body: bytes)
+        let (_, result) = await exchange(answer) { try await $0.body(of: self.reference, token: testToken) }
+        #expect(try result.get() == ObjectBody(bytes: bytes, mediaType: "image/png"))
+    }
+
     @Test(arguments: ["[]", "null", "1"])
     func anObjectIsAnObject(_ reply: String) async throws {
         let (_, result) = await exchange(.status(200, reply)) {

@@ -3,7 +3,7 @@ import Testing
 
 private let subjects: [(AccessSubject, String)] = [
     (.user("u1"), "UserID:u1"), (.group("g/1"), "GroupID:g%2F1"), (.thing("th.1"), "ThingID:th.1"),
-    (.anyAuthenticatedUser, "UserID:ANY_AUTHENTICATED_USER"), (.anonymousUser, "UserID:ANONYMOUS_USER"),
+    (.anyAuthenticatedUser, "UserID:ANY_AUTHENTICATED_USER"),
 ]
 
 let topicAccessCalls: [EndpointRow] =

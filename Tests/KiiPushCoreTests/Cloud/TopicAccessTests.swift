@@ -93,6 +93,19 @@ import Testing
         }
     }
 
+    @Test func anonymousUsersAreGrantedNothing() async throws {
+        let (requests, result) = await exchange(.status(204)) {
+            try await $0.grant(.subscribe, on: self.topic, to: .anonymousUser, token: testToken)
+        }
+        #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == .accessSubject)
+        #expect(requests.isEmpty)
+        let (revocations, revoked) = await exchange(.status(204)) {
+            try await $0.revoke(.subscribe, on: self.topic, from: .anonymousUser, token: testToken)
+        }
+        #expect(throws: Never.self) { try revoked.get() }
+        #expect(revocations.first?.url.hasSuffix("/acl/SUBSCRIBE_TO_TOPIC/UserID:ANONYMOUS_USER") == true)
+    }
+
     @Test func theListOfABadTopicIsRefusedBeforeAnythingIsSent() async throws {
         let (requests, result) = await exchange(.status(200, "{}")) {
             try await $0.access(to: Topic("a b"), token: testToken)

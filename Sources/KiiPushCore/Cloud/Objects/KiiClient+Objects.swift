@@ -68,9 +68,18 @@ extension KiiClient {
         try await self.execute(UploadObjectBody(bytes, mediaType: mediaType, of: reference), token: token)
     }
 
+    /// Reads an object's body.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectBodyNotFound`` when the object has none; otherwise see
+    ///   ``KiiClient``.
+    public func body(of reference: ObjectReference, token: Secret) async throws -> ObjectBody {
+        try await self.execute(GetObjectBody(of: reference), token: token)
+    }
+
     /// Removes an object's body and leaves the object; subscribers of the bucket get a push to app.
     ///
-    /// - Throws: ``KiiError`` with status 404 when there is no object or it has no body; otherwise see ``KiiClient``.
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectBodyNotFound`` when the object has none; otherwise see
+    ///   ``KiiClient``.
     public func deleteBody(of reference: ObjectReference, token: Secret) async throws {
         try await self.execute(DeleteObjectBody(of: reference), token: token)
     }

@@ -52,10 +52,13 @@ public struct GrantTopicAccess: KiiEndpoint {
     /// The entry's path.
     public func path(in app: KiiApp) -> KiiPath { .entry(of: self.subject, for: self.verb, to: self.topic, in: app) }
 
-    /// Refuses an ID that Kii refuses.
+    /// Refuses an ID that Kii refuses, and anonymous users.
     public func validate() throws(KiiInputError) {
         try self.topic.validate()
         try self.subject.validate()
+        guard self.subject != .anonymousUser else {
+            throw KiiInputError(.accessSubject, rule: "somebody who signs in")
+        }
     }
 
     /// Granted.

@@ -33,7 +33,8 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
     case thing(String)
     /// Everybody who has a token of a user or a thing.
     case anyAuthenticatedUser
-    /// Everybody who has the app. The guide lists it; the reference says that it cannot be used for topics.
+    /// Everybody who has the app. The guide lists it; the reference says that it cannot be used for topics, and it is
+    /// not granted anything here.
     case anonymousUser
 
     private static let anyAuthenticatedID = "ANY_AUTHENTICATED_USER"
