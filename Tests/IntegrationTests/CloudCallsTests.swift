@@ -95,4 +95,36 @@ import Testing
             #expect(noBucket?.errorCode == .bucketNotFound)
         }
     }
+
+    @Test func aThingIsOnboardedInEveryWay() async throws {
+        try await self.withCast { cast in
+            let (client, token) = (cast.client, cast.user.token)
+            let description = ThingDescription(thingType: "lamp", firmwareVersion: "1.0", properties: ["floor": 2])
+            let first = try await client.onboardThing(vendorThingID: "v-1", password: "pass", description: description)
+            #expect(first.accessToken.principal == .thing(first.thingID))
+            #expect(first.mqttEndpoint.timeToLive != nil)
+            let installationID = first.mqttEndpoint.installationID
+            let endpoint = try await client.mqttEndpoint(of: installationID, token: first.accessToken.token)
+            #expect(endpoint.mqttTopic == first.mqttEndpoint.mqttTopic && endpoint.host == first.mqttEndpoint.host)
+            let owner = ThingOwner.user(cast.userID)
+            let owned = try await client.onboardThing(
+                vendorThingID: "v-1", password: "pass", owner: owner, token: token)
+            let known = try await client.onboardThing(
+                thingID: first.thingID, password: "pass", owner: owner, token: token)
+            for again in [owned, known] {
+                #expect(again.thingID == first.thingID)
+                #expect(again.mqttEndpoint.installationID == installationID)
+                try await client.createTopic(
+                    Topic("own", in: .thing(first.thingID)), token: again.accessToken.token)
+            }
+            let wrong = await #expect(throws: KiiError.self) {
+                try await client.onboardThing(vendorThingID: "v-1", password: "other")
+            }
+            #expect(wrong?.status == 401)
+            let unknown = await #expect(throws: KiiError.self) {
+                try await client.onboardThing(thingID: "th.none", password: "pass", owner: owner, token: token)
+            }
+            #expect(unknown?.errorCode == .thingNotFound)
+        }
+    }
 }
