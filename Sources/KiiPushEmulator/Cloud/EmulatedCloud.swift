@@ -104,7 +104,7 @@ package struct EmulatedCloud: Sendable {
         guard !request.isBodyTooLarge else { throw .bodyTooLarge(limit: HTTPServer.maximumBodyBytes) }
         let target = try RequestTarget(parsing: request.target)
         guard target.path.first != "__kii" else { return try self.dispatch(request, target, now: now) }
-        let fault = self.takeFault(method: request.method, path: target.path)
+        let fault = self.takeFault(method: request.meantMethod, path: target.path)
         delay = fault?.delay ?? .zero
         if let fault, !fault.isAfterwards, let refusal = fault.refusal { throw refusal }
         if let limit = self.app.requestLimit { try self.requestWindow.count(limit, now: now) }
@@ -118,7 +118,8 @@ package struct EmulatedCloud: Sendable {
         _ target: RequestTarget,
         now: Timestamp
     ) throws(KiiFailure) -> HTTPResponse {
-        let (route, parameters) = try RouteTable.match(method: request.method, path: target.path, app: self.appID)
+        let (route, parameters) = try RouteTable.match(
+            method: request.meantMethod, path: target.path, app: self.appID)
         var call = CloudCall(request: request, target: target, parameters: parameters, now: now)
         call.caller = try self.authenticate(call, need: route.need)
         return try route.handler(&self, call)

@@ -21,6 +21,14 @@ package struct IncomingRequest: Sendable {
         self.fields = fields
         self.body = body
     }
+
+    /// The method that is meant: Kii's guide and KiiThingSDK send PATCH as a POST with a field that says so.
+    package var meantMethod: String {
+        guard self.method == "POST",
+            let field = self.fields.first(where: { $0.name.lowercased() == "x-http-method-override" })
+        else { return self.method }
+        return field.value.uppercased()
+    }
 }
 
 /// What answers requests.

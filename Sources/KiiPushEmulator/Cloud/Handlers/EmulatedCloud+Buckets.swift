@@ -73,7 +73,7 @@ extension KiiFailure {
         )
     }
 
-    private static func context(of bucket: Bucket, app: String) -> [(String, JSONValue)] {
+    static func context(of bucket: Bucket, app: String) -> [(String, JSONValue)] {
         [("objectScope", bucket.scope.json(app: app)), ("bucketID", JSONValue(bucket.id))]
     }
 }

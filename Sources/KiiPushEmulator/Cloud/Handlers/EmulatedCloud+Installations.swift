@@ -49,7 +49,7 @@ extension EmulatedCloud {
         }
         let location = "\(self.settings.baseURL)/apps/\(self.appID)/installations/\(record.id)"
         return .json(
-            former == nil ? 201 : 200,
+            201,
             "InstallationCreationResponse",
             .object([
                 ("installationID", JSONValue(record.id)),

@@ -36,15 +36,18 @@ extension EmulatedCloud {
         let object = try self.object(call)
         let data = try self.data(call)
         guard let former = self.state.objects[ObjectRecord.key(object)] else {
+            guard call.field("If-Match") == nil else { throw .objectNotFound(object, app: self.appID) }
             return self.insert(object, data: data, call)
         }
+        guard call.field("If-None-Match") == nil else { throw .objectExists(object, app: self.appID) }
         return try self.update(former, data: data, call)
     }
 
     /// The members of the body replace those of the object; others stay.
     mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let former = try self.existingObject(call)
-        let members = (former.data.members ?? []) + (try self.data(call).members ?? [])
+        // ebisu names no media type here, and curl, as the guide runs it, that of a form.
+        let members = (former.data.members ?? []) + (try self.objectData(call).members ?? [])
         return try self.update(former, data: JSONValue(members: members), call)
     }
 
@@ -55,12 +58,15 @@ extension EmulatedCloud {
             ("_modified", JSONValue(record.modifiedAt.millisecondsSinceEpoch)),
             ("_version", JSONValue("\(record.version)")), ("_owner", .optional(record.creator.principal?.id)),
         ]
-        return .json(200, nil, .compact((record.data.members ?? []).map { ($0.key, $0.value) } + own))
+        return .json(
+            200, nil, .compact((record.data.members ?? []).map { ($0.key, $0.value) } + own), fields: [record.entityTag]
+        )
     }
 
     mutating func deleteObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingObject(call)
         try self.requireChangeable(record, call)
+        try self.requireVersion(of: record, call)
         self.state.remove(record)
         self.announce(.deleted, of: record.object, call)
         return .noContent
@@ -97,6 +103,7 @@ extension EmulatedCloud {
         _ call: CloudCall
     ) throws(KiiFailure) -> HTTPResponse {
         try self.requireChangeable(former, call)
+        try self.requireVersion(of: former, call)
         var record = former
         record.data = data
         record.modifiedAt = call.now
@@ -110,7 +117,7 @@ extension EmulatedCloud {
                 ("createdAt", JSONValue(record.createdAt.millisecondsSinceEpoch)),
                 ("modifiedAt", JSONValue(record.modifiedAt.millisecondsSinceEpoch)),
             ]),
-            fields: [HTTPField("ETag", "\"\(record.version)\"")]
+            fields: [record.entityTag]
         )
     }
 
@@ -145,6 +152,10 @@ extension EmulatedCloud {
         guard call.mediaType == "application/json" || call.mediaType.hasSuffix("+json") else {
             throw .invalidInput("The Content-Type has to be application/json or application/vnd.….+json.")
         }
+        return try self.objectData(call)
+    }
+
+    private func objectData(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         let data = try call.object()
         guard !(data.members ?? []).contains(where: { $0.key.hasPrefix("_") }) else {
             throw .invalidInput("A key must not start with an underscore.")

@@ -102,7 +102,8 @@ extension EmulatedCloud {
         let app = self.settings.app
         switch (body["client_id"]?.string, body["client_secret"]?.string) {
         case (app.clientID, app.clientSecret.reveal()): return .admin
-        case (app.appID, app.appKey.reveal()): return .anonymous
+        // ebisu signs in with a secret that is none before it onboards a thing: Kii's cloud does not look at it.
+        case (app.appID, let secret?) where !self.settings.isStrict || secret == app.appKey.reveal(): return .anonymous
         default: throw .authenticationFailed
         }
     }

@@ -11,10 +11,11 @@ struct RequestTarget: Sendable, Hashable {
 
     /// - Throws: ``KiiFailure`` 400 for a `%` without two hexadecimal digits and for bytes that are not UTF-8.
     init(parsing target: String) throws(KiiFailure) {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = RequestTarget.withoutAuthority(target)
+            .split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         self.rawPath = parts.first.map { String($0) } ?? ""
         var path: [String] = []
-        // The first segment is what precedes the first slash: nothing, or the scheme of an absolute target.
+        // The first segment is what precedes the first slash: nothing.
         for segment in self.rawPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
             path.append(try RequestTarget.decode(segment))
         }
@@ -26,6 +27,14 @@ struct RequestTarget: Sendable, Hashable {
             self.query[try RequestTarget.decodeForm(words[0])] =
                 words.count == 2 ? try RequestTarget.decodeForm(words[1]) : ""
         }
+    }
+
+    /// The target without scheme and host, which a client may send to any server (RFC 9112 section 3.2.2) and which ebisu
+    /// always sends.
+    private static func withoutAuthority(_ target: String) -> Substring {
+        guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target[...] }
+        let rest = target[scheme.upperBound...]
+        return rest.firstIndex { $0 == "/" || $0 == "?" }.map { rest[$0...] } ?? "/"
     }
 
     /// As above, with `+` for a space, as in queries and `application/x-www-form-urlencoded` bodies.

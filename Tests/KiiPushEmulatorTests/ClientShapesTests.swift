@@ -1,0 +1,250 @@
+import Foundation
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// Requests in the shapes that existing clients of Kii put on the wire, byte by byte: names of fields in any case,
+/// targets with a host, bodies with two lengths, methods that stand for others.
+///
+/// The facts are from the sources of Kii's C clients (ebisu, KiiThingSDK), of its Go client, and from the curl samples of
+/// its guide; the words are not.
+@Suite(.timeLimit(.minutes(3))) struct ClientShapesTests {
+    /// A client's way of writing a request.
+    private struct Client {
+        let emulator: EmulatorClient
+
+        var appID: String { self.emulator.emulator.appID }
+        var app: String { "/api/apps/\(self.appID)" }
+
+        /// What comes back for a request that is written as its lines and a body.
+        func send(_ lines: [String], _ body: String = "") throws -> RawAnswer {
+            let connection = try RawConnection(port: self.emulator.port)
+            try connection.send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8))
+            return try connection.receive(isHead: lines[0].hasPrefix("HEAD "))
+        }
+
+        /// As ebisu: the whole URL as the target, `HOST` in capitals, a key that is none, and every body in chunks, with
+        /// its length beside. A body of nothing is the last chunk alone.
+        func ebisu(
+            _ method: String, _ path: String, token: String? = nil, type: String? = nil, fields: [String] = [],
+            _ body: String = "", saysLength: Bool = false
+        ) throws -> RawAnswer {
+            var lines = ["\(method) https://api-jp.kii.com\(path) HTTP/1.1", "HOST: api-jp.kii.com"]
+            lines += ["X-Kii-Appid: \(self.appID)", "X-Kii-Appkey: k"]
+            if let token { lines.append("Authorization: Bearer \(token)") }
+            if let type { lines.append("Content-Type: \(type)") }
+            if saysLength { lines.append("Content-Length: \(body.utf8.count)") }
+            lines += fields + ["Transfer-Encoding: chunked", "Connection: Close"]
+            let chunk = body.isEmpty ? "" : "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n"
+            return try self.send(lines, chunk + "0\r\n\r\n")
+        }
+
+        /// As KiiThingSDK: fields in lower case without a space, `bearer` in lower case, and libcurl's defaults.
+        func thingSDK(
+            _ method: String, _ path: String, token: String? = nil, type: String? = nil, fields: [String] = [],
+            _ body: String? = nil
+        ) throws -> RawAnswer {
+            var lines = ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "Accept: */*"]
+            lines += ["x-kii-appid:\(self.appID)", "x-kii-appkey:\(self.emulator.emulator.appKey.reveal())"]
+            if let token { lines.append("authorization: bearer \(token)") }
+            if let type { lines.append("content-type:\(type)") }
+            lines += fields
+            // libcurl says a length and a type with every POST and PUT that is made of fields, also of none.
+            if method == "POST" || method == "PUT" {
+                lines.append("Content-Length: \(body?.utf8.count ?? 0)")
+                if type == nil { lines.append("Content-Type: application/x-www-form-urlencoded") }
+            }
+            return try self.send(lines, body ?? "")
+        }
+
+        /// A thing that registered as ebisu registers it.
+        func thing() throws -> (id: String, token: String) {
+            let answer = try self.ebisu(
+                "POST", "\(self.app)/things",
+                type: "application/vnd.kii.ThingRegistrationAndAuthorizationRequest+json",
+                #"{"_vendorThingID":"test1", "_thingType":"light", "_password":"1234"}"#)
+            try #require(answer.status == 201)
+            return (
+                try #require(answer.json["_thingID"]?.string), try #require(answer.json["_accessToken"]?.string)
+            )
+        }
+    }
+
+    private func withClient(_ body: (Client) async throws -> Void) async throws {
+        try await withEmulator { try await body(Client(emulator: $0)) }
+    }
+
+    // MARK: - ebisu
+
+    @Test func theWholeURLMayBeTheTarget() async throws {
+        try await self.withClient { client in
+            _ = try client.thing()
+            let login = try client.ebisu(
+                "POST", "\(client.app)/oauth2/token", type: "application/vnd.kii.OauthTokenRequest+json",
+                #"{"username":"VENDOR_THING_ID:test1", "password":"1234", "grant_type":"password"}"#)
+            #expect(login.status == 200)
+            let token = try #require(login.json["access_token"]?.string)
+            let topic = "\(client.app)/things/\(try #require(login.json["id"]?.string))/topics/topic-1"
+            let answers = try [("PUT", 204), ("PUT", 409), ("DELETE", 204), ("DELETE", 404)].map { method, status in
+                (try client.ebisu(method, topic, token: token).status, status)
+            }
+            #expect(answers.map(\.0) == answers.map(\.1))
+        }
+    }
+
+    @Test func aBodyMayComeInChunksBesideItsLength() async throws {
+        try await self.withClient { client in
+            let thing = try client.thing()
+            for saysLength in [false, true] {
+                let installed = try client.ebisu(
+                    "POST", "\(client.app)/installations", token: thing.token,
+                    type: "application/vnd.kii.InstallationCreationRequest+json",
+                    #"{"deviceType":"MQTT", "development": "false"}"#, saysLength: saysLength)
+                // Its test against Kii's cloud wants 201 for a thing that has installed many times before.
+                #expect(installed.status == 201)
+                let id = try #require(installed.json["installationID"]?.string)
+                let endpoint = try client.ebisu(
+                    "GET", "\(client.app)/installations/\(id)/mqtt-endpoint", token: thing.token,
+                    saysLength: saysLength)
+                #expect(endpoint.status == 200)
+                // What it copies into buffers of its own.
+                for (name, size) in ["username": 64, "password": 128, "mqttTopic": 64, "host": 64] {
+                    #expect(try #require(endpoint.json[name]?.string).utf8.count < size)
+                }
+            }
+        }
+    }
+
+    @Test func anObjectIsChangedOnlyInTheVersionThatIsNamed() async throws {
+        try await self.withClient { client in
+            let thing = try client.thing()
+            let objects = "\(client.app)/buckets/my_bucket/objects"
+            let created = try client.ebisu("POST", objects, token: thing.token, type: "application/json", "{}")
+            #expect(created.status == 201)
+            let object = "\(objects)/\(try #require(created.json["objectID"]?.string))"
+            var version = try #require(created.field("ETag"))
+            #expect(version == "\"1\"")
+            // PATCH comes without a media type.
+            for (method, type) in [("PUT", "application/json" as String?), ("PATCH", nil)] {
+                let condition = "If-Match: \(version)"
+                let first = try client.ebisu(
+                    method, object, token: thing.token, type: type, fields: [condition], #"{"patch":1}"#)
+                #expect(first.status == 200)
+                let second = try client.ebisu(
+                    method, object, token: thing.token, type: type, fields: [condition], #"{"patch":1}"#)
+                #expect(second.status == 409)
+                #expect(second.json["errorCode"]?.string == "OBJECT_VERSION_IS_STALE")
+                version = try #require(first.field("ETag"))
+            }
+            #expect(try client.ebisu("GET", object, token: thing.token).field("ETag") == version)
+            #expect(try client.ebisu("DELETE", object, token: thing.token).status == 204)
+            #expect(try client.ebisu("GET", object, token: thing.token).status == 404)
+        }
+    }
+
+    /// Before it onboards a thing it signs in as nobody, with a secret that is none.
+    @Test func whoeverKnowsTheAppSignsInAsNobody() async throws {
+        try await self.withClient { client in
+            let body =
+                #"{"grant_type":"client_credentials","client_id":"\#(client.appID)","client_secret":"dummy"}"#
+            let answer = try client.send(
+                [
+                    "POST https://api-jp.kii.com\(client.app)/oauth2/token HTTP/1.1", "HOST: api-jp.kii.com",
+                    "Content-Type: application/json", "Transfer-Encoding: chunked", "Connection: Close",
+                ], "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n")
+            #expect(answer.status == 200)
+            #expect(answer.json["access_token"]?.string?.isEmpty == false)
+        }
+    }
+
+    // MARK: - KiiThingSDK
+
+    @Test func fieldsNeedNoSpaceAndSchemesNoCapital() async throws {
+        try await self.withClient { client in
+            let thing = try client.thingSDK(
+                "POST", "\(client.app)/things",
+                type: "application/vnd.kii.ThingRegistrationAndAuthorizationRequest+json",
+                #"{"_vendorThingID": "1426830900", "_password": "1234", "_thingType": "THERMOMETER"}"#)
+            #expect(thing.status == 201)
+            let token = try #require(thing.json["_accessToken"]?.string)
+            let scope = "\(client.app)/things/\(try #require(thing.json["_thingID"]?.string))"
+            let subscriptions = "\(scope)/topics/news/push/subscriptions/things"
+            let own = "\(subscriptions)/\(try #require(thing.json["_thingID"]?.string))"
+            let calls = [
+                ("PUT", "\(scope)/topics/news", 204), ("PUT", "\(scope)/topics/news", 409), ("HEAD", own, 404),
+                ("POST", subscriptions, 204), ("POST", subscriptions, 409), ("HEAD", own, 204), ("DELETE", own, 204),
+                ("DELETE", own, 404),
+            ]
+            for (method, path, status) in calls {
+                #expect(try client.thingSDK(method, path, token: token).status == status, "\(method) \(path)")
+            }
+        }
+    }
+
+    @Test func aPostMayStandForAPatch() async throws {
+        try await self.withClient { client in
+            let thing = try client.thing()
+            let object = "\(client.app)/things/\(thing.id)/buckets/my_bucket/objects/my-object"
+            func call(_ method: String, _ fields: [String], _ body: String) throws -> RawAnswer {
+                try client.thingSDK(
+                    method, object, token: thing.token, type: "application/json", fields: fields, body)
+            }
+            #expect(try call("PUT", ["if-none-match: *"], #"{"a": 1}"#).status == 201)
+            let again = try call("PUT", ["if-none-match: *"], #"{"a": 2}"#)
+            #expect(again.status == 409)
+            #expect(again.json["errorCode"]?.string == "OBJECT_ALREADY_EXISTS")
+            // Without a version it sends this field too, and means any version.
+            let patched = try call("POST", ["X-HTTP-METHOD-OVERRIDE: PATCH", "if-none-match: *"], #"{"b": 2}"#)
+            #expect(patched.status == 200)
+            let version = try #require(patched.field("ETag"))
+            #expect(version == "\"2\"")
+            let stale = try call("POST", ["X-HTTP-METHOD-OVERRIDE: PATCH", "if-match:\"1\""], #"{"b": 3}"#)
+            #expect(stale.status == 409)
+            let fetched = try client.thingSDK("GET", object, token: thing.token)
+            #expect(fetched.field("ETag") == version)
+            #expect(fetched.json["a"]?.int64 == 1)
+            #expect(fetched.json["b"]?.int64 == 2)
+        }
+    }
+
+    // MARK: - The guide's samples, as curl writes them
+
+    @Test func theGuidesPatchHasTheTypeOfAForm() async throws {
+        try await self.withClient { client in
+            let user = try await client.emulator.receiver()
+            let object = "\(client.app)/users/me/buckets/mydata/objects/my-object"
+            let login = "Authorization: Bearer \(user.token)"
+            let created = try client.send(
+                [
+                    "PUT \(object) HTTP/1.1", "Host: 127.0.0.1", login,
+                    "Content-Type: application/vnd.\(client.appID).mydata+json", "Content-Length: 34",
+                ], #"{"score": 2300, "name": "game1.."}"#)
+            #expect(created.status == 201)
+            let patch = [
+                "POST \(object) HTTP/1.1", "Host: 127.0.0.1", "User-Agent: curl/7.88.1", "Accept: */*", login,
+                "If-Match: 1", "X-HTTP-Method-Override: PATCH", "Content-Length: 15",
+                "Content-Type: application/x-www-form-urlencoded",
+            ]
+            // The version is the number itself here, without the quotes of an entity tag.
+            #expect(try client.send(patch, #"{"score": 5000}"#).status == 200)
+            #expect(try client.send(patch, #"{"score": 5000}"#).status == 409)
+        }
+    }
+
+    @Test func aDeletionMayNameAVersion() async throws {
+        try await self.withClient { client in
+            let thing = try client.thing()
+            let object = "\(client.app)/things/\(thing.id)/buckets/my_bucket/objects/my-object"
+            let type = "application/json"
+            #expect(try client.thingSDK("PUT", object, token: thing.token, type: type, "{}").status == 201)
+            func delete(_ field: String) throws -> Int {
+                try client.thingSDK("DELETE", object, token: thing.token, fields: [field]).status
+            }
+            #expect(try delete("If-Match: 2") == 409)
+            #expect(try delete("If-Match: 1") == 204)
+            #expect(try client.thingSDK("PUT", object, token: thing.token, type: type, "{}").status == 201)
+            // The reference: the same as no condition.
+            #expect(try delete("If-None-Match: *") == 204)
+        }
+    }
+}
