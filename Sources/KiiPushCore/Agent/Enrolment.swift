@@ -6,93 +6,116 @@ final class Enrolment: Sendable {
     let client: KiiClient
     private let account: KiiAccount
     private let isDevelopment: Bool
-    private let file: AgentStateFile
-    private let loop: EventLoop
-    private let state = Locked<AgentState?>(nil)
+    private let store: AgentStateStore
+    private let opened = Locked<KiiSession?>(nil)
 
-    init(client: KiiClient, account: KiiAccount, isDevelopment: Bool, file: AgentStateFile, loop: EventLoop) {
+    init(client: KiiClient, account: KiiAccount, isDevelopment: Bool, store: AgentStateStore) {
         self.client = client
         self.account = account
         self.isDevelopment = isDevelopment
-        self.file = file
-        self.loop = loop
+        self.store = store
     }
 
-    /// What is on file, checked against the configuration; `nil` when nothing is.
+    /// The state as it is now; `nil` when there is none, or when it was not loaded.
+    var current: AgentState? { self.store.current }
+
+    /// What is on file, checked against the configuration; `nil` when nothing is. Changes nothing.
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
-    @discardableResult
-    func load() throws(PushAgentError) -> AgentState? {
-        let loaded: AgentState?
+    func stateOnFile() throws(PushAgentError) -> AgentState? {
+        let state: AgentState?
         do throws(FileError) {
-            loaded = try self.file.load()
+            state = try self.store.read()
         } catch {
             throw .file(error)
         }
-        if let loaded, loaded.appID != self.client.app.appID || loaded.account != self.account.fingerprint {
-            throw .stateOfAnotherAccount(path: self.file.path)
+        if let state, state.appID != self.client.app.appID || state.account != self.account.fingerprint {
+            throw .stateOfAnotherAccount(path: self.store.path)
         }
-        self.state.withLock { $0 = loaded }
-        return loaded
+        return state
     }
 
-    /// A token that is good as far as anyone knows, by signing in or refreshing where there is none.
-    func token() async throws -> AccessToken {
-        guard let state = self.state.withLock({ $0 }) else { return try await self.signIn() }
-        if state.token.isEnding(at: .now()) { return try await self.renew(state.token) }
-        return state.token
+    /// Goes on from what is on file, unless what is in memory is newer.
+    ///
+    /// - Throws: As ``stateOnFile()``.
+    func load() throws(PushAgentError) {
+        self.store.adopt(try self.stateOnFile())
+        let token = self.current?.token
+        self.opened.withLock { opened in
+            // The session is kept where it can be: two of them would use a refresh token twice.
+            if opened?.current != token { opened = nil }
+        }
+    }
+
+    /// The session of the agent's principal, from what is on file if nothing was loaded.
+    ///
+    /// - Throws: As ``stateOnFile()``.
+    func session() throws(PushAgentError) -> KiiSession {
+        if let session = self.opened.withLock({ $0 }) { return session }
+        if self.current == nil { self.store.adopt(try self.stateOnFile()) }
+        let session = self.makeSession(self.current?.token)
+        return self.opened.withLock { opened in
+            if let opened { return opened }
+            opened = session
+            return session
+        }
+    }
+
+    /// Begins anew: the next call signs in as if for the first time.
+    func forget() {
+        self.store.forget()
+        let session = self.makeSession(nil)
+        self.opened.withLock { $0 = session }
     }
 
     /// The installation and its endpoint, from the file if it is there, else from the cloud.
     ///
     /// - Parameter refreshing: asks the cloud for the endpoint even if one is on file.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
-        if !refreshing, let endpoint = self.state.withLock({ $0?.endpoint }) { return endpoint }
+        if !refreshing, let endpoint = self.current?.endpoint { return endpoint }
         do {
             return try await self.fetchEndpoint()
         } catch let error as KiiError where error.errorCode == .installationNotFound {
             // Somebody deleted it; POST is an upsert, so this makes at most one.
-            try await self.update { $0.leaveInstallation() }
+            try await self.store.update { $0.leaveInstallation() }
             return try await self.fetchEndpoint()
         }
     }
 
-    /// Begins anew: the next call signs in as if for the first time.
-    func forget() async throws {
-        self.state.withLock { $0 = nil }
-    }
-
     /// Notes that the broker keeps a session from now on. On the loop's thread, since writing blocks.
+    ///
+    /// If writing fails, all that is missed is the report of a session that the broker loses later on.
     func sessionOpened() {
-        let changed: AgentState? = self.state.withLock { state in
-            guard var next = state, !next.hasSession else { return nil }
-            next.hasSession = true
-            state = next
-            return next
-        }
-        guard let changed else { return }
-        // If this fails, all that is missed is the report of a session that the broker loses later on.
-        try? self.file.save(changed)
+        self.store.updateOnLoop { $0.hasSession = true }
     }
-
-    var current: AgentState? { self.state.withLock { $0 } }
 
     /// Makes a call with the token, and once more with a new one if the cloud refuses the old.
     func authorized<Result>(_ body: (AccessToken) async throws -> Result) async throws -> Result {
-        let token = try await self.token()
         do {
-            return try await body(token)
-        } catch let error as KiiError where error.refusesCredentials {
-            return try await body(try await self.renew(token, after: error))
+            return try await self.session().withToken(body)
+        } catch let refusal as KiiError where refusal.refusesToken && self.account == .pseudoUser {
+            throw PushAgentError.pseudoUserLost(refusal)
         }
     }
 
+    /// Writes what a full disk kept from being written, if there is anything.
+    func saveIfNeeded() async throws { try await self.store.saveIfNeeded() }
+
+    /// Insists that what is in memory is on file.
+    ///
+    /// - Throws: ``PushAgentError/file(_:)``.
+    func requireSaved() throws(PushAgentError) {
+        if let failure = self.store.failure { throw .file(failure) }
+    }
+}
+
+extension Enrolment {
     private func fetchEndpoint() async throws -> MQTTEndpoint {
         let installationID = try await self.installationID()
         let endpoint = try await self.authorized { token in
             try await self.client.mqttEndpoint(of: installationID, token: token.token, waiting: .endpoint)
         }
-        try await self.update { state in
+        try await self.store.update { state in
             // Another topic is another MQTT session.
             if state.endpoint?.mqttTopic != endpoint.mqttTopic { state.hasSession = false }
             state.endpoint = endpoint
@@ -101,107 +124,31 @@ final class Enrolment: Sendable {
     }
 
     private func installationID() async throws -> String {
-        if let id = self.state.withLock({ $0?.installationID }) { return id }
+        if let id = self.current?.installationID { return id }
         let installation = try await self.authorized { token in
-            try await self.client.createInstallation(isDevelopment: self.isDevelopment, token: token.token)
+            try self.store.requireFile()
+            return try await self.client.createInstallation(isDevelopment: self.isDevelopment, token: token.token)
         }
-        try await self.update { $0.installationID = installation.id }
+        try await self.store.update { $0.installationID = installation.id }
         return installation.id
     }
-}
 
-// MARK: - Signing in
-
-extension Enrolment {
-    private func signIn() async throws -> AccessToken {
-        let token: AccessToken
-        do {
-            token = try await self.requestToken()
-        } catch let error as KiiError where !error.isTransient {
-            throw PushAgentError.signInRefused(error)
-        }
-        guard let principal = token.principal else {
-            throw PushAgentError.signInRefused(
-                KiiError(
-                    operation: KiiOperation(method: .post, path: "/oauth2/token"), status: 200,
-                    message: "the token belongs to no user or thing"))
-        }
-        let account = self.account.fingerprint
-        let appID = self.client.app.appID
-        self.state.withLock { state in
-            var next = state ?? AgentState(appID: appID, account: account, principal: principal, token: token)
-            if next.principal != principal {
-                next = AgentState(appID: appID, account: account, principal: principal, token: token)
+    private func makeSession(_ token: AccessToken?) -> KiiSession {
+        let (client, account, store) = (self.client, self.account, self.store)
+        return KiiSession(client: client, token: token) {
+            if let current = store.current {
+                // Another process of this profile may have got the next token meanwhile.
+                if store.failure == nil, let saved = try? store.read(), saved.principal == current.principal,
+                    saved.account == current.account, saved.token.token != current.token.token
+                {
+                    return saved.token
+                }
+                guard account.canSignInAgain else { return nil }
             }
-            next.token = token
-            state = next
-        }
-        try await self.save()
-        return token
-    }
-
-    private func requestToken() async throws -> AccessToken {
-        switch self.account {
-        case .pseudoUser:
-            return try await self.client.registerPseudoUser()
-        case .user(let name, let password, let createsIfMissing):
-            if createsIfMissing {
-                do {
-                    _ = try await self.client.registerUser(UserRegistration(loginName: name, password: password))
-                } catch let error as KiiError where error.errorCode == .userAlreadyExists {}
-            }
-            return try await self.client.login(username: name, password: password)
-        case .thing(let vendorThingID, let password, let type):
-            do {
-                let thing = try await self.client.registerThing(
-                    ThingRegistration(vendorThingID: vendorThingID, password: password, thingType: type))
-                if let token = thing.accessToken { return token }
-            } catch let error as KiiError where error.errorCode == .thingAlreadyExists {}
-            return try await self.client.login(vendorThingID: vendorThingID, password: password)
-        }
-    }
-
-    /// The token after `old`: what another task has got meanwhile, or by the refresh token, or by signing in anew.
-    private func renew(_ old: AccessToken, after refusal: KiiError? = nil) async throws -> AccessToken {
-        if let current = self.state.withLock({ $0?.token }), current.token != old.token { return current }
-        if old.refreshToken != nil {
-            do {
-                let token = try await self.client.refresh(old)
-                try await self.update { $0.token = token }
-                return token
-            } catch let error as KiiError where error.refusesCredentials {
-                // A refresh token works once. If another task used it, its token is here; if another process did, the
-                // password still works.
-                if let current = self.state.withLock({ $0?.token }), current.token != old.token { return current }
-            }
-        }
-        if case .pseudoUser = self.account {
-            // A pseudo user that is merely about to expire keeps its token to the end: it has nothing else.
-            guard let refusal else { return old }
-            throw PushAgentError.pseudoUserLost(refusal)
-        }
-        return try await self.signIn()
-    }
-
-    private func update(_ change: @Sendable (inout AgentState) -> Void) async throws {
-        let isChanged = self.state.withLock { state in
-            guard var next = state else { return false }
-            change(&next)
-            defer { state = next }
-            return next != state
-        }
-        if isChanged { try await self.save() }
-    }
-
-    // On the loop's thread, since writing blocks. What is written is what holds then: of two changes the later one must
-    // not be overwritten by the earlier, or a token that works once is lost.
-    private func save() async throws {
-        do {
-            try await self.loop.run { [self] in
-                if let state = self.current { try self.file.save(state) }
-            }
-        } catch let error as FileError {
-            throw PushAgentError.file(error)
+            return try await account.signIn(with: client)
+        } changed: { token in
+            guard let principal = token.principal else { return }
+            try await store.take(token, of: principal, appID: client.app.appID, account: account.fingerprint)
         }
     }
 }

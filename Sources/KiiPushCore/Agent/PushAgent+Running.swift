@@ -17,7 +17,7 @@ extension PushAgent {
                 // Another process may be receiving with what is on file: nothing of that is given up before the lock
                 // is ours.
                 _ = try await self.runtime.open()
-                try await self.enrolment.forget()
+                self.enrolment.forget()
             } else {
                 try self.enrolment.load()
             }
@@ -36,6 +36,7 @@ extension PushAgent {
             guard let registration = self.enrolment.current?.registration else {
                 throw PushAgentError.file(.malformed(path: self.configuration.name, reason: "the registration is gone"))
             }
+            try self.enrolment.requireSaved()
             self.hub.emit(.registered(registration))
             return registration
         }
@@ -66,6 +67,8 @@ extension PushAgent {
             } catch let error as TransportError where error.code == .shutDown {
                 // And so is the end of the runtime.
             }
+            // The last chance for what a full disk kept from being written; the loop may be gone.
+            try? await self.enrolment.saveIfNeeded()
         }
     }
 

@@ -76,8 +76,11 @@ public final class PushAgent: Sendable {
             client: runtime.client(for: configuration.app),
             account: configuration.account,
             isDevelopment: configuration.isDevelopment,
-            file: AgentStateFile(stateDirectory: runtime.configuration.stateDirectory, name: configuration.name),
-            loop: runtime.loop
+            store: AgentStateStore(
+                file: AgentStateFile(stateDirectory: runtime.configuration.stateDirectory, name: configuration.name),
+                loop: runtime.loop,
+                report: { [hub] in hub.emit($0) }
+            )
         )
     }
 
@@ -92,7 +95,7 @@ public final class PushAgent: Sendable {
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     public func registration() throws(PushAgentError) -> Registration? {
-        try self.enrolment.load()?.registration
+        try self.enrolment.stateOnFile()?.registration
     }
 
     /// What is on file about the agent `name` in a state directory; `nil` when it has not registered. Asks nobody, locks
@@ -106,12 +109,21 @@ public final class PushAgent: Sendable {
         try AgentStateFile(stateDirectory: directory, name: name).load()?.registration
     }
 
+    /// The session of this agent's user or thing, for calls of one's own; it signs in, refreshes and stores as the agent
+    /// itself does.
+    ///
+    /// It stays good until ``register(replacing:)`` begins anew.
+    ///
+    /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
+    public func session() throws(PushAgentError) -> KiiSession {
+        try self.enrolment.session()
+    }
+
     /// A token of this agent's user or thing, for calls of the ``client``; signs in or refreshes where needed.
     ///
     /// - Throws: ``PushAgentError``; ``TransportError`` and ``KiiError`` when the cloud cannot be asked.
     public func accessToken() async throws -> AccessToken {
-        if self.enrolment.current == nil { try self.enrolment.load() }
-        return try await self.enrolment.token()
+        try await self.session().token()
     }
 
     /// Runs `body` alone: an agent registers or runs once at a time.

@@ -20,6 +20,11 @@ public enum PushEvent: Sendable {
     case storageFailed(reason: String)
     /// The inbox can be written again.
     case storageRecovered
+    /// The agent's own file cannot be written: what it holds (a new token, the broker's endpoint) is used from memory, and
+    /// written with the next change, until ``stateSaved``. Should the process end before, that is lost.
+    case stateNotSaved(reason: String)
+    /// The agent's own file has been written again.
+    case stateSaved
     /// The inbox file was damaged; it was moved aside to this path, and a new one begun.
     case inboxMovedAside(path: String, reason: String)
     /// There is no writable state directory, so messages are kept in memory alone, with the smaller promise of

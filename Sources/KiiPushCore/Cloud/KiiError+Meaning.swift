@@ -1,4 +1,20 @@
 extension KiiError {
+    /// Whether it is the token that was refused, so that another one may help: 401, or 403 with
+    /// ``KiiErrorCode/wrongToken``. Not when the answer names whom the token belongs to: then a right is missing.
+    ///
+    /// - Source: `authenticatedPrincipalID` in Kii's answers with `UNAUTHORIZED`
+    var refusesToken: Bool {
+        guard self.status == 401 || self.errorCode == .wrongToken else { return false }
+        return (self.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
+    }
+
+    /// Whether a refresh token was refused for good: used before, revoked or unknown.
+    ///
+    /// - Source: 403 `WRONG_REFRESH_TOKEN`; RFC 6749 section 5.2, which answers 400
+    var refusesRefreshToken: Bool {
+        self.refusesCredentials || self.status == 400
+    }
+
     /// Whether this is the refusal to make what is there already. Kii's guide for buckets gives it the status 404, its
     /// reference and its live answers 409.
     func saysItExists(_ code: KiiErrorCode) -> Bool {

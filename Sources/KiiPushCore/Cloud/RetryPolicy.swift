@@ -106,14 +106,14 @@ extension RetryPolicy {
 }
 
 /// Why a request did not come through, as far as a repetition may help.
-private struct RequestFailure {
+struct RequestFailure {
     /// Whether the server may have carried the request out.
     var isInDoubt: Bool
     /// How long the server asks to wait.
     var retryAfter: Duration?
 
     /// `nil` for a failure that would come again.
-    init?(_ error: any Error, _ subject: RetryPolicy.Subject) {
+    init?(_ error: any Error, _ subject: RetryPolicy.Subject = .everyFailure) {
         switch error {
         case let error as KiiError where subject != .missingAnswers:
             switch error.status {

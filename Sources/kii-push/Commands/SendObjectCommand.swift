@@ -30,7 +30,9 @@ struct SendObjectCommand: ParsableCommand {
         let fields = try self.data.value()
         try await CloudSession.use(self.profile, console: console) { session in
             let bucket = Bucket(name.id, in: try session.scope(name.scope))
-            let object = try await session.client.createObject(fields, in: bucket, token: session.ownTokenOrAdmin())
+            let object = try await session.ownOrAdmin().withToken { token in
+                try await session.client.createObject(fields, in: bucket, token: token.token)
+            }
             let target = SubscriptionTarget.bucket(bucket)
             try console.line("created object \(object.reference.id) in \(target.text)")
             try console.object("sent", [("id", JSONValue(object.reference.id)), ("target", .object(target.json))])

@@ -38,8 +38,8 @@ struct SendTopicCommand: ParsableCommand {
         try await CloudSession.use(self.profile, console: console) { session in
             let topic = Topic(name.id, in: try session.scope(name.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.
-            let token = try await topic.scope == .app ? session.adminTokenOrOwn() : session.ownTokenOrAdmin()
-            let sent = try await session.send(message, to: topic, token: token)
+            let sender = try topic.scope == .app ? session.adminOrOwn() : session.ownOrAdmin()
+            let sent = try await session.send(message, to: topic, as: sender)
             let target = SubscriptionTarget.topic(topic)
             try console.line("sent \(sent.id) to topic \(target.text)")
             try console.object("sent", [("id", JSONValue(sent.id)), ("target", .object(target.json))])

@@ -36,7 +36,9 @@ struct SendUserCommand: ParsableCommand {
         let message = try self.message.message(try self.data.value())
         try await CloudSession.use(self.profile, console: console) { session in
             let userID = try user == "me" ? session.ownUserID() : user
-            let sent = try await session.client.send(message, toUser: userID, token: session.adminTokenOrOwn())
+            let sent = try await session.adminOrOwn().withToken { token in
+                try await session.client.send(message, toUser: userID, token: token.token)
+            }
             try console.line("sent \(sent.id) to user \(userID)")
             let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
             try console.object("sent", [("id", JSONValue(sent.id)), ("target", target)])

@@ -79,6 +79,8 @@ extension Console {
             try self.show(trouble: "session lost", "the broker kept no session: messages may be missing")
         case .storageFailed(let reason): try self.show(trouble: "not storing", reason)
         case .storageRecovered: self.state("> Storing again.")
+        case .stateNotSaved(let reason): try self.show(trouble: "not saving", reason)
+        case .stateSaved: self.state("> Saving again.")
         case .inboxMovedAside(let path, let reason):
             try self.show(trouble: "inbox damaged", "\(reason); it was moved to \(path)")
         case .inboxInMemory(let reason): try self.show(trouble: "in memory only", reason)

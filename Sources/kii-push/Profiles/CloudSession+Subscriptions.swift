@@ -11,14 +11,14 @@ extension CloudSession {
 
     /// Subscribes `principal`, creating the topic when it is missing and somebody at hand may create it.
     func subscribe(_ principal: Principal, to target: SubscriptionTarget) async throws -> SubscriptionOutcome {
-        let token = try await self.ownToken()
+        let subscription = CreateSubscription(of: principal, to: target)
         do {
-            let outcome = try await self.client.subscribe(principal, to: target, token: token)
+            let outcome = try await self.own().execute(subscription)
             return SubscriptionOutcome(isChanged: outcome == .subscribed, isTopicCreated: false)
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             guard case .topic(let topic) = target else { throw error }
             try await self.create(topic, after: error)
-            let outcome = try await self.client.subscribe(principal, to: target, token: token)
+            let outcome = try await self.own().execute(subscription)
             return SubscriptionOutcome(isChanged: outcome == .subscribed, isTopicCreated: true)
         }
     }
@@ -26,7 +26,9 @@ extension CloudSession {
     /// Ends a subscription; `false` when there was none.
     func unsubscribe(_ principal: Principal, from target: SubscriptionTarget) async throws -> Bool {
         do {
-            try await self.client.unsubscribe(principal, from: target, token: self.ownToken())
+            try await self.own().withToken { token in
+                try await self.client.unsubscribe(principal, from: target, token: token.token)
+            }
             return true
         } catch let error as KiiError where error.errorCode == .pushSubscriptionNotFound {
             return false
@@ -37,9 +39,9 @@ extension CloudSession {
     }
 
     /// Sends to a topic that has to be there.
-    func send(_ message: PushMessage, to topic: Topic, token: Secret) async throws -> SentMessage {
+    func send(_ message: PushMessage, to topic: Topic, as sender: KiiSession) async throws -> SentMessage {
         do {
-            return try await self.client.send(message, to: topic, token: token)
+            return try await sender.withToken { try await self.client.send(message, to: topic, token: $0.token) }
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             let creation = "kii-push subscribe \(SubscriptionTarget.topic(topic).text)\(self.profile.option)"
             let list = "kii-push topics" + (topic.scope == .app ? "" : " \(topic.scope.text)")
@@ -60,17 +62,17 @@ extension CloudSession {
     private func create(_ topic: Topic, after error: KiiError) async throws {
         let name = SubscriptionTarget.topic(topic).text
         guard topic.scope == .app else {
-            try await self.client.createTopic(topic, token: self.ownToken())
+            _ = try await self.own().execute(CreateTopic(topic))
             self.console.status("created topic \(name), which was missing")
             return
         }
-        guard let token = try await self.adminToken() else {
+        guard let admin = self.admin else {
             var failure = CommandFailure(describing: error)
             failure.message = "there is no topic \(name), and only the app's admin can create it"
             failure.hint = "give clientID and clientSecret ('kii-push help files'), or have it created"
             throw failure
         }
-        try await self.client.createTopic(topic, token: token)
+        _ = try await admin.execute(CreateTopic(topic))
         self.console.status("created topic \(name), which was missing, as the app's admin")
     }
 }

@@ -1,23 +1,16 @@
 import KiiPushCore
 
 extension CloudSession {
-    /// A token of the app's administrator; `nil` when nobody's credentials are at hand.
-    func adminToken() async throws -> Secret? {
-        guard let admin = self.cloud.admin else { return nil }
-        return try await self.client.login(clientID: admin.clientID, clientSecret: admin.clientSecret).token
-    }
-
-    /// The administrator's token where it is at hand, for what the cloud grants to nobody else by default; else the
+    /// The administrator's session where one is at hand, for what the cloud grants to nobody else by default; else the
     /// profile's own, which may have been given the right.
-    func adminTokenOrOwn() async throws -> Secret {
-        if let token = try await self.adminToken() { return token }
-        return try await self.ownToken()
+    func adminOrOwn() throws -> KiiSession {
+        try self.admin ?? self.own()
     }
 
-    /// The profile's own token; the administrator's where the profile is not registered.
-    func ownTokenOrAdmin() async throws -> Secret {
-        if self.profile.registration == nil, let token = try await self.adminToken() { return token }
-        return try await self.ownToken()
+    /// The profile's own session; the administrator's where the profile is not registered.
+    func ownOrAdmin() throws -> KiiSession {
+        if self.profile.registration == nil, let admin = self.admin { return admin }
+        return try self.own()
     }
 
     /// The scope that a command line means. Only `me` needs a registration.

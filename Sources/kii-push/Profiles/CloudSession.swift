@@ -8,7 +8,11 @@ final class CloudSession: Sendable {
     let cloud: CloudSettings
     let client: KiiClient
     let console: Console
+    /// The session of the app's administrator; `nil` when nobody's credentials are at hand.
+    let admin: KiiSession?
     private let runtime: PushRuntime
+    /// The profile's agent, which only signs in here; `nil` when the profile was never registered.
+    private let agent: PushAgent?
 
     private init(profile: Profile, cloud: CloudSettings, console: Console) throws {
         self.profile = profile
@@ -17,7 +21,20 @@ final class CloudSession: Sendable {
         self.runtime = try PushRuntime(
             configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory)
         )
-        self.client = self.runtime.client(for: cloud.app)
+        let client = self.runtime.client(for: cloud.app)
+        self.client = client
+        self.admin = cloud.admin.map { admin in
+            KiiSession(client: client, signIn: {
+                try await client.login(clientID: admin.clientID, clientSecret: admin.clientSecret)
+            })
+        }
+        self.agent = profile.saved.map { [runtime] saved in
+            PushAgent(
+                runtime: runtime,
+                configuration: profile.agentConfiguration(saved.account, app: cloud.app),
+                handler: NoHandler()
+            )
+        }
     }
 
     /// Opens a session for `body` and closes it, whatever comes of it.
@@ -48,15 +65,13 @@ final class CloudSession: Sendable {
         try self.profile.registration(with: self.cloud).registration
     }
 
-    /// The token of the profile's user or thing, renewed where needed.
-    func ownToken() async throws -> Secret {
-        let saved = try self.profile.registration(with: self.cloud).saved
-        let agent = PushAgent(
-            runtime: self.runtime,
-            configuration: self.profile.agentConfiguration(saved.account, app: self.cloud.app),
-            handler: NoHandler()
-        )
-        return try await agent.accessToken().token
+    /// The session of the profile's user or thing.
+    func own() throws -> KiiSession {
+        _ = try self.registration()
+        guard let agent = self.agent else {
+            throw CommandFailure(.internalError, "profile '\(self.profile.name)' is registered and has no account")
+        }
+        return try agent.session()
     }
 }
 

@@ -27,18 +27,22 @@ final class OneShot<Value: Sendable>: Sendable {
     }
 
     /// Gives the value; every call but the first does nothing.
-    func resume(_ value: Value) {
-        let continuation: CheckedContinuation<Value, Never>? = self.state.withLock { state in
+    ///
+    /// - Returns: whether this call was the first, so that the value arrives.
+    @discardableResult
+    func resume(_ value: Value) -> Bool {
+        let (isFirst, continuation) = self.state.withLock { state -> (Bool, CheckedContinuation<Value, Never>?) in
             switch state {
             case .pending:
                 state = .resumed(value)
-                return nil
+                return (true, nil)
             case .waiting(let continuation):
                 state = .finished
-                return continuation
-            case .resumed, .finished: return nil
+                return (true, continuation)
+            case .resumed, .finished: return (false, nil)
             }
         }
         continuation?.resume(returning: value)
+        return isFirst
     }
 }

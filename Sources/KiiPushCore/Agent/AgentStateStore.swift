@@ -1,0 +1,134 @@
+/// One agent's state, in memory and on file.
+///
+/// What a full disk keeps from being written is used from memory, told by an event, and written with the next change.
+/// What is read from memory is thereby never older than the file.
+final class AgentStateStore: Sendable {
+    private struct Held {
+        var state: AgentState?
+        /// Why the file lacks the latest change.
+        var failure: FileError?
+        /// Whether the file has any state of this agent.
+        var isOnFile = false
+    }
+
+    private let file: AgentStateFile
+    private let loop: EventLoop
+    private let report: @Sendable (PushEvent) -> Void
+    private let held = Locked(Held())
+
+    init(file: AgentStateFile, loop: EventLoop, report: @escaping @Sendable (PushEvent) -> Void) {
+        self.file = file
+        self.loop = loop
+        self.report = report
+    }
+
+    var path: String { self.file.path }
+
+    /// The state as it is now; `nil` when there is none.
+    var current: AgentState? { self.held.withLock { $0.state } }
+
+    /// Why the file lacks the latest change; `nil` when it has it.
+    var failure: FileError? { self.held.withLock { $0.failure } }
+
+    /// What is on file; `nil` when nothing is. Changes nothing here.
+    func read() throws(FileError) -> AgentState? { try self.file.load() }
+
+    /// Takes over what was read, unless there are changes that the file lacks.
+    func adopt(_ state: AgentState?) {
+        self.held.withLock { held in
+            if held.failure == nil { held = Held(state: state, isOnFile: state != nil) }
+        }
+    }
+
+    /// Begins anew. The file stays until there is something to replace it with.
+    func forget() {
+        self.held.withLock { $0 = Held() }
+    }
+
+    /// Takes over a new token, of the principal so far or of another one.
+    ///
+    /// - Throws: ``FileError`` when it could not be written; `TransportError` with code `shutDown`.
+    func take(_ token: AccessToken, of principal: Principal, appID: String, account: String) async throws {
+        self.held.withLock { held in
+            if held.state?.principal == principal {
+                held.state?.token = token
+            } else {
+                held.state = AgentState(appID: appID, account: account, principal: principal, token: token)
+            }
+        }
+        try await self.save()
+    }
+
+    /// Changes the state, and the file unless it stays the same.
+    ///
+    /// - Throws: ``PushAgentError/file(_:)`` when nothing of this agent is on file and nothing can be written;
+    ///   `TransportError` with code `shutDown`.
+    func update(_ change: @Sendable (inout AgentState) -> Void) async throws {
+        let isChanged = self.held.withLock { held in
+            guard var next = held.state else { return false }
+            change(&next)
+            defer { held.state = next }
+            return next != held.state || held.failure != nil
+        }
+        guard isChanged else { return }
+        do {
+            try await self.save()
+        } catch is FileError {
+            try self.requireFile()
+        }
+    }
+
+    /// As ``update(_:)``, on the loop's thread; a failure is told by the event alone.
+    func updateOnLoop(_ change: (inout AgentState) -> Void) {
+        let isChanged = self.held.withLock { held in
+            guard var next = held.state else { return false }
+            change(&next)
+            defer { held.state = next }
+            return next != held.state
+        }
+        if isChanged { try? self.write() }
+    }
+
+    /// Refuses to go on when nothing of this agent could ever be written.
+    func requireFile() throws(PushAgentError) {
+        let failure = self.held.withLock { $0.isOnFile ? nil : $0.failure }
+        if let failure { throw .file(failure) }
+    }
+
+    /// Writes what the file lacks, if it lacks anything.
+    func saveIfNeeded() async throws {
+        if self.failure != nil { try await self.save() }
+    }
+
+    // On the loop's thread, since writing blocks. What is written is what holds then: of two changes the later one must
+    // not be overwritten by the earlier, or a token that works once is lost.
+    private func save() async throws {
+        try await self.loop.run { try self.write() }
+    }
+
+    private func write() throws(FileError) {
+        guard let state = self.current else { return }
+        do throws(FileError) {
+            try self.file.save(state)
+            self.note(nil)
+        } catch {
+            self.note(error)
+            throw error
+        }
+    }
+
+    private func note(_ failure: FileError?) {
+        let before = self.held.withLock { held in
+            defer {
+                held.failure = failure
+                held.isOnFile = held.isOnFile || failure == nil
+            }
+            return held.failure
+        }
+        switch (before, failure) {
+        case (nil, let failure?): self.report(.stateNotSaved(reason: failure.description))
+        case (.some, nil): self.report(.stateSaved)
+        case (nil, nil), (.some, .some): break
+        }
+    }
+}

@@ -1,0 +1,42 @@
+extension KiiAccount {
+    /// Signs in, and registers first where the account says so.
+    ///
+    /// - Throws: ``PushAgentError/signInRefused(_:)``; otherwise see ``KiiClient``.
+    func signIn(with client: KiiClient) async throws -> AccessToken {
+        do {
+            return try await self.requestToken(with: client)
+        } catch let error as KiiError where !error.isTransient {
+            throw PushAgentError.signInRefused(error)
+        }
+    }
+
+    private func requestToken(with client: KiiClient) async throws -> AccessToken {
+        switch self {
+        case .pseudoUser:
+            return try await client.registerPseudoUser()
+        case .user(let name, let password, let createsIfMissing):
+            if createsIfMissing {
+                do {
+                    _ = try await client.registerUser(UserRegistration(loginName: name, password: password))
+                } catch let error as KiiError where error.errorCode == .userAlreadyExists {}
+            }
+            return try await client.login(username: name, password: password)
+        case .thing(let vendorThingID, let password, let type):
+            do {
+                let thing = try await client.registerThing(
+                    ThingRegistration(vendorThingID: vendorThingID, password: password, thingType: type))
+                if let token = thing.accessToken { return token }
+            } catch let error as KiiError where error.errorCode == .thingAlreadyExists {}
+            return try await client.login(vendorThingID: vendorThingID, password: password)
+        }
+    }
+
+    /// Whether there is anything to sign in with once the account has a token: a pseudo user has that token alone, and
+    /// without a password the token does until the cloud refuses it.
+    var canSignInAgain: Bool {
+        switch self {
+        case .pseudoUser: false
+        case .user(_, let password, _), .thing(_, let password, _): !password.reveal().isEmpty
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/// One piece of work for all that want its result at the same time.
+///
+/// The first task to come does the work, the others wait. If the one that works is cancelled, the next takes over; a
+/// failure is told to all who waited, and who comes later begins anew.
+final class SharedWork<Value: Sendable>: Sendable {
+    private enum Turn: Sendable {
+        case work
+        case done(Value)
+        case failed(any Error)
+        case cancelled
+    }
+
+    private struct State {
+        var isRunning = false
+        var waiting: [OneShot<Turn>] = []
+    }
+
+    private let state = Locked(State())
+
+    /// The result of the work that is going on, or else of `work`, which must not come here again.
+    ///
+    /// - Throws: What the work threw; `CancellationError` when the task is cancelled.
+    func result(of work: () async throws -> Value) async throws -> Value {
+        switch await self.turn() {
+        case .done(let value): return value
+        case .failed(let error): throw error
+        case .cancelled: throw CancellationError()
+        case .work:
+            do {
+                let value = try await work()
+                self.finish(.done(value))
+                return value
+            } catch {
+                if error is CancellationError || Task.isCancelled {
+                    self.handOver()
+                } else {
+                    self.finish(.failed(error))
+                }
+                throw error
+            }
+        }
+    }
+
+    private func turn() async -> Turn {
+        let turn = OneShot<Turn>()
+        let isFirst = self.state.withLock { state -> Bool in
+            if state.isRunning { state.waiting.append(turn) }
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if isFirst { return .work }
+        return await withTaskCancellationHandler {
+            await turn.value()
+        } onCancel: {
+            turn.resume(.cancelled)
+        }
+    }
+
+    private func finish(_ turn: Turn) {
+        let waiting = self.state.withLock { state -> [OneShot<Turn>] in
+            defer { state = State() }
+            return state.waiting
+        }
+        for one in waiting { one.resume(turn) }
+    }
+
+    private func handOver() {
+        while true {
+            let next = self.state.withLock { state -> OneShot<Turn>? in
+                guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+                state.isRunning = false
+                return nil
+            }
+            // One that was cancelled while it waited has been told so, and does not take over.
+            guard let next, !next.resume(.work) else { return }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import Testing
+
+/// An agent whose own file cannot be written, as on a full disk, goes on with what it has in memory.
+@Suite(.timeLimit(.minutes(3))) struct UnwritableStateTests {
+    /// The agent's file; a directory in the place of the file that is to replace it keeps it from being written.
+    private struct StateFile {
+        let path: String
+        var obstacle: String { "\(self.path).\(getpid()).new" }
+
+        init(_ directory: String) { self.path = "\(directory)/agents/default.json" }
+
+        func block() throws {
+            try FileManager.default.createDirectory(atPath: self.obstacle, withIntermediateDirectories: true)
+        }
+
+        func unblock() throws { try FileManager.default.removeItem(atPath: self.obstacle) }
+
+        func members() throws -> [String: Any] {
+            let data = try #require(FileManager.default.contents(atPath: self.path))
+            return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        }
+
+        func token() throws -> String { try #require(try self.members()["accessToken"] as? String) }
+
+        /// Makes the token one that is about to end.
+        func endToken() throws {
+            var members = try self.members()
+            members["expiresAt"] = Timestamp.now().millisecondsSinceEpoch + 1000
+            try PrivateFile.replace(self.path, with: Array(try JSONSerialization.data(withJSONObject: members)))
+        }
+    }
+
+    private func configuration(_ emulator: Emulator) -> PushAgent.Configuration {
+        PushAgent.Configuration(
+            app: emulator.app, account: .user(name: "alice", password: "pass word", createsIfMissing: true),
+            subscriptions: [.topic(Topic("alerts"))])
+    }
+
+    @Test func runGoesOnWhenANewTokenCannotBeStored() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let handler = RecordingHandler()
+            let agent = PushAgent(runtime: runtime, configuration: self.configuration(emulator), handler: handler)
+            let admin = try await emulator.adminToken(agent.client)
+            try await agent.client.createTopic(Topic("alerts"), token: admin)
+            _ = try await agent.register()
+            let file = StateFile("\(directory)/agent")
+            let old = try file.token()
+            try file.endToken()
+            try file.block()
+            let events = agent.events
+            try await whileRunning(agent) {
+                let event = await firstEvent(events) { if case .stateNotSaved = $0 { true } else { false } }
+                guard case .stateNotSaved(let reason)? = event else { return }
+                #expect(reason.contains("default.json"))
+                _ = await firstEvent(events) { if case .subscribed = $0 { true } else { false } }
+                _ = try await agent.client.send(PushMessage(data: ["n": 1]), to: Topic("alerts"), token: admin)
+                let calls = await handler.next(1)
+                #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
+                #expect(try file.token() == old)
+                try file.unblock()
+                // The next use of the token stores it.
+                let token = try await agent.accessToken()
+                #expect(try file.token() == token.token.reveal())
+                #expect(token.token.reveal() != old)
+                _ = await firstEvent(events) { if case .stateSaved = $0 { true } else { false } }
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func theEndOfARunStoresWhatCouldNotBeStoredBefore() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = PushAgent(
+                runtime: runtime, configuration: self.configuration(emulator), handler: RecordingHandler())
+            _ = try await agent.register()
+            let file = StateFile("\(directory)/agent")
+            let old = try file.token()
+            try file.endToken()
+            try file.block()
+            let events = agent.events
+            try await whileRunning(agent) {
+                _ = await firstEvent(events) { if case .stateNotSaved = $0 { true } else { false } }
+                try file.unblock()
+            }
+            #expect(try file.token() != old)
+            let token = try await agent.accessToken()
+            #expect(try file.token() == token.token.reveal())
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func anAgentThatWasNeverOnFileDoesNotBegin() async throws {
+        try await withEmulator { emulator, directory in
+            let file = StateFile("\(directory)/agent")
+            try PrivateFile.makeDirectory("\(directory)/agent/agents")
+            try file.block()
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = PushAgent(
+                runtime: runtime, configuration: .init(app: emulator.app, account: .pseudoUser),
+                handler: RecordingHandler())
+            for _ in 1...2 {
+                await #expect {
+                    try await agent.run()
+                } throws: { error in
+                    if case .file? = error as? PushAgentError { true } else { false }
+                }
+            }
+            let user = try await agent.accessToken().principal
+            // The pseudo user that was made is not given up: it is the one that registers once that can be written.
+            try file.unblock()
+            #expect(try await agent.register().principal == user)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func anAgentTakesOverTheTokenThatAnotherProcessStored() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            // Without a password, so that nothing else could help.
+            var configuration = self.configuration(emulator)
+            _ = try await PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
+                .register()
+            configuration.account = .user(name: "alice", password: "")
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
+            let file = StateFile("\(directory)/agent")
+            let other = try file.members()
+            var voided = other
+            voided["accessToken"] = "void"
+            try PrivateFile.replace(file.path, with: Array(try JSONSerialization.data(withJSONObject: voided)))
+            let session = try agent.session()
+            #expect(try await session.token().token == "void")
+            try PrivateFile.replace(file.path, with: Array(try JSONSerialization.data(withJSONObject: other)))
+            _ = try await session.withToken { token in
+                try await agent.client.isSubscribed(
+                    try #require(token.principal), to: .bucket(Bucket("box", in: .user("me"))), token: token.token)
+            }
+            #expect(try await session.token().token.reveal() == file.token())
+            await runtime.shutdown()
+        }
+    }
+}
