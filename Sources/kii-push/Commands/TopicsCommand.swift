@@ -29,14 +29,13 @@ struct TopicsCommand: ParsableCommand {
         let (console, scope, subscribed) = (self.output.console, self.scope, self.subscribed)
         try await CloudSession.use(self.profile, console: console) { session in
             let registration = try session.registration()
-            let token = try await session.ownToken()
+            let own = try session.own()
             let scope = try scope.resolved(for: registration.principal)
-            for topic in try await session.client.topics(in: scope, token: token) {
+            let topics = try await own.withToken { try await session.client.topics(in: scope, token: $0.token) }
+            for topic in topics {
                 if subscribed {
-                    let principal = registration.principal
-                    guard try await session.client.isSubscribed(principal, to: .topic(topic), token: token) else {
-                        continue
-                    }
+                    let check = CheckSubscription(of: registration.principal, to: .topic(topic))
+                    guard try await own.execute(check) else { continue }
                 }
                 let target = SubscriptionTarget.topic(topic)
                 try console.line(target.text)

@@ -24,9 +24,11 @@ final class CloudSession: Sendable {
         let client = self.runtime.client(for: cloud.app)
         self.client = client
         self.admin = cloud.admin.map { admin in
-            KiiSession(client: client, signIn: {
-                try await client.login(clientID: admin.clientID, clientSecret: admin.clientSecret)
-            })
+            KiiSession(
+                client: client,
+                signIn: {
+                    try await client.login(clientID: admin.clientID, clientSecret: admin.clientSecret)
+                })
         }
         self.agent = profile.saved.map { [runtime] saved in
             PushAgent(
