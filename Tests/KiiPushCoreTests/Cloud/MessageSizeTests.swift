@@ -6,6 +6,8 @@ import Testing
     private static func message(_ bytes: Int, over network: PushMessage.Network) -> PushMessage {
         let text = String(repeating: "x", count: bytes - #"{"k":""}"#.count)
         var message = PushMessage(data: ["k": JSONValue(text)], mqtt: nil)
+        // `aps` is always there.
+        if network == .apns { message.data = ["k": JSONValue(String(text.dropLast(#","aps":{}"#.count)))] }
         switch network {
         case .mqtt: message.mqtt = .init()
         case .gcm: message.gcm = .init()
@@ -55,6 +57,15 @@ import Testing
         #expect(message.knownSize(over: .mqtt) == #"{"ä":"😀"}"#.utf8.count)
     }
 
+    @Test func nullIsNothingOverGooglesNetworks() {
+        var message = PushMessage(data: ["a": 1, "z": nil])
+        message.gcm = .init()
+        message.fcm = .init()
+        #expect(message.knownSize(over: .mqtt) == #"{"a":1,"z":null}"#.utf8.count)
+        #expect(message.knownSize(over: .gcm) == #"{"a":1}"#.utf8.count)
+        #expect(message.knownSize(over: .fcm) == #"{"a":1}"#.utf8.count)
+    }
+
     @Test func whatIsShownCounts() {
         var message = PushMessage(data: ["a": "1"])
         message.fcm = .init(notification: .init(title: "T", body: "B"))
@@ -70,9 +81,8 @@ import Testing
         apns.mutableContent = false
         apns.category = "c"
         message.apns = apns
-        #expect(
-            message.knownSize(over: .fcm) == #"{"a":"1","notification":{"title":"T","body":"B"}}"#.utf8.count)
-        #expect(message.knownSize(over: .gcm) == #"{"a":"1","notification":{"title":"T"}}"#.utf8.count)
+        #expect(message.knownSize(over: .fcm) == #"{"a":"1"}{"title":"T","body":"B"}"#.utf8.count)
+        #expect(message.knownSize(over: .gcm) == #"{"a":"1"}{"title":"T"}"#.utf8.count)
         let aps =
             #"{"a":"1","aps":{"alert":{"title":"T","action-loc-key":"k","loc-key":"l","loc-args":["x"],"#
             + #""launch-image":"i"},"sound":"default","badge":3,"content-available":1,"category":"c"}}"#
@@ -81,31 +91,31 @@ import Testing
 
     @Test(
         arguments: [
-            (nil, #"{"a":1,"type":"T"}"#, #"{"a":1,"t":"T"}"#),
-            (.user("u1"), #"{"a":1,"type":"T"}"#, #"{"a":1,"t":"T"}"#),
+            (nil, #"{"a":1,"type":"T"}"#, #"{"a":1,"aps":{},"t":"T"}"#),
+            (.user("u1"), #"{"a":1,"type":"T"}"#, #"{"a":1,"aps":{},"t":"T"}"#),
             (
                 .topic(Topic("news")), #"{"a":1,"type":"T","topic":"news","objectScopeType":"APP"}"#,
-                #"{"a":1,"t":"T","to":"news","st":"APP"}"#
+                #"{"a":1,"aps":{},"t":"T","to":"news","st":"APP"}"#
             ),
             (
                 .topic(Topic("news", in: .user("u1"))),
                 #"{"a":1,"type":"T","topic":"news","objectScopeType":"APP_AND_USER","objectScopeUserID":"u1"}"#,
-                #"{"a":1,"t":"T","to":"news","st":"APP_AND_USER","su":"u1"}"#
+                #"{"a":1,"aps":{},"t":"T","to":"news","st":"APP_AND_USER","su":"u1"}"#
             ),
             (
                 .topic(Topic("news", in: .user("me"))),
                 #"{"a":1,"type":"T","topic":"news","objectScopeType":"APP_AND_USER","objectScopeUserID":""}"#,
-                #"{"a":1,"t":"T","to":"news","st":"APP_AND_USER","su":""}"#
+                #"{"a":1,"aps":{},"t":"T","to":"news","st":"APP_AND_USER","su":""}"#
             ),
             (
                 .topic(Topic("news", in: .group("g1"))),
                 #"{"a":1,"type":"T","topic":"news","objectScopeType":"APP_AND_GROUP","objectScopeGroupID":"g1"}"#,
-                #"{"a":1,"t":"T","to":"news","st":"APP_AND_GROUP","sg":"g1"}"#
+                #"{"a":1,"aps":{},"t":"T","to":"news","st":"APP_AND_GROUP","sg":"g1"}"#
             ),
             (
                 .topic(Topic("news", in: .thing("VENDOR_THING_ID:v"))),
                 #"{"a":1,"type":"T","topic":"news","objectScopeType":"APP_AND_THING","objectScopeThingID":""}"#,
-                #"{"a":1,"t":"T","to":"news","st":"APP_AND_THING","sth":""}"#
+                #"{"a":1,"aps":{},"t":"T","to":"news","st":"APP_AND_THING","sth":""}"#
             ),
         ] as [(SendPushMessage.Destination?, String, String)])
     func whatTheCloudWillAddForCertainCounts(

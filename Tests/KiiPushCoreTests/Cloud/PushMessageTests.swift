@@ -30,7 +30,11 @@ import Testing
         gcm.restrictedPackageName = "p"
         gcm.dryRun = false
         message.gcm = gcm
-        message.fcm = .init(isEnabled: false, data: ["f": "1"], notification: .init(title: "F"))
+        var fcm = PushMessage.FCM(isEnabled: false, data: ["f": "1"], notification: .init(title: "F"))
+        fcm.collapseKey = "d"
+        fcm.timeToLive = .seconds(7)
+        fcm.restrictedPackageName = "q"
+        message.fcm = fcm
         var alert = PushMessage.Alert(title: "T", subtitle: "S", body: "B")
         alert.actionLocKey = "al"
         alert.locKey = "l"
@@ -51,7 +55,8 @@ import Testing
             "gcm":{"enabled":true,"data":{"g":"1"},"notification":{"title":"T","body":"B","icon":"i","sound":"s",
             "tag":"t","color":"#00ff00","clickAction":"OPEN"},"collapseKey":"c","delayWhileIdle":true,"timeToLive":60,
             "restrictedPackageName":"p","dryRun":false},
-            "fcm":{"enabled":false,"data":{"f":"1"},"notification":{"title":"F"}},
+            "fcm":{"enabled":false,"data":{"f":"1"},"notification":{"title":"F"},"collapseKey":"d","timeToLive":7,
+            "restrictedPackageName":"q"},
             "apns":{"enabled":true,"data":{"p":true},"alert":{"title":"T","subtitle":"S","body":"B",
             "actionLocKey":"al","locKey":"l","locArgs":["x","y"],"launchImage":"img"},"sound":"default","badge":0,
             "contentAvailable":true,"mutableContent":false,"category":"cat"},
@@ -123,6 +128,19 @@ import Testing
                 $0.gcm?.collapseKey = "c"
                 $0.gcm?.timeToLive = .seconds(-1)
             }, "/gcm/timeToLive"
+        ),
+        (
+            edited {
+                $0.fcm = .init()
+                $0.fcm?.timeToLive = .seconds(1)
+            }, "/fcm/collapseKey"
+        ),
+        (
+            edited {
+                $0.fcm = .init()
+                $0.fcm?.collapseKey = "c"
+                $0.fcm?.timeToLive = .milliseconds(-1)
+            }, "/fcm/timeToLive"
         ),
         (
             edited {

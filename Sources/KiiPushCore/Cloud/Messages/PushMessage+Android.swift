@@ -27,6 +27,9 @@ extension PushMessage {
     }
 
     /// The part of a message that is for FCM.
+    ///
+    /// - Source: Kii's reference for the data and the notification; the rest is described in its guide for Android, and
+    ///   written here as in the part for GCM, since the reference of those fields was not found.
     public struct FCM: Sendable, Hashable {
         /// Whether it is sent there. Default `true`.
         public var isEnabled: Bool
@@ -34,8 +37,15 @@ extension PushMessage {
         public var data: JSONValue?
         /// What Android shows by itself. Default: nothing.
         public var notification: AndroidNotification?
+        /// Messages with the same key replace each other while the device is away. Default: none.
+        public var collapseKey: String?
+        /// How long it is kept for a device that is away; whole seconds. Needs a collapse key. Default: not sent, and
+        /// FCM keeps it for 4 weeks.
+        public var timeToLive: Duration?
+        /// The only package that may get it. Default: not sent.
+        public var restrictedPackageName: String?
 
-        /// Makes a part.
+        /// Makes a part; set the rest on it.
         public init(isEnabled: Bool = true, data: JSONValue? = nil, notification: AndroidNotification? = nil) {
             self.isEnabled = isEnabled
             self.data = data

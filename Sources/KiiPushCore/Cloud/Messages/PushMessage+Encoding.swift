@@ -37,6 +37,9 @@ extension PushMessage.FCM {
     fileprivate var json: JSONValue {
         var fields = WireObject(isEnabled: self.isEnabled, data: self.data)
         fields["notification"] = self.notification?.json
+        fields["collapseKey"] = self.collapseKey.map { JSONValue($0) }
+        fields["timeToLive"] = self.timeToLive.map { JSONValue($0.components.seconds) }
+        fields["restrictedPackageName"] = self.restrictedPackageName.map { JSONValue($0) }
         return fields.json
     }
 }

@@ -31,8 +31,10 @@ extension PushMessage {
         var data: JSONValue?
         /// Whether a device shows or does something without any data.
         var worksWithoutData = false
-        /// What stands beside the data in the payload that is delivered.
-        var control: [(String, JSONValue)] = []
+        /// What stands among the data in the payload that is delivered: `aps`.
+        var inside: [(String, JSONValue)] = []
+        /// What is delivered beside the data: what Android shows by itself.
+        var beside: JSONValue?
     }
 
     /// The parts that are there.
@@ -50,7 +52,7 @@ extension PushMessage {
             parts.append(
                 Part(
                     network: .apns, isEnabled: part.isEnabled, data: part.data, worksWithoutData: !payload.isEmpty,
-                    control: payload.isEmpty ? [] : [("aps", .object(payload))]))
+                    inside: [("aps", .object(payload))]))
         }
         if let part = self.jpush { parts.append(Part(network: .jpush, isEnabled: part.isEnabled, data: part.data)) }
         return parts
@@ -67,7 +69,7 @@ extension PushMessage.Part {
         self.init(network: network, isEnabled: isEnabled, data: data)
         guard let notification else { return }
         self.worksWithoutData = true
-        self.control = [("notification", notification.json)]
+        self.beside = notification.json
     }
 }
 

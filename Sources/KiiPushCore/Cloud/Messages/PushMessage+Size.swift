@@ -60,7 +60,7 @@ extension PushMessage {
     /// - Returns: The number of bytes; `nil` when the message does not go out over the network.
     public func knownSize(over network: Network, to destination: SendPushMessage.Destination? = nil) -> Int? {
         guard let part = self.parts.first(where: { $0.network == network }), part.isEnabled else { return nil }
-        return self.knownPayload(of: part, to: destination).serialized().count
+        return self.knownSize(of: part, to: destination)
     }
 
     func validateSize(
@@ -69,23 +69,26 @@ extension PushMessage {
         limits: SizeLimits
     ) throws(KiiInputError) {
         guard let limit = limits[part.network] else { return }
-        let size = self.knownPayload(of: part, to: destination).serialized().count
+        let size = self.knownSize(of: part, to: destination)
         guard size > limit else { return }
         throw KiiInputError(
             .message, at: JSONPointer(tokens: [part.network.rawValue]),
             rule: "at most \(limit) bytes over \(part.network), and it has at least \(size) there")
     }
 
-    private func knownPayload(of part: Part, to destination: SendPushMessage.Destination?) -> JSONValue {
+    private func knownSize(of part: Part, to destination: SendPushMessage.Destination?) -> Int {
         var members: [(String, JSONValue)] = []
         for data in [self.data, part.data] { members += (data?.members ?? []).map { ($0.key, $0.value) } }
-        members += part.control
+        members += part.inside
         let isShort = part.network == .apns
         for field in self.knownFields(to: destination) {
             members.append((isShort ? field.short : field.long, field.value))
         }
         // Of members with one key the last is written: a network's data over the message's, and Kii's own over both.
-        return .object(members)
+        // Null is no text, which is all that Google's networks carry.
+        let carriesText = part.network == .gcm || part.network == .fcm
+        let payload = JSONValue.object(members.filter { !carriesText || !$0.1.isNull })
+        return payload.serialized().count + (part.beside?.serialized().count ?? 0)
     }
 
     private typealias KnownField = (long: String, short: String, value: JSONValue)

@@ -18,26 +18,44 @@ extension PushMessage {
         let common = JSONPointer(tokens: ["data"])
         try DataRule.flat.check(self.data, at: common)
         for part in parts { try part.validate(common: self.data) }
-        try self.validateGCM()
+        try self.gcm?.validate()
+        try self.fcm?.validate()
+        if self.gcm?.dryRun == true, self.apns?.isEnabled == true {
+            throw KiiInputError(
+                .message, at: JSONPointer(tokens: ["gcm", "dryRun"]), rule: "false when APNs is enabled")
+        }
         for part in parts where part.isEnabled {
             try self.validateSize(of: part, to: destination, limits: sizeLimits)
         }
     }
+}
 
-    private func validateGCM() throws(KiiInputError) {
-        guard let gcm = self.gcm else { return }
-        if let timeToLive = gcm.timeToLive {
-            guard timeToLive >= .zero else {
-                throw KiiInputError(.message, at: JSONPointer(tokens: ["gcm", "timeToLive"]), rule: "0 s or longer")
-            }
-            guard gcm.collapseKey != nil else {
-                throw KiiInputError(
-                    .message, at: JSONPointer(tokens: ["gcm", "collapseKey"]), rule: "present with timeToLive")
-            }
-        }
-        if gcm.dryRun == true, self.apns?.isEnabled == true {
+extension PushMessage.GCM {
+    fileprivate func validate() throws(KiiInputError) {
+        try PushMessage.validate(self.timeToLive, collapseKey: self.collapseKey, over: .gcm)
+    }
+}
+
+extension PushMessage.FCM {
+    fileprivate func validate() throws(KiiInputError) {
+        try PushMessage.validate(self.timeToLive, collapseKey: self.collapseKey, over: .fcm)
+    }
+}
+
+extension PushMessage {
+    fileprivate static func validate(
+        _ timeToLive: Duration?,
+        collapseKey: String?,
+        over network: Network
+    ) throws(KiiInputError) {
+        guard let timeToLive else { return }
+        guard timeToLive >= .zero else {
             throw KiiInputError(
-                .message, at: JSONPointer(tokens: ["gcm", "dryRun"]), rule: "false when APNs is enabled")
+                .message, at: JSONPointer(tokens: [network.rawValue, "timeToLive"]), rule: "0 s or longer")
+        }
+        guard collapseKey != nil else {
+            throw KiiInputError(
+                .message, at: JSONPointer(tokens: [network.rawValue, "collapseKey"]), rule: "present with timeToLive")
         }
     }
 }
