@@ -15,6 +15,7 @@ final class CloudService: RequestHandler {
                 try self.store.apply(reply.effects.changes)
                 return reply
             } catch {
+                self.cloud.forgetMessage(of: reply.effects)
                 // If the disk cannot be read either, the state in memory is all there is.
                 if let stored = try? EmulatorState(store: self.store) { self.cloud.state = stored.cloud }
                 return EmulatedCloud.Reply(

@@ -172,6 +172,7 @@ extension Emulator {
         let app: AppIdentity
         let state: CloudState
         let ports: EmulatorState.Ports
+        let presence: BrokerPresence
 
         /// Takes the directory, reads the state and makes the certificates. Blocks.
         init(_ configuration: Configuration) throws(EmulatorError) {
@@ -180,6 +181,7 @@ extension Emulator {
             self.directory = try EmulatorDirectory(configuration.directory)
             do throws(EmulatorError) {
                 let files = self.directory.brokerFiles
+                self.presence = BrokerPresence(log: files.log)
                 try Files.makePrivateDirectory(files.directory)
                 try files.certificates.ensure(programs: self.programs)
                 let stored = try EmulatorState(store: StateStore(path: self.directory.statePath))
@@ -224,6 +226,7 @@ extension Emulator {
                 persistence: self.configuration.brokerPersistence,
                 publisher: publisher,
                 usernames: Set(self.state.installations.values.compactMap { $0.credential?.username }),
+                presence: self.presence,
                 lock: self.directory.brokerLock
             )
         }
@@ -251,8 +254,10 @@ extension Emulator {
             let delayed = try DelayedReplies()
             let publisher = try Publisher(port: broker.ports.tcp, credential: credential)
             do throws(EmulatorError) {
+                var cloud = EmulatedCloud(settings: settings, app: self.configuration.appSettings, state: self.state)
+                cloud.presence = { [presence = self.presence] in presence.usernames() }
                 let service = CloudService(
-                    cloud: EmulatedCloud(settings: settings, app: self.configuration.appSettings, state: self.state),
+                    cloud: cloud,
                     store: store,
                     broker: broker,
                     publisher: publisher,

@@ -14,6 +14,8 @@ final class Broker: Sendable {
         var publisher: BrokerCredential
         /// The clients that the stored state knows.
         var usernames: Set<String>
+        /// Reads the log that the broker writes.
+        var presence: BrokerPresence
         /// A lock that the broker holds as long as it runs, whatever becomes of this process.
         var lock: FileLock
     }

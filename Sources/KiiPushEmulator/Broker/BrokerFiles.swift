@@ -84,10 +84,11 @@ struct BrokerFiles: Sendable {
         max_queued_bytes 0
         max_inflight_messages 10000
         set_tcp_nodelay true
-        connection_messages false
+        connection_messages true
         log_dest stderr
         log_type error
         log_type warning
+        log_type notice
         listener \(ports.tcp) 127.0.0.1
         listener \(ports.tls) 127.0.0.1
         certfile \(self.certificates.serverCertificate)

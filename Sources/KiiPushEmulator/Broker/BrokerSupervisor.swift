@@ -110,6 +110,7 @@ final class BrokerSupervisor {
     private func start() throws(EmulatorError) {
         let files = self.settings.files
         try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
+        self.settings.presence.restart()
         self.child = try ChildProcess(
             program: self.settings.programs.mosquitto,
             arguments: ["-c", files.configuration],
@@ -150,7 +151,7 @@ final class BrokerSupervisor {
                 port: self.ports.tcp,
                 credential: credential,
                 // Never the installation's own client ID: that would take its session over.
-                clientID: "kii-push-probe",
+                clientID: BrokerConnections.probeID,
                 patience: Int32(clamping: patience.wholeMillisecondsRoundedUp)
             )
             if case .accepted(let connection) = login {

@@ -132,7 +132,14 @@ package struct CloudState: Sendable {
 
     /// In a fixed order.
     func subscribers(of target: SubscriptionTarget) -> [Principal] {
-        (self.subscribers[target] ?? []).sorted { $0.text < $1.text }
+        (self.subscribers[target] ?? []).map { ($0.text, $0) }.sorted { $0.0 < $1.0 }.map { $0.1 }
+    }
+
+    /// All, by target and subscriber.
+    func subscriptions() -> [SubscriptionRecord] {
+        self.subscribers.flatMap { target, subscribers in
+            subscribers.map { SubscriptionRecord(target: target, subscriber: $0) }
+        }.map { ($0.key, $0) }.sorted { $0.0 < $1.0 }.map { $0.1 }
     }
 
     mutating func save(_ topic: TopicRecord) {
@@ -179,6 +186,8 @@ package struct CloudState: Sendable {
     }
 
     // MARK: - Objects
+
+    func objectCount(in bucket: Bucket) -> Int { self.objectsOfBucket[bucket]?.count ?? 0 }
 
     mutating func save(_ object: ObjectRecord) {
         self.objects[object.key] = object

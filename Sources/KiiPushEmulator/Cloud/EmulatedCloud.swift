@@ -38,6 +38,8 @@ package struct EmulatedCloud: Sendable {
         package var grants: [BrokerCredential] = []
         /// User names that the broker is to forget.
         package var revocations: [String] = []
+        /// The message that was logged.
+        package var messageID: String?
         /// How long the answer is held back after all that; only a fault asks for it.
         package var delay: Duration = .zero
 
@@ -57,6 +59,10 @@ package struct EmulatedCloud: Sendable {
     /// What requests are made to fail with, in the order in which it was asked for.
     var faults: [Fault] = []
     var requestWindow = RequestWindow()
+    /// The names under which clients are connected to the broker; `nil` when that is not known.
+    package var presence: @Sendable () -> Set<String>? = { nil }
+    /// What was sent lately.
+    var messages = MessageLog()
     var identifiers: Identifiers
     /// Gathered by the handlers of the request in hand.
     var effects = Effects()
@@ -74,6 +80,11 @@ package struct EmulatedCloud: Sendable {
     }
 
     var appID: String { self.settings.app.appID }
+
+    /// Takes back what the log says of a request whose changes could not be written.
+    package mutating func forgetMessage(of effects: Effects) {
+        if let id = effects.messageID { self.messages.removeLast(id: id) }
+    }
 
     /// Answers `request` at `now`.
     ///

@@ -130,8 +130,13 @@ import Testing
                 ])
             )
         }
-        // What stands around the text in the message: `{"a":""}`, and over MQTT the source URI.
-        let around = network == "mqtt" ? #"{"a":"","sourceURI":"kiicloud://topics/news"}"# : #"{"a":""}"#
+        // What stands around the text in the message.
+        let around =
+            switch network {
+            case "mqtt": #"{"a":"","sourceURI":"kiicloud://topics/news"}"#
+            case "apns": #"{"aps":{},"a":""}"#
+            default: #"{"a":""}"#
+            }
         #expect(outcome(limit - around.utf8.count).status == 200)
         expectRefusal(outcome(limit - around.utf8.count + 1), "400 INVALID_INPUT_DATA")
     }

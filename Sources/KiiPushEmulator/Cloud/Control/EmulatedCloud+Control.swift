@@ -62,12 +62,13 @@ extension EmulatedCloud {
         return .json(200, nil, ["installationID": JSONValue(renewed.id), "mqttTopic": .optional(renewed.mqttTopic)])
     }
 
-    /// Forgets users, things, groups, tokens, installations, topics and buckets, and the faults; the app and its
-    /// settings stay.
+    /// Forgets users, things, groups, tokens, installations, topics and buckets, the messages and the faults; the app
+    /// and its settings stay.
     mutating func reset() -> HTTPResponse {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
         self.state.removeAll()
         self.faults = []
+        self.messages = MessageLog()
         self.requestWindow = RequestWindow()
         return .noContent
     }

@@ -5,26 +5,40 @@ extension EmulatedCloud {
     mutating func sendToTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingTopic(call)
         try self.require(self.may(call.caller, .send, record), call, "No right to send to this topic.")
-        let message = try SendRequest(call.object(of: "SendPushMessageRequest"))
-        let payload = try self.checkedSize(
-            self.composer(call).pushToUser(message, topic: record.topic, sender: call.caller)
-        )
-        for subscriber in self.state.subscribers(of: .topic(record.topic)) {
-            self.publish(payload, to: subscriber, message)
-        }
-        return self.sent()
+        let recipients = self.state.subscribers(of: .topic(record.topic))
+        return try self.send(to: .topic(record.topic), recipients, call)
     }
 
     /// Direct push: the administrator to anybody, a user to themselves.
     mutating func sendToUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the administrator may do this.")
-        let message = try SendRequest(call.object(of: "SendPushMessageRequest"))
-        let payload = try self.checkedSize(
-            self.composer(call).directPush(message, recipient: user.id, sender: call.caller)
-        )
-        self.publish(payload, to: .user(user.id), message)
-        return self.sent()
+        return try self.send(to: .user(user.id), [.user(user.id)], call)
+    }
+
+    private mutating func send(
+        to recipient: PushComposer.Recipient,
+        _ principals: [Principal],
+        _ call: CloudCall
+    ) throws(KiiFailure) -> HTTPResponse {
+        let send = try SendRequest(call.object(of: "SendPushMessageRequest"))
+        for network in PushNetwork.allCases where send.sections.isEnabled(network) {
+            if let key = network.key, !self.app.networks.contains(key) { throw .keyNotFound(key) }
+        }
+        let renderings = self.composer(call).renderings(of: send, to: recipient, sender: call.caller)
+        for rendering in renderings {
+            guard let limit = rendering.network.maximumBytes, rendering.countedBytes > limit else { continue }
+            throw .invalidInput("The message for \(rendering.network.rawValue) is larger than \(limit) bytes.")
+        }
+        let kind: LoggedMessage.Kind =
+            switch recipient {
+            case .topic: .pushToUser
+            case .user: .directPush
+            }
+        let id = self.deliver(kind, recipient.sourcePath, renderings, to: principals, call) { installation in
+            installation.isDevelopment ? send.sendToDevelopment : send.sendToProduction
+        }
+        return .json(200, "SendPushMessageResponse", .object([("pushMessageID", JSONValue(id))]))
     }
 
     /// Push to app: tells the bucket's subscribers what became of an object.
@@ -42,40 +56,56 @@ extension EmulatedCloud {
         self.announce(PushToApp(event: event, bucket: bucket), call)
     }
 
+    /// What nobody is subscribed to is no message.
     private mutating func announce(_ push: PushToApp, _ call: CloudCall) {
-        let payload = self.composer(call).pushToApp(push, sender: call.caller).serialized()
-        for subscriber in self.state.subscribers(of: .bucket(push.bucket)) {
-            for installation in self.state.installations(of: subscriber) {
-                guard let topic = installation.mqttTopic else { continue }
-                self.effects.publications.append(Publication(topic: topic, payload: payload))
-            }
+        let subscribers = self.state.subscribers(of: .bucket(push.bucket))
+        guard !subscribers.isEmpty else { return }
+        let networks = self.app.networks
+        let renderings = self.composer(call).renderings(of: push, sender: call.caller).filter { rendering in
+            rendering.network.key.map { networks.contains($0) } ?? true
         }
+        self.deliver(.pushToApp, push.sourcePath, renderings, to: subscribers, call) { _ in true }
     }
 
     private func composer(_ call: CloudCall) -> PushComposer { PushComposer(appID: self.appID, now: call.now) }
 
-    private func checkedSize(_ payload: JSONValue) throws(KiiFailure) -> [UInt8] {
-        let bytes = payload.serialized()
-        guard bytes.count <= SendRequest.maximumMQTTBytes else {
-            throw .invalidInput("The message is larger than \(SendRequest.maximumMQTTBytes) bytes.")
+    /// Hands each installation of `principals` the rendering of its network and logs the message.
+    ///
+    /// - Returns: The message's ID.
+    @discardableResult
+    private mutating func deliver(
+        _ kind: LoggedMessage.Kind,
+        _ sourcePath: String,
+        _ renderings: [PushRendering],
+        to principals: [Principal],
+        _ call: CloudCall,
+        where isWanted: (InstallationRecord) -> Bool
+    ) -> String {
+        var networks: [InstallationRecord.DeviceType: PushRendering] = [:]
+        // In the order of the networks, so that FCM takes the place of GCM.
+        for rendering in renderings where !rendering.isDryRun { networks[rendering.network.deviceType] = rendering }
+        var deliveries: [PushNetwork: [String]] = [:]
+        for principal in principals {
+            for installation in self.state.installations(of: principal) where isWanted(installation) {
+                guard let rendering = networks[installation.deviceType] else { continue }
+                deliveries[rendering.network, default: []].append(installation.id)
+                guard let topic = installation.mqttTopic else { continue }
+                self.effects.publications.append(Publication(topic: topic, payload: rendering.message))
+            }
         }
-        return bytes
-    }
-
-    private mutating func publish(_ payload: [UInt8], to recipient: Principal, _ message: SendRequest) {
-        guard message.isForMQTT else { return }
-        for installation in self.state.installations(of: recipient) {
-            let isWanted = installation.isDevelopment ? message.sendToDevelopment : message.sendToProduction
-            guard isWanted, let topic = installation.mqttTopic else { continue }
-            self.effects.publications.append(Publication(topic: topic, payload: payload))
-        }
-    }
-
-    private mutating func sent() -> HTTPResponse {
-        .json(
-            200,
-            "SendPushMessageResponse",
-            .object([("pushMessageID", JSONValue(self.identifiers.unique()))])
+        let id = self.identifiers.unique()
+        self.messages.append(
+            LoggedMessage(
+                id: id,
+                kind: kind,
+                sourcePath: sourcePath,
+                sender: call.caller,
+                sentAt: call.now,
+                renderings: renderings,
+                deliveries: deliveries
+            )
         )
+        self.effects.messageID = id
+        return id
     }
 }

@@ -1,71 +1,127 @@
 import KiiPushCore
 
-/// What subscribers receive over MQTT, key by key (kii-protocol section 7.3).
+/// Writes a message the way each network gets it (kii-protocol sections 7.1 to 7.3 and 7.5).
 struct PushComposer {
     let appID: String
     let now: Timestamp
 
-    /// Push to app. Has `sender` but no `senderURI`.
-    func pushToApp(_ push: PushToApp, sender: Caller) -> JSONValue {
-        var members: [(String, JSONValue)] = [
+    /// A member of a message, under the long name that all networks but Apple's use.
+    typealias Field = (String, JSONValue)
+
+    /// Whom a send is for.
+    enum Recipient {
+        case topic(Topic)
+        case user(String)
+
+        /// What the message is about, as a path below the app or `kiicloud://`.
+        var sourcePath: String {
+            switch self {
+            case .topic(let topic): topic.path
+            case .user(let id): "users/\(id)"
+            }
+        }
+    }
+
+    /// Push to app. It cannot be customised, and is for every network.
+    func renderings(of push: PushToApp, sender: Caller) -> [PushRendering] {
+        let fields = self.fields(of: push, sender: sender)
+        let source: Field = ("sourceURI", JSONValue("kiicloud://\(push.sourcePath)"))
+        return PushNetwork.allCases.map { network in
+            switch network {
+            case .mqtt: PushRendering(.mqtt, .object(fields + [source]))
+            case .jpush: self.jpush(fields)
+            // Android's documents name the collapse key: the bucket's ID.
+            case .gcm, .fcm: self.google(network, fields, options: [("collapse_key", JSONValue(push.bucket.id))])
+            case .apns: self.apple(fields.filter { !["appID", "sender", "origin"].contains($0.0) })
+            }
+        }
+    }
+
+    /// Push to user and direct push, for the networks that the sender has enabled.
+    func renderings(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [PushRendering] {
+        let fields = self.fields(of: send, to: recipient, sender: sender)
+        return PushNetwork.allCases.filter { send.sections.isEnabled($0) }.map { network in
+            let data = send.sections.data(of: network)
+            switch network {
+            case .mqtt:
+                return PushRendering(
+                    .mqtt, self.payload(data, self.mqttFields(of: send, to: recipient, sender: sender)))
+            case .jpush: return self.jpush(fields, data)
+            case .gcm, .fcm: return self.google(network, fields, data, send.sections)
+            case .apns: return self.apple(fields, data, send.sections)
+            }
+        }
+    }
+
+    // MARK: - The facts
+
+    /// Has `sender` but no `senderURI`.
+    private func fields(of push: PushToApp, sender: Caller) -> [Field] {
+        var fields: [Field] = [
             ("type", JSONValue(push.event.rawValue)), ("origin", "EVENT"),
             ("when", JSONValue(self.now.millisecondsSinceEpoch)),
         ]
         if let modifiedAt = push.modifiedAt {
-            members.append(("modifiedAt", JSONValue(modifiedAt.millisecondsSinceEpoch)))
+            fields.append(("modifiedAt", JSONValue(modifiedAt.millisecondsSinceEpoch)))
         }
-        members.append(("appID", JSONValue(self.appID)))
-        if let principal = sender.principal { members.append(("sender", JSONValue(principal.id))) }
-        members += self.scopeFields(push.bucket.scope)
-        members += [("bucketID", JSONValue(push.bucket.id)), ("bucketType", "rw")]
-        if let objectID = push.objectID { members.append(("objectID", JSONValue(objectID))) }
-        members.append(("sourceURI", JSONValue("kiicloud://\(push.sourcePath)")))
-        return .object(members)
+        fields.append(("appID", JSONValue(self.appID)))
+        if let principal = sender.principal { fields.append(("sender", JSONValue(principal.id))) }
+        fields += self.scopeFields(push.bucket.scope)
+        fields += [("bucketID", JSONValue(push.bucket.id)), ("bucketType", "rw")]
+        if let objectID = push.objectID { fields.append(("objectID", JSONValue(objectID))) }
+        return fields
     }
 
-    /// Push to user. The custom keys stand beside Kii's.
-    func pushToUser(_ message: SendRequest, topic: Topic, sender: Caller) -> JSONValue {
-        var members: [(String, JSONValue)] = []
-        if message.sendSender {
-            if let principal = sender.principal { members.append(("sender", JSONValue(principal.id))) }
-            members.append(("senderURI", self.uri(of: sender)))
+    /// What the networks other than MQTT are told: no URIs, and `sender` also in a direct push.
+    private func fields(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [Field] {
+        var fields: [Field] = []
+        if send.sendSender, let principal = sender.principal { fields.append(("sender", JSONValue(principal.id))) }
+        return fields + self.topicFields(of: send, recipient) + self.requestedFields(of: send)
+    }
+
+    /// A push to user has `sender` and `senderURI`, a direct push `senderURI` alone.
+    private func mqttFields(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [Field] {
+        let source: Field = ("sourceURI", JSONValue("kiicloud://\(recipient.sourcePath)"))
+        let senderURI: Field = ("senderURI", self.uri(of: sender))
+        var fields: [Field] = []
+        switch recipient {
+        case .topic:
+            if send.sendSender {
+                if let principal = sender.principal { fields.append(("sender", JSONValue(principal.id))) }
+                fields.append(senderURI)
+            }
+            fields.append(source)
+        case .user:
+            fields.append(source)
+            if send.sendSender { fields.append(senderURI) }
         }
-        members.append(("sourceURI", JSONValue("kiicloud://\(topic.path)")))
-        if message.sendTopicID { members.append(("topic", JSONValue(topic.id))) }
-        if message.sendObjectScope { members += self.scopeFields(topic.scope) }
-        return self.payload(message, members + self.requestedFields(message))
+        return fields + self.topicFields(of: send, recipient) + self.requestedFields(of: send)
     }
 
-    /// Direct push. Has `senderURI` but no `sender`, no scope and no topic.
-    func directPush(_ message: SendRequest, recipient userID: String, sender: Caller) -> JSONValue {
-        var members: [(String, JSONValue)] = [("sourceURI", JSONValue("kiicloud://users/\(userID)"))]
-        if message.sendSender { members.append(("senderURI", self.uri(of: sender))) }
-        return self.payload(message, members + self.requestedFields(message))
+    private func topicFields(of send: SendRequest, _ recipient: Recipient) -> [Field] {
+        guard case .topic(let topic) = recipient else { return [] }
+        var fields: [Field] = []
+        if send.sendTopicID { fields.append(("topic", JSONValue(topic.id))) }
+        if send.sendObjectScope { fields += self.scopeFields(topic.scope) }
+        return fields
     }
 
-    private func scopeFields(_ scope: Scope) -> [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = [
+    private func scopeFields(_ scope: Scope) -> [Field] {
+        var fields: [Field] = [
             ("objectScopeAppID", JSONValue(self.appID)), ("objectScopeType", JSONValue(scope.typeName)),
         ]
-        if let owner = scope.ownerField(prefix: "objectScope") { members.append(owner) }
-        return members
+        if let owner = scope.ownerField(prefix: "objectScope") { fields.append(owner) }
+        return fields
     }
 
     /// What is sent only if the sender asks for it.
-    private func requestedFields(_ message: SendRequest) -> [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = []
-        if message.sendWhen { members.append(("when", JSONValue(self.now.millisecondsSinceEpoch))) }
-        if message.sendOrigin { members.append(("origin", "EXPLICIT")) }
-        if message.sendAppID { members.append(("appID", JSONValue(self.appID))) }
-        if let type = message.pushMessageType { members.append(("type", JSONValue(type))) }
-        return members
-    }
-
-    /// The custom keys first; where one has the name of a key that Kii writes, Kii's value stands.
-    private func payload(_ message: SendRequest, _ members: [(String, JSONValue)]) -> JSONValue {
-        let own = Set(members.map { $0.0 })
-        let custom = message.mqttData.filter { !own.contains($0.key) }.map { ($0.key, $0.value) }
-        return .object(custom + members)
+    private func requestedFields(of send: SendRequest) -> [Field] {
+        var fields: [Field] = []
+        if send.sendWhen { fields.append(("when", JSONValue(self.now.millisecondsSinceEpoch))) }
+        if send.sendOrigin { fields.append(("origin", "EXPLICIT")) }
+        if send.sendAppID { fields.append(("appID", JSONValue(self.appID))) }
+        if let type = send.pushMessageType { fields.append(("type", JSONValue(type))) }
+        return fields
     }
 
     private func uri(of sender: Caller) -> JSONValue {
@@ -74,5 +130,11 @@ struct PushComposer {
         case .thing(let id): JSONValue("kiicloud://things/\(id)")
         case .admin, .anonymous: "kiicloud://admins/APP_ADMIN"
         }
+    }
+
+    /// The custom keys first; where one has the name of a key that Kii writes, Kii's value stands.
+    func payload(_ data: [JSONMember], _ fields: [Field]) -> JSONValue {
+        let own = Set(fields.map { $0.0 })
+        return .object(data.filter { !own.contains($0.key) }.map { ($0.key, $0.value) } + fields)
     }
 }

@@ -1,15 +1,12 @@
 import KiiPushCore
 
 /// The parts of a send that are for one network each (kii-protocol sections 6.2 to 6.4).
-struct PushSections {
-    /// The networks, by the names of their sections.
-    enum Network: String, CaseIterable {
-        case gcm, fcm, apns, jpush, mqtt
-    }
-
-    private static let googleLimit = 4096
-    /// The reference's number; a guide says 4096.
-    private static let appleLimit = 2048
+struct PushSections: Sendable {
+    /// Google's options, in Kii's spelling and in Google's.
+    static let googleOptions = [
+        ("collapseKey", "collapse_key"), ("delayWhileIdle", "delay_while_idle"), ("timeToLive", "time_to_live"),
+        ("restrictedPackageName", "restricted_package_name"), ("dryRun", "dry_run"),
+    ]
     private static let gcmReserved: Set<String> = [
         "from", "registration_ids", "collapse_key", "data", "delay_while_idle", "time_to_live",
         "restricted_package_name", "dry_run",
@@ -20,12 +17,12 @@ struct PushSections {
     ]
 
     private let common: [JSONMember]
-    private let sections: [Network: JSONValue]
+    private let sections: [PushNetwork: JSONValue]
 
     init(_ body: JSONValue) throws(KiiFailure) {
         self.common = try PushSections.flatMembers(body["data"], name: "data", onlyStrings: false) ?? []
-        var sections: [Network: JSONValue] = [:]
-        for network in Network.allCases {
+        var sections: [PushNetwork: JSONValue] = [:]
+        for network in PushNetwork.allCases {
             guard let section = body[network.rawValue], !section.isNull else { continue }
             guard section.kind == .object else { throw .invalidInput("\(network.rawValue) has to be an object.") }
             if let enabled = section["enabled"], enabled.bool == nil {
@@ -37,48 +34,45 @@ struct PushSections {
         guard sections.values.contains(where: { $0["enabled"] != nil }) else {
             throw .invalidInput("At least one of gcm, fcm, apns, jpush and mqtt is needed, with `enabled`.")
         }
-        for network in Network.allCases where self.isEnabled(network) { try self.check(network, body) }
+        for network in PushNetwork.allCases where self.isEnabled(network) { try self.check(network, body) }
         if sections[.gcm]?["dryRun"]?.bool == true, self.isEnabled(.apns) {
             throw .invalidInput("gcm.dryRun is not possible together with apns.")
         }
     }
 
-    /// Whether the section is there and says so.
-    func isEnabled(_ network: Network) -> Bool { self.sections[network]?["enabled"]?.bool ?? false }
+    /// The section as it was sent.
+    func section(_ network: PushNetwork) -> JSONValue? { self.sections[network] }
 
-    /// The common data with the section's own merged over it.
-    func data(of network: Network) -> [JSONMember] {
+    /// Whether the section is there and says so.
+    func isEnabled(_ network: PushNetwork) -> Bool { self.sections[network]?["enabled"]?.bool ?? false }
+
+    /// The common data with the section's own merged over it, key by key.
+    func data(of network: PushNetwork) -> [JSONMember] {
         let own = self.sections[network]?["data"]?.members ?? []
         let ownKeys = Set(own.map { $0.key })
         return self.common.filter { !ownKeys.contains($0.key) } + own
     }
 
-    private func check(_ network: Network, _ body: JSONValue) throws(KiiFailure) {
+    private func check(_ network: PushNetwork, _ body: JSONValue) throws(KiiFailure) {
         let name = "\(network.rawValue).data"
         let isGoogle = network == .gcm || network == .fcm
-        let own = try PushSections.flatMembers(
-            self.sections[network]?["data"],
-            name: name,
-            onlyStrings: isGoogle
-        )
+        let section = SectionFields(network, self.sections[network] ?? [:])
+        let own = try PushSections.flatMembers(section.value["data"], name: name, onlyStrings: isGoogle)
         // Apple's messages may be an alert alone; the others are nothing without data.
-        let isNotification = self.sections[network]?["notification"] != nil || network == .apns
+        let isNotification = section.value["notification"] != nil || network == .apns
         guard own != nil || body["data"] != nil || isNotification else {
             throw .invalidInput("data or \(name) is needed.")
         }
         let data = self.data(of: network)
         switch network {
-        case .gcm: try PushSections.checkKeys(data, prefixes: ["google."], reserved: PushSections.gcmReserved)
-        case .fcm: try PushSections.checkKeys(data, prefixes: ["google.", "gcm."], reserved: PushSections.fcmReserved)
-        case .apns, .jpush, .mqtt: break
-        }
-        let size = JSONValue(members: data).serialized().count
-        if isGoogle, size > PushSections.googleLimit {
-            throw .invalidInput("The \(network.rawValue) message is larger than \(PushSections.googleLimit) bytes.")
-        }
-        let alert = self.sections[network]?["alert"]?.serialized().count ?? 0
-        if network == .apns, size + alert > PushSections.appleLimit {
-            throw .invalidInput("The apns message is larger than \(PushSections.appleLimit) bytes.")
+        case .gcm:
+            try PushSections.checkKeys(data, prefixes: ["google."], reserved: PushSections.gcmReserved)
+            try section.checkGoogle()
+        case .fcm:
+            try PushSections.checkKeys(data, prefixes: ["google.", "gcm."], reserved: PushSections.fcmReserved)
+            try section.checkGoogle()
+        case .apns: try section.checkApple()
+        case .jpush, .mqtt: break
         }
     }
 

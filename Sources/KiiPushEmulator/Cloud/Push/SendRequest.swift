@@ -2,8 +2,6 @@ import KiiPushCore
 
 /// The body of a send, checked by the rules of kii-protocol section 6.
 struct SendRequest: Sendable {
-    static let maximumMQTTBytes = 4096
-
     var sendToDevelopment: Bool
     var sendToProduction: Bool
     var pushMessageType: String?
@@ -13,10 +11,7 @@ struct SendRequest: Sendable {
     var sendOrigin: Bool
     var sendObjectScope: Bool
     var sendTopicID: Bool
-    /// Whether the section `mqtt` is there and enabled.
-    var isForMQTT: Bool
-    /// The common `data` with the section's own on top: of two values for one key the section's wins.
-    var mqttData: [JSONMember]
+    var sections: PushSections
 
     /// - Throws: ``KiiFailure`` 400 `INVALID_INPUT_DATA`.
     init(_ body: JSONValue) throws(KiiFailure) {
@@ -35,9 +30,7 @@ struct SendRequest: Sendable {
             guard let type = value.string else { throw .invalidInput("pushMessageType has to be a string.") }
             self.pushMessageType = type
         }
-        let sections = try PushSections(body)
-        self.isForMQTT = sections.isEnabled(.mqtt)
-        self.mqttData = self.isForMQTT ? sections.data(of: .mqtt) : []
+        self.sections = try PushSections(body)
     }
 
     private static func flag(_ body: JSONValue, _ name: String, default: Bool) throws(KiiFailure) -> Bool {

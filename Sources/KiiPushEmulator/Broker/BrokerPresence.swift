@@ -1,0 +1,113 @@
+import Glibc
+import KiiPushCore
+
+/// Who is connected to the broker, read from the broker's log when somebody asks.
+///
+/// The broker writes a line for each connection and for its end before it does anything else, so this is what the broker
+/// knew when it was asked. A client that vanished without a word is connected until the broker misses its keep alive.
+final class BrokerPresence: Sendable {
+    private struct State {
+        /// How much of the log has been read.
+        var offset = 0
+        var connections = BrokerConnections()
+    }
+
+    private let path: String
+    private let state = Locked(State())
+
+    /// - Parameter log: where the broker writes; it starts anew with each broker.
+    init(log: String) {
+        self.path = log
+    }
+
+    /// Begins with an empty log. To be called when there is no broker, before the next one is started.
+    func restart() {
+        self.state.withLock { state in
+            Files.remove(self.path)
+            state = State()
+        }
+    }
+
+    /// The names under which clients are connected; `nil` when the log cannot be read.
+    func usernames() -> Set<String>? {
+        self.state.withLock { state -> Set<String>? in
+            let raw = open(self.path, O_RDONLY | O_CLOEXEC)
+            // No log: the broker that is to write it has not started yet.
+            guard raw >= 0 else { return errno == ENOENT ? [] : nil }
+            let file = FileDescriptor(owning: raw)
+            var pending: [UInt8] = []
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = pread(file.raw, &chunk, chunk.count, state.offset + pending.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { return nil }
+                guard count > 0 else { break }
+                pending += chunk[..<count]
+                // What follows the last line end is half a line.
+                guard let end = pending.lastIndex(of: UInt8(ascii: "\n")) else { continue }
+                for line in pending[...end].split(separator: UInt8(ascii: "\n")) {
+                    state.connections.read(String(decoding: line, as: UTF8.self))
+                }
+                state.offset += end + 1
+                pending.removeFirst(end + 1)
+            }
+            return state.connections.usernames
+        }
+    }
+}
+
+/// The connections that the lines of a mosquitto log tell of. Pure.
+///
+/// - Source: mosquitto 2.0, `connection_messages` of mosquitto.conf(5): `New client connected from …` and
+///   `Client … disconnected`, with a time before them.
+package struct BrokerConnections: Sendable {
+    /// The emulator's own look whether a password is accepted yet; it logs in as a client.
+    static let probeID = "kii-push-probe"
+
+    private static let endings = [
+        " disconnected", " closed its connection", " has exceeded timeout", " been disconnected", " already connected",
+    ]
+
+    /// Client ID to user name.
+    private var clients: [String: String] = [:]
+
+    package init() {}
+
+    package var usernames: Set<String> { Set(self.clients.values) }
+
+    /// Takes one line in; lines about anything else are passed over.
+    package mutating func read(_ line: String) {
+        guard let time = line.firstRange(of: ": ") else { return }
+        let text = line[time.upperBound...]
+        if text.hasPrefix("New client connected from ") {
+            // `ADDRESS as CLIENT (p2, c1, k60, u'NAME').`
+            guard let id = text.firstRange(of: " as "), let details = text.lastRange(of: " (p"),
+                id.upperBound <= details.lowerBound, let name = text.lastRange(of: ", u'"), text.hasSuffix("').")
+            else { return }
+            let clientID = String(text[id.upperBound..<details.lowerBound])
+            guard clientID != BrokerConnections.probeID else { return }
+            self.clients[clientID] = String(text[name.upperBound...].dropLast(3))
+        } else if text.hasPrefix("Client ") {
+            let rest = text.dropFirst("Client ".count)
+            for ending in BrokerConnections.endings {
+                guard let range = rest.lastRange(of: ending) else { continue }
+                self.clients[String(rest[..<range.lowerBound])] = nil
+            }
+        }
+    }
+}
+
+extension StringProtocol {
+    fileprivate func firstRange(of word: String) -> Range<Index>? {
+        self.indices.lazy.compactMap { self.range(of: word, at: $0) }.first
+    }
+
+    fileprivate func lastRange(of word: String) -> Range<Index>? {
+        self.indices.reversed().lazy.compactMap { self.range(of: word, at: $0) }.first
+    }
+
+    private func range(of word: String, at start: Index) -> Range<Index>? {
+        guard self[start...].hasPrefix(word) else { return nil }
+        return start..<self.index(start, offsetBy: word.count)
+    }
+}

@@ -1,0 +1,73 @@
+import KiiPushCore
+
+/// The networks that Kii delivers through, by the names of their sections in a send.
+enum PushNetwork: String, CaseIterable, Sendable {
+    case gcm, fcm, apns, jpush, mqtt
+
+    /// The installations that it reaches. Google's old and new network reach the same ones; the new one goes first.
+    var deviceType: InstallationRecord.DeviceType {
+        switch self {
+        case .gcm, .fcm: .android
+        case .apns: .ios
+        case .jpush: .jpush
+        case .mqtt: .mqtt
+        }
+    }
+
+    /// How large a message may be, and what is counted; `nil` where no limit is documented.
+    ///
+    /// - Source: kii-protocol section 6.4. For Apple the reference's number; a guide says 4096.
+    var maximumBytes: Int? {
+        switch self {
+        case .gcm, .fcm, .mqtt: 4096
+        case .apns: 2048
+        case .jpush: nil
+        }
+    }
+
+    /// The key that the app has to have for it; `nil` for MQTT, which needs none.
+    var key: AppSettings.Network? {
+        switch self {
+        case .gcm: .gcm
+        case .fcm: .fcm
+        case .apns: .apns
+        case .jpush: .jpush
+        case .mqtt: nil
+        }
+    }
+}
+
+extension KiiFailure {
+    /// Kii's table has one code for both of Google's networks.
+    static func keyNotFound(_ network: AppSettings.Network) -> KiiFailure {
+        let key =
+            switch network {
+            case .gcm, .fcm: "GCMKEY"
+            case .apns: "APNSKEY"
+            case .jpush: "JPUSHKEY"
+            }
+        return KiiFailure(
+            status: 404,
+            errorCode: "\(key)_NOT_FOUND",
+            message: "The app has no key for \(network.rawValue)."
+        )
+    }
+}
+
+/// One message as one network gets it.
+struct PushRendering: Sendable {
+    let network: PushNetwork
+    /// What is handed to the network: over MQTT the payload itself.
+    let message: [UInt8]
+    /// The bytes that the network's limit counts.
+    let countedBytes: Int
+    /// Whether the network only checks it.
+    var isDryRun = false
+
+    init(_ network: PushNetwork, _ message: JSONValue, counting counted: [JSONValue]? = nil, isDryRun: Bool = false) {
+        self.network = network
+        self.message = message.serialized()
+        self.countedBytes = counted?.reduce(0) { $0 + $1.serialized().count } ?? self.message.count
+        self.isDryRun = isDryRun
+    }
+}
