@@ -120,8 +120,14 @@ package struct EmulatedCloud: Sendable {
         if let fault, !fault.isAfterwards, let refusal = fault.refusal { throw refusal }
         if let limit = self.app.requestLimit { try self.requestWindow.count(limit, now: now) }
         if self.app.isDisabled { throw .appDisabled }
-        let response = try self.dispatch(request, target, now: now)
-        return fault?.refusal?.response ?? response
+        guard let lost = fault?.refusal else { return try self.dispatch(request, target, now: now) }
+        do throws(KiiFailure) {
+            _ = try self.dispatch(request, target, now: now)
+        } catch {
+            // A refusal is lost as any other answer; what was refused has no effects.
+            self.effects = Effects()
+        }
+        return lost.response
     }
 
     private mutating func dispatch(

@@ -52,6 +52,14 @@ import Testing
         expectRefusal(kii.call("PUT", "topics/x", token: admin), "409 TOPIC_ALREADY_EXISTS")
     }
 
+    @Test func aRefusalIsLostAsWell() throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        kii.control("POST", "faults", ["status": 504, "errorCode": "QUERY_TIMEOUT", "afterwards": true])
+        expectRefusal(kii.call("PUT", "topics/x", token: user.token), "504 QUERY_TIMEOUT")
+        expectRefusal(kii.call("PUT", "topics/x", token: user.token), "401 UNAUTHORIZED")
+    }
+
     @Test func faultsComeInTheirOrderAndGoTogether() throws {
         var kii = CloudHarness()
         let user = try kii.user()
