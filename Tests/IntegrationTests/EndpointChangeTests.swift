@@ -1,0 +1,62 @@
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import Testing
+
+/// An endpoint that ends while an agent uses it, and a cloud that keeps it waiting.
+@Suite(.timeLimit(.minutes(3))) struct EndpointChangeTests {
+    private func agent(_ emulator: Emulator, _ runtime: PushRuntime, _ handler: RecordingHandler) -> PushAgent {
+        let configuration = PushAgent.Configuration(app: emulator.app, account: .pseudoUser)
+        var quick = ReconnectPolicy.Configuration()
+        quick.baseDelay = .milliseconds(1)
+        quick.maximumDelay = .milliseconds(2)
+        return PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: quick)
+    }
+
+    @Test func anAgentFollowsItsInstallationToAnotherTopic() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let handler = RecordingHandler()
+            let agent = self.agent(emulator, runtime, handler)
+            let registration = try await agent.register()
+            let admin = try await emulator.adminToken(agent.client)
+            let events = agent.events
+            let call = try await whileRunning(agent) {
+                var isRotated = false
+                for await event in events {
+                    guard case .connected = event else { continue }
+                    if isRotated { break }
+                    try await emulator.control("POST", "installations/\(registration.installationID)/rotate")
+                    isRotated = true
+                }
+                _ = try await agent.client.send(
+                    PushMessage(data: ["n": 1]), toUser: registration.principal.id, token: admin)
+                return await handler.next(1).first
+            }
+            #expect(call?.message.rawPayload["n"]?.int64 == 1)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func anAgentWaitsForAnEndpointAndThenForAQuietCloud() async throws {
+        try await withEmulator { emulator, directory in
+            try await emulator.control("PATCH", "app", ["endpointDelay": 1])
+            let fault: JSONValue = [
+                "path": "/api/apps/*/installations", "status": 429, "errorCode": "TOO_MANY_REQUESTS", "retryAfter": 1,
+            ]
+            try await emulator.control("POST", "faults", fault)
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let handler = RecordingHandler()
+            let agent = self.agent(emulator, runtime, handler)
+            let registration = try await agent.register()
+            let admin = try await emulator.adminToken(agent.client)
+            _ = try await agent.client.send(
+                PushMessage(data: ["n": 1]), toUser: registration.principal.id, token: admin)
+            let calls = try await whileRunning(agent) { await handler.next(1) }
+            #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
+            let faults = try await emulator.control("GET", "faults")
+            #expect(faults == ["faults": []])
+            await runtime.shutdown()
+        }
+    }
+}
