@@ -107,6 +107,13 @@ final class RawConnection {
         return answer
     }
 
+    /// The next bytes, at least one.
+    func receiveBytes() throws -> [UInt8] {
+        guard try !self.input.isEmpty || self.read() else { throw RawHTTP.Failure(what: "closed") }
+        defer { self.input = [] }
+        return self.input
+    }
+
     /// Whether the server has closed the connection.
     func isClosedByPeer() throws -> Bool { try !self.read() }
 

@@ -1,0 +1,96 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// Connections to a real mosquitto, as clients have them and as `/__kii/installations` shows them.
+@Suite(.timeLimit(.minutes(3))) struct PresenceTests {
+    @Test(arguments: [MQTTVersion.v3_1, .v3_1_1], [QoS.atMostOnce, .atLeastOnce])
+    func bothRevisionsReceiveInACleanSession(version: MQTTVersion, qos: QoS) async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let mqtt = try MQTTClient(port: client.emulator.mqttPort, receiver, version: version)
+            #expect(try mqtt.subscribe(to: receiver.topic, qos: qos) == qos)
+            let admin = try await client.adminToken()
+            #expect(try await client.push(7, to: receiver, admin: admin).status == 200)
+            let publish = try mqtt.receivePublish()
+            #expect(publish.topic == receiver.topic)
+            #expect(publish.qos == qos)
+            #expect(!publish.retain)
+            #expect(try JSONValue(parsing: publish.payload)["n"]?.int64 == 7)
+        }
+    }
+
+    @Test func anInstallationIsOnlineWhileAClientIsConnected() async throws {
+        try await withEmulator { client in
+            let (first, second) = (try await client.receiver(), try await client.receiver())
+            #expect(try await client.isOnline(first) == false)
+            var mqtt: MQTTClient? = try MQTTClient(port: client.emulator.mqttPort, first)
+            while try await client.isOnline(first) == false {}
+            #expect(try await client.isOnline(first) == true)
+            // Another connection of the same client takes the place of the first one.
+            mqtt = try MQTTClient(port: client.emulator.mqttPort, first)
+            #expect(try await client.isOnline(first) == true)
+            #expect(try await client.isOnline(second) == false)
+            #expect(mqtt != nil)
+            mqtt = nil
+            while try await client.isOnline(first) == true {}
+            #expect(try await client.isOnline(first) == false)
+        }
+    }
+
+    @Test func aBrokerThatDiedHasNobodyConnected() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let mqtt = try MQTTClient(port: client.emulator.mqttPort, receiver)
+            while try await client.isOnline(receiver) == false {}
+            let broker = try BrokerProcess.require(client.emulator)
+            broker.signal(SIGKILL)
+            // The old connection is not reported once there is another broker.
+            while try await client.isOnline(receiver) == true {}
+            // A send needs the new broker, so it is there when the send is answered.
+            let admin = try await client.adminToken()
+            #expect(try await client.push(1, to: receiver, admin: admin).status == 200)
+            #expect(try await client.isOnline(receiver) == false)
+            let again = try MQTTClient(port: client.emulator.mqttPort, receiver)
+            while try await client.isOnline(receiver) == false {}
+            withExtendedLifetime((mqtt, again)) {}
+        }
+    }
+
+    @Test func theDocumentedLooksWork() async throws {
+        let directory = try TemporaryDirectory()
+        let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Documentation/emulator.md")
+        let text = try String(contentsOf: document, encoding: .utf8)
+        func script(_ name: String) throws -> String {
+            let after = try #require(text.components(separatedBy: "<!-- test: \(name) -->\n```sh\n").dropFirst().first)
+            return try #require(after.components(separatedBy: "\n```").first)
+        }
+        // The lines that find the emulator stand above the controls.
+        let finding = try #require(try script("controls").components(separatedBy: "\n\n").first)
+        let looking = try script("inspection")
+        try await withEmulator(.init(runtimeFile: "\(directory.path)/kii-push/emulator.json")) { client in
+            let receiver = try await client.receiver()
+            let admin = try await client.adminToken()
+            #expect(try await client.push(7, to: receiver, admin: admin).status == 200)
+            let shell = [
+                "XDG_RUNTIME_DIR=\(directory.path)", "bash", "-euo", "pipefail", "-c", finding + "\n" + looking,
+            ]
+            let finished = try await run("env", shell)
+            #expect(finished.code == 0, "\(finished.errors)")
+            #expect(finished.lines.first == "MQTT false")
+            #expect(finished.lines.last?.hasPrefix(#"{"n":7,"sourceURI":"kiicloud://users/"#) == true)
+        }
+    }
+}
+
+extension EmulatorClient {
+    /// What `/__kii/installations` says of the receiver's; `nil` when it is not known.
+    fileprivate func isOnline(_ receiver: Receiver) async throws -> Bool? {
+        let shown = try await self.control("GET", "installations").json["installations"]?.array
+        let installation = shown?.first { $0["installationID"]?.string == receiver.installationID }
+        return try #require(installation)["online"]?.bool
+    }
+}

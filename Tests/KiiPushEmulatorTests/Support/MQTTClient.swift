@@ -1,0 +1,56 @@
+import KiiPushCore
+import Testing
+
+/// The plainest MQTT client: one connection, one packet at a time, a clean session.
+final class MQTTClient {
+    private let connection: RawConnection
+    private let version: MQTTVersion
+    private var decoder: FrameDecoder
+    private var received: [MQTTPacket] = []
+
+    /// Connects as `receiver` and expects to be let in.
+    init(port: UInt16, _ receiver: Receiver, version: MQTTVersion = .v3_1_1) throws {
+        self.connection = try RawConnection(port: port)
+        self.version = version
+        self.decoder = FrameDecoder(version: version)
+        try self.send(
+            .connect(
+                MQTTConnect(
+                    version: version,
+                    clientID: receiver.topic,
+                    cleanSession: true,
+                    keepAlive: 300,
+                    username: receiver.username,
+                    password: Secret(receiver.password)
+                )
+            )
+        )
+        guard case .connack(let connack) = try self.receive() else { throw RawHTTP.Failure(what: "no CONNACK") }
+        try #require(connack.code == .accepted)
+    }
+
+    /// Returns what the broker grants.
+    func subscribe(to topic: String, qos: QoS) throws -> QoS? {
+        try self.send(.subscribe(MQTTSubscribe(packetID: 1, entries: [.init(filter: topic, qos: qos)])))
+        guard case .suback(let suback) = try self.receive() else { throw RawHTTP.Failure(what: "no SUBACK") }
+        return try #require(suback.grants.first)
+    }
+
+    func receivePublish() throws -> MQTTPublish {
+        guard case .publish(let publish) = try self.receive() else { throw RawHTTP.Failure(what: "no PUBLISH") }
+        return publish
+    }
+
+    private func send(_ packet: MQTTPacket) throws {
+        var bytes: [UInt8] = []
+        try packet.encode(into: &bytes, version: self.version)
+        try self.connection.send(bytes)
+    }
+
+    private func receive() throws -> MQTTPacket {
+        while self.received.isEmpty {
+            self.received = try self.decoder.packets(from: try self.connection.receiveBytes())
+        }
+        return self.received.removeFirst()
+    }
+}
