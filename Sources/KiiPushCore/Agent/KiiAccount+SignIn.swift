@@ -17,7 +17,7 @@ extension KiiAccount {
         case .user(let name, let password, let createsIfMissing):
             if createsIfMissing {
                 do {
-                    _ = try await client.registerUser(UserRegistration(loginName: name, password: password))
+                    _ = try await client.registerUser(UserRegistration(name: name, password: password))
                 } catch let error as KiiError where error.errorCode == .userAlreadyExists {}
             }
             return try await client.login(username: name, password: password)
@@ -37,6 +37,23 @@ extension KiiAccount {
         switch self {
         case .pseudoUser: false
         case .user(_, let password, _), .thing(_, let password, _): !password.reveal().isEmpty
+        }
+    }
+}
+
+extension UserRegistration {
+    /// A user who is to sign in by `name`, in any of the forms that signing in takes.
+    fileprivate init(name: String, password: Secret) {
+        if name.hasPrefix("EMAIL:") {
+            self.init(emailAddress: String(name.dropFirst("EMAIL:".count)), password: password)
+        } else if name.hasPrefix("PHONE:") {
+            self.init(phoneNumber: String(name.dropFirst("PHONE:".count)), password: password)
+        } else if name.contains("@") {
+            self.init(emailAddress: name, password: password)
+        } else if name.hasPrefix("+") {
+            self.init(phoneNumber: name, password: password)
+        } else {
+            self.init(loginName: name, password: password)
         }
     }
 }

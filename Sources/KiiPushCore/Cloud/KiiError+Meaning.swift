@@ -4,7 +4,13 @@ extension KiiError {
     ///
     /// - Source: `authenticatedPrincipalID` in Kii's answers with `UNAUTHORIZED`
     var refusesToken: Bool {
-        guard self.status == 401 || self.errorCode == .wrongToken else { return false }
+        switch self.errorCode {
+        case KiiErrorCode.wrongToken: return true
+        // These are about a password, or about whom no token helps.
+        case KiiErrorCode.wrongPassword, KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled: return false
+        default: break
+        }
+        guard self.status == 401 else { return false }
         return (self.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
     }
 

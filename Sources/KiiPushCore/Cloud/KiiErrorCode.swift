@@ -34,6 +34,8 @@ extension KiiErrorCode {
     public static let appDisabled = Self(rawValue: "APP_DISABLED")
     /// 403: the app does not have this feature.
     public static let operationNotSupported = Self(rawValue: "OPERATION_NOT_SUPPORTED")
+    /// 403: the principal is of a kind that cannot do this, as a pseudo user cannot change a password.
+    public static let operationNotAllowed = Self(rawValue: "OPERATION_NOT_ALLOWED")
     /// 403: the verification code is wrong.
     public static let invalidVerificationCode = Self(rawValue: "INVALID_VERIFICATION_CODE")
 }
@@ -109,6 +111,8 @@ extension KiiErrorCode {
     public static let invalidBucket = Self(rawValue: "INVALID_BUCKET")
     /// 400: the object's ID is not acceptable.
     public static let invalidObjectID = Self(rawValue: "INVALID_OBJECT_ID")
+    /// 400: the new password is too short.
+    public static let passwordTooShort = Self(rawValue: "PASSWORD_TOO_SHORT")
     /// 400: the token request is not acceptable.
     public static let oauth2Error = Self(rawValue: "OAUTH2_ERROR")
 }

@@ -99,6 +99,17 @@ package struct KiiFields: Sendable {
         try self.optionalInteger(keys).map { Timestamp(millisecondsSinceEpoch: $0) }
     }
 
+    /// What asks for a list's next page; `nil` on the last one.
+    package func paginationKey() throws(KiiResponseError) -> String? {
+        guard let key = try self.optionalString("paginationKey"), !key.isEmpty else { return nil }
+        return key
+    }
+
+    /// The members but those that `isNamed` tells.
+    package func members(except isNamed: (String) -> Bool) -> JSONValue {
+        .object((self.value.members ?? []).filter { !isNamed($0.key) }.map { ($0.key, $0.value) })
+    }
+
     /// An array of objects that must be there.
     package func objects(_ key: String) throws(KiiResponseError) -> [KiiFields] {
         var objects: [KiiFields] = []

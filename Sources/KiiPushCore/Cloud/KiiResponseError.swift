@@ -51,6 +51,14 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         self.pointer = pointer
     }
 
+    /// Makes an error about a member of an answer with status 200 that was read before.
+    init(_ problem: Problem, at key: String, of operation: KiiOperation) {
+        self.operation = operation
+        self.status = 200
+        self.problem = problem
+        self.pointer = JSONPointer(tokens: [key])
+    }
+
     /// One line: which call, what is wrong with its answer, and what to check.
     public var description: String {
         "\(self.operation) answered \(self.status), but \(self.defect); "

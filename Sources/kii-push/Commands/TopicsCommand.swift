@@ -31,8 +31,7 @@ struct TopicsCommand: ParsableCommand {
             let registration = try session.registration()
             let own = try session.own()
             let scope = try scope.resolved(for: registration.principal)
-            let topics = try await own.withToken { try await session.client.topics(in: scope, token: $0.token) }
-            for topic in topics {
+            for try await topic in KiiList(ListTopics(in: scope), session: own) {
                 if subscribed {
                     let check = CheckSubscription(of: registration.principal, to: .topic(topic))
                     guard try await own.execute(check) else { continue }

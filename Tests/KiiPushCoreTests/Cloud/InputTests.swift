@@ -104,7 +104,7 @@ private let segmentRows: [InputRow] = ["", ".", ".."].flatMap { id -> [InputRow]
 }
 
 private let accountRows: [InputRow] =
-    ["", "ab", "with space", "a/b", "ä-name", String(repeating: "n", count: 65)].map { name in
+    ["", "ab", "with space", "a/b", "ä-name", String(repeating: "n", count: 65)].map { (name: String) in
         InputRow(name: "login name \(name)", field: .loginName) {
             _ = try await $0.registerUser(UserRegistration(loginName: name, password: "good"))
         }
@@ -186,10 +186,10 @@ private let installationRows: [InputRow] = [
         try await $0.deleteInstallation(.registration(DeviceType(rawValue: ""), "r"), token: testToken)
     },
     InputRow(name: "a list of nobody's", field: .userID) {
-        _ = try await $0.installations(of: .user(""), token: testToken)
+        _ = try await $0.installations(of: .user(""), token: testToken).all()
     },
     InputRow(name: "a list of nothing's", field: .thingID) {
-        _ = try await $0.installations(of: .thing(""), token: testToken)
+        _ = try await $0.installations(of: .thing(""), token: testToken).all()
     },
 ]
 

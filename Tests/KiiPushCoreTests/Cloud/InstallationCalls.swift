@@ -55,21 +55,21 @@ let installationCalls: [EndpointRow] = [
         authorization: bearerField, successes: [200], reply: #"{"installations":[{"installationID":"i1"}],"x":null}"#,
         refusals: []
     ) { client in
-        let installations = try await client.installations(of: .user("u1&x"), token: testToken)
+        let installations = try await client.installations(of: .user("u1&x"), token: testToken).all()
         #expect(installations == [Installation(id: "i1")])
     },
     EndpointRow(
         name: "list the installations of a thing", method: "GET", target: "/apps/a1/installations?thingID=th.1",
         authorization: bearerField, successes: [200], reply: #"{"installations":[]}"#, refusals: []
     ) { client in
-        let answer = try await client.installations(of: lamp, token: testToken)
+        let answer = try await client.installations(of: lamp, token: testToken).all()
         #expect(answer.isEmpty)
     },
     EndpointRow(
         name: "list all installations", method: "GET", target: "/apps/a1/installations", authorization: bearerField,
         successes: [200], reply: #"{"installations":[]}"#, refusals: []
     ) { client in
-        let answer = try await client.installations(of: nil, token: testToken)
+        let answer = try await client.installations(of: nil, token: testToken).all()
         #expect(answer.isEmpty)
     },
     EndpointRow(

@@ -77,7 +77,7 @@ import Testing
             .status(200, #"{"topics":[{"topicID":"a"}],"paginationKey":"1"}"#),
             .status(200, #"{"topics":[],"paginationKey":"2"}"#),
             .status(200, #"{"topics":[{"topicID":"b"}],"paginationKey":""}"#)
-        ) { try await $0.topics(in: .user("u1"), token: testToken) }
+        ) { try await $0.topics(in: .user("u1"), token: testToken).all() }
         #expect(try result.get() == [Topic("a", in: .user("u1")), Topic("b", in: .user("u1"))])
         let queries = requests.map { $0.url.split(separator: "?").dropFirst().first.map(String.init) }
         #expect(queries == [nil, "paginationKey=1", "paginationKey=2"])
@@ -87,7 +87,7 @@ import Testing
         let (requests, result) = await exchange(
             .status(200, #"{"topics":[],"paginationKey":"1"}"#), .status(200, #"{"topics":[],"paginationKey":"2"}"#),
             .status(200, #"{"topics":[],"paginationKey":"1"}"#)
-        ) { try await $0.topics(in: .app, token: testToken) }
+        ) { try await $0.topics(in: .app, token: testToken).all() }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
         #expect(error?.problem == .repeatedPage)
         #expect(error?.pointer == JSONPointer("/paginationKey"))

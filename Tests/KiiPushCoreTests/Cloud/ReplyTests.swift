@@ -86,7 +86,7 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
             .wrongType(.string)),
     ])
     func aBadListIsNamedByItsPlace(_ row: ReplyRow) async throws {
-        try await self.expect(row) { try await $0.installations(of: nil, token: testToken) }
+        try await self.expect(row) { try await $0.installations(of: nil, token: testToken).all() }
     }
 
     @Test func everyOtherReplyNeedsItsID() async throws {

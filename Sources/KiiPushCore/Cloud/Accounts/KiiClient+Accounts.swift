@@ -53,11 +53,52 @@ extension KiiClient {
         try await self.login(.administrator(clientID: clientID, clientSecret: clientSecret))
     }
 
+    /// Gets a token for what anybody may do who has the app's ID and key.
+    ///
+    /// - Throws: As ``login(_:expiresAt:)``.
+    public func loginAnonymously() async throws -> AccessToken {
+        try await self.login(.anonymous(self.app))
+    }
+
     /// Exchanges a token for a new one by its refresh token. Both old ones are void afterwards.
     ///
     /// - Throws: ``KiiInputError`` when `token` has no refresh token; ``KiiError`` with
     ///   ``KiiErrorCode/wrongRefreshToken`` when it was used before; otherwise see ``KiiClient``.
     public func refresh(_ token: AccessToken) async throws -> AccessToken {
         try await self.login(.refresh(token.refreshToken ?? Secret(""), of: token.principal))
+    }
+
+    /// Reads what the cloud knows about a user; by default about the one whom the token belongs to, which is how a token
+    /// is found good.
+    ///
+    /// - Throws: ``KiiError`` with status 401 or 403 when the token is not good, with ``KiiErrorCode/userNotFound`` when
+    ///   there is no such user; otherwise see ``KiiClient``.
+    public func user(_ reference: UserReference = .me, token: Secret) async throws -> KiiUser {
+        try await self.execute(GetUser(reference), token: token)
+    }
+
+    /// Changes a user's password. Every token of the user ends, this one included.
+    ///
+    /// - Parameters:
+    ///   - oldPassword: The password so far; `nil` with an administrator's token.
+    ///   - newPassword: The password from now on: 4 to 50 printable ASCII characters.
+    ///   - user: Whose. Default: the token's.
+    ///   - token: The user's or an administrator's token.
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/wrongPassword``; otherwise see ``KiiClient``.
+    public func changePassword(
+        from oldPassword: Secret?,
+        to newPassword: Secret,
+        of user: UserReference = .me,
+        token: Secret
+    ) async throws {
+        try await self.execute(ChangePassword(from: oldPassword, to: newPassword, of: user), token: token)
+    }
+
+    /// Reads what the cloud knows about a thing.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/thingNotFound`` when there is no such thing; otherwise see
+    ///   ``KiiClient``.
+    public func thing(_ reference: ThingReference, token: Secret) async throws -> KiiThing {
+        try await self.execute(GetThing(reference), token: token)
     }
 }

@@ -4,12 +4,15 @@
 public struct RequestToken: KiiEndpoint {
     /// What proves the identity.
     public enum Grant: Sendable, Hashable {
-        /// A user's login name, e-mail address or phone number (also as `EMAIL:…` and `PHONE:…`), and password.
+        /// A user's name and password. The name is a login name, an e-mail address or an international phone number as
+        /// it is, or one that says which: ``user(emailAddress:password:)``, ``user(phoneNumber:password:)``.
         case user(name: String, password: Secret)
         /// A thing's vendor thing ID and password.
         case thing(vendorThingID: String, password: Secret)
         /// An app administrator's ClientID and ClientSecret, from the developer portal.
         case administrator(clientID: String, clientSecret: Secret)
+        /// The app itself: a token for what anybody may do who has the app's ID and key.
+        case anonymous(KiiApp)
         /// A refresh token, and whose it is, since the answer does not tell users from things.
         case refresh(Secret, of: Principal?)
     }
@@ -34,9 +37,12 @@ public struct RequestToken: KiiEndpoint {
     /// 200.
     public var successStatuses: Set<Int> { [200] }
 
-    /// The app's ID and key, except for an administrator: RFC 6749 section 2.3 allows one proof of a client only.
+    /// The app's ID and key, except for an administrator and an anonymous caller: RFC 6749 section 2.3 allows one proof of a client only.
     public var authorization: KiiAuthorization {
-        if case .administrator = self.grant { .none } else { .app }
+        switch self.grant {
+        case .administrator, .anonymous: .none
+        case .user, .thing, .refresh: .app
+        }
     }
 
     /// The password, client secret or refresh token.
@@ -44,6 +50,7 @@ public struct RequestToken: KiiEndpoint {
         switch self.grant {
         case .user(_, let secret), .thing(_, let secret), .administrator(_, let secret), .refresh(let secret, _):
             [secret]
+        case .anonymous(let app): [app.appKey]
         }
     }
 
@@ -61,16 +68,21 @@ public struct RequestToken: KiiEndpoint {
                 ("password", JSONValue(password.reveal())),
             ]
         case .administrator(let clientID, let clientSecret):
-            fields = [
-                ("grant_type", "client_credentials"), ("client_id", JSONValue(clientID)),
-                ("client_secret", JSONValue(clientSecret.reveal())),
-            ]
+            fields = RequestToken.clientFields(clientID, clientSecret)
+        case .anonymous(let app): fields = RequestToken.clientFields(app.appID, app.appKey)
         case .refresh(let token, _):
             fields = [("grant_type", "refresh_token"), ("refresh_token", JSONValue(token.reveal()))]
         }
         // Milliseconds here, though the answer's `expires_in` is in seconds.
         if let expiresAt { fields.append(("expiresAt", JSONValue(expiresAt.millisecondsSinceEpoch))) }
         return .json(.object(fields), mediaType: "application/vnd.kii.OauthTokenRequest+json")
+    }
+
+    private static func clientFields(_ id: String, _ secret: Secret) -> [(String, JSONValue)] {
+        [
+            ("grant_type", "client_credentials"), ("client_id", JSONValue(id)),
+            ("client_secret", JSONValue(secret.reveal())),
+        ]
     }
 
     /// `/apps/{appID}/oauth2/token`.
@@ -90,6 +102,8 @@ public struct RequestToken: KiiEndpoint {
         case .administrator(let clientID, let clientSecret):
             try RequestToken.refuseEmpty(clientID, .clientID)
             try RequestToken.refuseEmpty(clientSecret.reveal(), .clientSecret)
+        // The client checks the app.
+        case .anonymous: break
         case .refresh(let token, _): try RequestToken.refuseEmpty(token.reveal(), .refreshToken)
         }
     }
@@ -105,7 +119,7 @@ public struct RequestToken: KiiEndpoint {
         switch self.grant {
         case .user: principal = .user(try fields.string("id"))
         case .thing: principal = .thing(try fields.string("id"))
-        case .administrator: principal = nil
+        case .administrator, .anonymous: principal = nil
         case .refresh(_, let owner): principal = owner
         }
         return AccessToken(
@@ -123,5 +137,25 @@ public struct RequestToken: KiiEndpoint {
         let end = now.millisecondsSinceEpoch.addingReportingOverflow(milliseconds.partialValue)
         guard !milliseconds.overflow, !end.overflow else { return nil }
         return Timestamp(millisecondsSinceEpoch: end.partialValue)
+    }
+}
+
+extension RequestToken.Grant {
+    /// A user's e-mail address and password, where the address could be taken for a login name.
+    ///
+    /// - Source: Kii's guide on signing in, `EMAIL:{address}`
+    public static func user(emailAddress: String, password: Secret) -> Self {
+        .user(name: "EMAIL:" + emailAddress, password: password)
+    }
+
+    /// A user's phone number and password, where the number could be taken for a login name.
+    ///
+    /// - Parameters:
+    ///   - phoneNumber: An international number such as `+819012345678`, or a country and a local one such as
+    ///     `JP-09012345678`.
+    ///   - password: The password.
+    /// - Source: Kii's guide on signing in, `PHONE:{number}`
+    public static func user(phoneNumber: String, password: Secret) -> Self {
+        .user(name: "PHONE:" + phoneNumber, password: password)
     }
 }

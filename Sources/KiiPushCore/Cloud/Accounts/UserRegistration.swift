@@ -11,9 +11,17 @@ public struct UserRegistration: Sendable, Hashable {
     /// What people see, and what else the app keeps about the user.
     public var profile: UserProfile
 
-    /// Describes a user.
-    public init(loginName: String, password: Secret, profile: UserProfile = UserProfile()) {
+    /// Describes a user, who needs at least one of the three names.
+    public init(
+        loginName: String? = nil,
+        emailAddress: String? = nil,
+        phoneNumber: String? = nil,
+        password: Secret,
+        profile: UserProfile = UserProfile()
+    ) {
         self.loginName = loginName
+        self.emailAddress = emailAddress
+        self.phoneNumber = phoneNumber
         self.password = password
         self.profile = profile
     }
@@ -28,11 +36,15 @@ public struct UserRegistration: Sendable, Hashable {
                 throw KiiInputError(.loginName, rule: "3 to 64 of A-Z a-z 0-9 - _ .")
             }
         }
-        let bytes = self.password.reveal().utf8
+        try Self.validate(password: self.password)
+        try self.profile.validate()
+    }
+
+    static func validate(password: Secret) throws(KiiInputError) {
+        let bytes = password.reveal().utf8
         guard (4...50).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw KiiInputError(.password, rule: "4 to 50 printable ASCII characters")
         }
-        try self.profile.validate()
     }
 
     var fields: [(String, JSONValue)] {
@@ -69,15 +81,25 @@ public struct UserProfile: Sendable, Hashable {
     }
 
     private static let reservedNames: Set<String> = [
-        "loginName", "emailAddress", "phoneNumber", "phoneNumberVerified", "password", "displayName", "country",
-        "locale", "userID",
+        "loginName", "emailAddress", "emailAddressVerified", "phoneNumber", "phoneNumberVerified", "password",
+        "displayName", "country", "locale", "userID", "internalUserID",
     ]
+
+    /// Whether Kii uses the name itself.
+    static func isReserved(_ name: String) -> Bool { name.hasPrefix("_") || Self.reservedNames.contains(name) }
+
+    init(_ fields: KiiFields) throws(KiiResponseError) {
+        self.displayName = try fields.optionalString("displayName")
+        self.country = try fields.optionalString("country")
+        self.locale = try fields.optionalString("locale")
+        self.customFields = fields.members(except: Self.isReserved)
+    }
 
     func validate() throws(KiiInputError) {
         guard let members = self.customFields.members else {
             throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
         }
-        for member in members where member.key.hasPrefix("_") || Self.reservedNames.contains(member.key) {
+        for member in members where Self.isReserved(member.key) {
             throw KiiInputError(
                 .fields, at: JSONPointer(tokens: [member.key]), rule: "under a key that Kii does not use itself")
         }

@@ -54,18 +54,26 @@ public struct DeleteInstallation: KiiEndpoint {
     public func validate() throws(KiiInputError) { try self.reference.validate() }
 }
 
-/// Lists the installations of one owner, or, for an administrator, of the whole app.
+/// Lists the installations of one owner, or, for an administrator, of the whole app, one page at a time.
+///
+/// Kii's reference shows no pages here; a `paginationKey` is followed all the same, as in its other lists.
 ///
 /// A user's list does not hold the installations of the things that the user owns.
 ///
 /// - Source: `GET /apps/{appID}/installations[?userID=…|?thingID=…]`
-public struct ListInstallations: KiiEndpoint {
+public struct ListInstallations: KiiListEndpoint {
+    /// Installations.
+    public typealias Element = Installation
+
     /// Whose installations; `nil` means the app's, for an administrator's token only.
     public var owner: Principal?
+    /// What ``KiiPage/paginationKey`` of the page before said. `nil` for the first page.
+    public var paginationKey: String?
 
     /// Makes the call.
-    public init(of owner: Principal?) {
+    public init(of owner: Principal?, paginationKey: String? = nil) {
         self.owner = owner
+        self.paginationKey = paginationKey
     }
 
     /// GET.
@@ -73,13 +81,15 @@ public struct ListInstallations: KiiEndpoint {
     /// 200.
     public var successStatuses: Set<Int> { [200] }
 
-    /// `userID` or `thingID`.
+    /// `userID` or `thingID`, and `paginationKey`, if there is one.
     public var query: [KiiQueryItem] {
-        switch self.owner {
-        case .user(let id): [KiiQueryItem("userID", id)]
-        case .thing(let id): [KiiQueryItem("thingID", id)]
-        case nil: []
-        }
+        let owner =
+            switch self.owner {
+            case .user(let id): [KiiQueryItem("userID", id)]
+            case .thing(let id): [KiiQueryItem("thingID", id)]
+            case nil: [KiiQueryItem]()
+            }
+        return owner + (self.paginationKey.map { [KiiQueryItem("paginationKey", $0)] } ?? [])
     }
 
     /// `/apps/{appID}/installations`.
@@ -94,10 +104,11 @@ public struct ListInstallations: KiiEndpoint {
         throw KiiInputError(.thingID, rule: "not empty")
     }
 
-    /// Reads `installations`.
-    public func decode(_ response: KiiResponse) throws(KiiResponseError) -> [Installation] {
+    /// Reads `installations` and `paginationKey`.
+    public func decode(_ response: KiiResponse) throws(KiiResponseError) -> KiiPage<Installation> {
+        let fields = try response.fields()
         var installations: [Installation] = []
-        for fields in try response.fields().objects("installations") { installations.append(try Installation(fields)) }
-        return installations
+        for one in try fields.objects("installations") { installations.append(try Installation(one)) }
+        return KiiPage(installations, paginationKey: try fields.paginationKey())
     }
 }

@@ -28,11 +28,10 @@ extension KiiClient {
         try await self.execute(GetInstallation(reference), token: token)
     }
 
-    /// Lists the installations of `owner`, or with `nil` and an administrator's token, of the whole app.
-    ///
-    /// - Throws: See ``KiiClient``.
-    public func installations(of owner: Principal?, token: Secret) async throws -> [Installation] {
-        try await self.execute(ListInstallations(of: owner), token: token)
+    /// The installations of `owner`, or with `nil` and an administrator's token, of the whole app, read page after page
+    /// as far as they are looked at.
+    public func installations(of owner: Principal?, token: Secret) -> KiiList<Installation> {
+        KiiList(ListInstallations(of: owner), client: self, token: token)
     }
 
     /// Removes an installation.

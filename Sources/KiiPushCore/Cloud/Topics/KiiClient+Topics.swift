@@ -37,23 +37,16 @@ extension KiiClient {
     ///   - paginationKey: What the page before said. Default `nil`: the first page.
     ///   - token: The token.
     /// - Throws: See ``KiiClient``.
-    public func topicPage(in scope: Scope, paginationKey: String? = nil, token: Secret) async throws -> TopicPage {
+    public func topicPage(
+        in scope: Scope,
+        paginationKey: String? = nil,
+        token: Secret
+    ) async throws -> KiiPage<Topic> {
         try await self.execute(ListTopics(in: scope, paginationKey: paginationKey), token: token)
     }
 
-    /// Reads all of a scope's topics, page after page.
-    ///
-    /// - Throws: ``KiiResponseError`` when the pages run in a circle; otherwise see ``KiiClient``.
-    public func topics(in scope: Scope, token: Secret) async throws -> [Topic] {
-        var topics: [Topic] = []
-        var call = ListTopics(in: scope)
-        while true {
-            try Task.checkCancellation()
-            let page = try await self.execute(call, token: token)
-            topics += page.topics
-            guard let next = page.paginationKey else { return topics }
-            call.keysRead.insert(next)
-            call.paginationKey = next
-        }
+    /// A scope's topics, read page after page as far as they are looked at.
+    public func topics(in scope: Scope, token: Secret) -> KiiList<Topic> {
+        KiiList(ListTopics(in: scope), client: self, token: token)
     }
 }

@@ -1,0 +1,147 @@
+import KiiPushCore
+import Testing
+
+/// Users and things as they are looked up, and the forms in which they sign in.
+@Suite struct AccountLookupTests {
+    private static let user = #"""
+        {"userID":"u1","internalUserID":9223372036854775807,"loginName":"alice","displayName":"Al","country":"JP",
+        "emailAddress":"a@x.test","emailAddressVerified":true,"phoneNumber":"+8190","phoneNumberVerified":false,
+        "_hasPassword":true,"_other":1,"age":7}
+        """#
+
+    @Test(arguments: [
+        (UserReference.me, "/users/me"), (.id("u 1"), "/users/u%201"), (.loginName("al"), "/users/LOGIN_NAME:al"),
+        (.emailAddress("a/b@x.test"), "/users/EMAIL:a%2Fb%40x.test"), (.phoneNumber("+8190"), "/users/PHONE:%2B8190"),
+    ])
+    func aUserIsReadByEachOfTheNames(_ reference: UserReference, path: String) async throws {
+        let (requests, result) = await exchange(.status(200, Self.user)) {
+            try await $0.user(reference, token: testToken)
+        }
+        #expect(requests.map(\.url) == ["https://cloud.test/api/apps/a1" + path])
+        #expect(requests.first?.method == "GET")
+        let user = try result.get()
+        #expect(user.userID == "u1" && user.loginName == "alice" && user.hasPassword == true)
+        #expect(user.emailAddress == "a@x.test" && user.isEmailAddressVerified == true)
+        #expect(user.phoneNumber == "+8190" && user.isPhoneNumberVerified == false)
+        #expect(user.profile == UserProfile(displayName: "Al", country: "JP", customFields: ["age": 7]))
+    }
+
+    @Test func aStrangerIsReadWithWhatIsThere() async throws {
+        let (_, result) = await exchange(.status(200, #"{"userID":"u1","displayName":null}"#)) {
+            try await $0.user(token: testToken)
+        }
+        #expect(try result.get() == KiiUser(userID: "u1"))
+    }
+
+    @Test(arguments: [
+        (ThingReference.id("th.1"), "/things/th.1"), (.vendorThingID("v-1"), "/things/VENDOR_THING_ID:v-1"),
+    ])
+    func aThingIsReadByEachOfTheNames(_ reference: ThingReference, path: String) async throws {
+        let body = #"""
+            {"_thingID":"th.1","_vendorThingID":"v-1","_thingType":"lamp","_created":1411490350034,"_vendor":"ACME",
+            "colour":"red"}
+            """#
+        let (requests, result) = await exchange(.status(200, body)) { try await $0.thing(reference, token: testToken) }
+        #expect(requests.map(\.url) == ["https://cloud.test/api/apps/a1" + path])
+        let expected = KiiThing(
+            thingID: "th.1", vendorThingID: "v-1", thingType: "lamp",
+            createdAt: Timestamp(millisecondsSinceEpoch: 1_411_490_350_034),
+            fields: ["_vendor": "ACME", "colour": "red"])
+        #expect(try result.get() == expected)
+    }
+
+    @Test func aPasswordIsChangedByItsOwnerAndByAnAdministrator() async throws {
+        let (own, ownResult) = await exchange(.status(204)) {
+            try await $0.changePassword(from: "old pw", to: "new pw", token: testToken)
+        }
+        #expect(throws: Never.self) { try ownResult.get() }
+        #expect(own.first?.method == "PUT")
+        #expect(own.first?.url == "https://cloud.test/api/apps/a1/users/me/password")
+        #expect(own.first?.fields.last == HTTPField("Content-Type", vendorPrefix + "ChangePasswordRequest+json"))
+        #expect(
+            String(decoding: own.first?.body ?? [], as: UTF8.self)
+                == #"{"newPassword":"new pw","oldPassword":"old pw"}"#)
+        let (admin, _) = await exchange(.status(204)) {
+            try await $0.changePassword(from: nil, to: "new pw", of: .id("u1"), token: testToken)
+        }
+        #expect(admin.first?.url == "https://cloud.test/api/apps/a1/users/u1/password")
+        #expect(String(decoding: admin.first?.body ?? [], as: UTF8.self) == #"{"newPassword":"new pw"}"#)
+        #expect(!ChangePassword(from: "old pw", to: "new pw").isIdempotent)
+    }
+
+    @Test func aWrongOldPasswordIsNoMatterOfTheToken() async throws {
+        let fixture = SessionFixture()
+        let session = fixture.session()
+        let wrong = KiiError(
+            operation: KiiOperation(method: .put, path: "/"), status: 401, errorCode: .wrongPassword)
+        await #expect(throws: wrong) { try await session.withToken { _ in throw wrong } }
+        #expect(fixture.cloud.logins == 1)
+    }
+
+    @Test func anErrorTellsNeitherPassword() async throws {
+        let echo = HTTPResponse.status(400, #"{"errorCode":"PASSWORD_TOO_SHORT","message":"old pw new pw"}"#)
+        let (_, result) = await exchange(echo) {
+            try await $0.changePassword(from: "old pw", to: "new pw", token: testToken)
+        }
+        let error = try #require(#expect(throws: KiiError.self) { try result.get() })
+        #expect(error.errorCode == .passwordTooShort)
+        #expect(!"\(error)".contains("old pw") && !"\(error)".contains("new pw"))
+    }
+
+    @Test(arguments: [
+        (RequestToken.Grant.user(name: "alice", password: "pw"), #""username":"alice""#),
+        (.user(emailAddress: "a@x.test", password: "pw"), #""username":"EMAIL:a@x.test""#),
+        (.user(phoneNumber: "+8190", password: "pw"), #""username":"PHONE:+8190""#),
+        (.user(phoneNumber: "JP-090", password: "pw"), #""username":"PHONE:JP-090""#),
+        (.anonymous(testApp), #""grant_type":"client_credentials","client_id":"a1","client_secret":"k-secret""#),
+    ])
+    func everyoneSignsInByTheirForm(_ grant: RequestToken.Grant, expected: String) async throws {
+        let reply = #"{"id":"u1","access_token":"at","expires_in":9223372036854775}"#
+        let (requests, result) = await exchange(.status(200, reply)) { try await $0.login(grant) }
+        let body = String(decoding: requests.first?.body ?? [], as: UTF8.self)
+        #expect(body.contains(expected))
+        let token = try result.get()
+        #expect(token.token == "at")
+        if case .anonymous = grant {
+            #expect(token.principal == nil)
+            #expect(requests.first?.fields.contains { $0.name == "Authorization" } == false)
+        } else {
+            #expect(token.principal == alice)
+        }
+    }
+
+    @Test(arguments: [
+        (UserRegistration(emailAddress: "a@x.test", password: "pass"), #""emailAddress":"a@x.test""#),
+        (UserRegistration(phoneNumber: "+8190", password: "pass"), #""phoneNumber":"+8190""#),
+    ])
+    func aUserIsRegisteredByAddressOrNumberAlone(_ registration: UserRegistration, expected: String) async throws {
+        let (requests, result) = await exchange(.status(201, #"{"userID":"u1"}"#)) {
+            try await $0.registerUser(registration)
+        }
+        #expect(try result.get() == RegisteredUser(userID: "u1", loginName: nil))
+        #expect(String(decoding: requests.first?.body ?? [], as: UTF8.self) == #"{\#(expected),"password":"pass"}"#)
+    }
+
+    @Test func aRegistrationAndALookupWithoutANameAreRefused() async throws {
+        for call: @Sendable (KiiClient) async throws -> Void in [
+            { _ = try await $0.registerUser(UserRegistration(password: "pass")) },
+            { _ = try await $0.user(.id(""), token: testToken) },
+            { _ = try await $0.user(.loginName(""), token: testToken) },
+            { _ = try await $0.user(.emailAddress(""), token: testToken) },
+            { _ = try await $0.user(.phoneNumber(""), token: testToken) },
+            { _ = try await $0.thing(.vendorThingID("a b"), token: testToken) },
+            { try await $0.changePassword(from: "old pw", to: "new", token: testToken) },
+        ] {
+            let (requests, result) = await exchange(.status(200), body: call)
+            #expect(throws: KiiInputError.self) { try result.get() }
+            #expect(requests.isEmpty)
+        }
+    }
+
+    @Test func everySiteHasBothRoots() {
+        for site in KiiSite.allCases {
+            #expect(site.baseURL.hasSuffix(".kii.com/api"))
+            #expect(site.thingIFBaseURL == site.baseURL.dropLast(3) + "thing-if")
+        }
+    }
+}
