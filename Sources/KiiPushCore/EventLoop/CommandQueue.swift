@@ -55,8 +55,7 @@ final class CommandQueue: Sendable {
         }
     }
 
-    // Under the lock, so that it cannot come after the loop has seen the queue closed and freed what is woken. One
-    // wake-up a sleep: the write to libcurl's pipe costs more than the rest of an append.
+    // One wake-up a sleep: it costs more than the rest of an append.
     private func wake(_ state: inout State) {
         guard state.isAsleep else { return }
         state.isAsleep = false

@@ -2,7 +2,7 @@ import CCurl
 
 /// The libcurl that this process runs on.
 package enum CurlLibrary {
-    /// 7.68.0 brought `curl_multi_wakeup`, without which no other thread can interrupt the loop's sleep.
+    /// 7.68.0, the oldest that this is written against.
     static let oldestVersion: UInt32 = 0x07_44_00
 
     /// Initialises libcurl once per process and checks its version; later calls return the first one's outcome.

@@ -1,6 +1,6 @@
 import CCurl
 
-/// One curl multi handle. Touched on the loop thread only, but for ``Waker``.
+/// One curl multi handle. Touched on the loop thread only.
 final class CurlMulti {
     let raw: UnsafeMutableRawPointer
 
@@ -43,22 +43,5 @@ final class CurlMulti {
             let text = String(cString: curl_multi_strerror(code))
             throw TransportError(.other, detail: "libcurl's multi interface failed: \(text)")
         }
-    }
-}
-
-/// What interrupts the loop's sleep from any thread.
-struct Waker: @unchecked Sendable {
-    // Proof for @unchecked Sendable: `curl_multi_wakeup` is the one function that libcurl allows on a multi handle from
-    // another thread (curl_multi_wakeup(3)), and nothing else is called here. ``CommandQueue`` calls it under its lock
-    // and only while it is open, and closes before the loop thread lets go of the handle.
-    private let multi: UnsafeMutableRawPointer
-
-    init(_ multi: CurlMulti) {
-        self.multi = multi.raw
-    }
-
-    func wakeUp() {
-        // Fails only when the wake-up pipe is full, and then the loop is about to wake anyway.
-        curl_multi_wakeup(self.multi)
     }
 }

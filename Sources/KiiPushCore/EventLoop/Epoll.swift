@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// One epoll descriptor, level-triggered. Each entry carries its own descriptor as its data.
+/// One epoll descriptor, level-triggered but for the loop's waker. Each entry carries its own descriptor as its data.
 final class Epoll {
     typealias Interest = UInt32
     static let readable: Interest = EPOLLIN.rawValue
@@ -10,8 +10,10 @@ final class Epoll {
     /// Reported whether asked for or not, epoll_ctl(2).
     static let broken: Interest = EPOLLERR.rawValue | EPOLLHUP.rawValue
 
-    let descriptor: Int32
+    private let descriptor: Int32
     private var events = [epoll_event](repeating: epoll_event(), count: 256)
+    private var ready = 0
+    private var waker: Waker?
 
     init() throws(TransportError) {
         self.descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -33,17 +35,28 @@ final class Epoll {
         else { throw Epoll.failure("epoll_ctl") }
     }
 
+    /// Ends a wait at each wake-up from now on.
+    func watch(_ waker: Waker) throws(TransportError) {
+        // Edge-triggered: each wake-up counts once and nothing has to be read.
+        try self.watch(waker.descriptor, for: Epoll.readable | EPOLLET.rawValue, isNew: true)
+        self.waker = waker
+    }
+
     func forget(_ descriptor: Int32) {
         // A descriptor that is closed already has left by itself.
         epoll_ctl(self.descriptor, EPOLL_CTL_DEL, descriptor, nil)
     }
 
-    /// Calls `body` for what is ready now; what does not fit is reported next time.
+    /// Waits until something is ready, `milliseconds` at most. What does not fit is reported next time.
+    func wait(milliseconds: Int32) {
+        self.ready = Int(max(0, epoll_wait(self.descriptor, &self.events, Int32(self.events.count), milliseconds)))
+    }
+
+    /// Calls `body` for what the last wait found, wake-ups left out.
     func forEachReady(_ body: (_ descriptor: Int32, _ events: Interest) -> Void) {
-        let count = epoll_wait(self.descriptor, &self.events, Int32(self.events.count), 0)
-        guard count > 0 else { return }
-        for index in 0..<Int(count) {
-            body(self.events[index].data.fd, self.events[index].events)
+        for index in 0..<self.ready {
+            let event = self.events[index]
+            if event.data.fd != self.waker?.descriptor { body(event.data.fd, event.events) }
         }
     }
 

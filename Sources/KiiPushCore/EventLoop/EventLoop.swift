@@ -16,10 +16,9 @@ package final class EventLoop: HTTPTransport, Sendable {
     package init(configuration: Configuration = .init()) throws(TransportError) {
         try CurlLibrary.start()
         self.thread = try LoopThread()
-        let options = try ConnectionOptions(configuration)
-        let transfers = try TransferSet(configuration, options: options)
-        self.queue = CommandQueue(waker: Waker(transfers.multi))
-        let core = try LoopCore(configuration, transfers: transfers, options: options, queue: self.queue)
+        let waker = try Waker()
+        self.queue = CommandQueue(waker: waker)
+        let core = try LoopCore(configuration, queue: self.queue, waker: waker)
         self.core = LoopIsolated(core, on: self.thread)
         try self.thread.start { [core = self.core] in
             core.value?.run()

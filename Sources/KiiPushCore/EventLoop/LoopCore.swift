@@ -1,32 +1,29 @@
-import CCurl
-
 /// The loop itself: everything that lives on its thread, and the turn.
 final class LoopCore {
     private let queue: CommandQueue
+    private let sockets: SocketTable
     private var commands: [CommandQueue.Command] = []
     let timers: TimerHeap
     let transfers: TransferSet
     let streams: StreamSet
     var turnDelegate: (any TurnDelegate)?
     private(set) var now = MonotonicInstant.now()
-    private var socketsAreReady = false
 
-    init(
-        _ configuration: EventLoop.Configuration, transfers: TransferSet, options: ConnectionOptions,
-        queue: CommandQueue
-    ) throws(TransportError) {
+    init(_ configuration: EventLoop.Configuration, queue: CommandQueue, waker: Waker) throws(TransportError) {
+        let options = try ConnectionOptions(configuration)
         self.queue = queue
+        self.sockets = try SocketTable(waker: waker)
         self.timers = TimerHeap()
-        self.transfers = transfers
-        self.streams = try StreamSet(configuration, options: options, timers: self.timers)
+        self.transfers = try TransferSet(configuration, options: options, sockets: self.sockets)
+        self.streams = StreamSet(configuration, options: options, timers: self.timers, sockets: self.sockets)
     }
 
     /// Turns until the queue is closed.
     func run() {
         while self.runCommands() {
             self.fireTimers()
-            self.transfers.perform()
-            self.streams.process(now: self.now, socketsAreReady: self.socketsAreReady)
+            self.transfers.process(now: self.now)
+            self.streams.process(now: self.now)
             self.commitAndFlush()
             self.sleep()
         }
@@ -34,6 +31,7 @@ final class LoopCore {
         self.transfers.endAll(.shutDown)
         self.commitAndFlush()
         self.streams.endAll(.shutDown)
+        self.sockets.forgetAll()
         self.timers.removeAll()
         self.turnDelegate = nil
     }
@@ -59,18 +57,16 @@ final class LoopCore {
 
     private func sleep() {
         let canSleep = self.queue.prepareToSleep() && !self.streams.hasWork
-        var sockets = curl_waitfd()
-        sockets.fd = self.streams.sockets.epoll.descriptor
-        sockets.events = Int16(CURL_WAIT_POLLIN)
-        // Fails for lack of memory only; then this turn does not sleep, and the next tries again.
-        curl_multi_poll(self.transfers.multi.raw, &sockets, 1, canSleep ? self.sleepMilliseconds() : 0, nil)
-        self.socketsAreReady = sockets.revents != 0
+        self.sockets.wait(milliseconds: canSleep ? self.sleepMilliseconds() : 0)
     }
 
-    /// How long until the next timer, rounded up so that it is not found too early. libcurl knows the transfers' own.
+    /// How long until the next timer, rounded up so that it is not found too early; -1 is for ever.
     private func sleepMilliseconds() -> Int32 {
-        let deadlines = [self.timers.nextDeadline(), self.streams.nextDeadline()].compactMap { $0 }
-        guard let deadline = deadlines.min() else { return .max }
+        var next: MonotonicInstant?
+        for case let deadline? in [self.timers.nextDeadline(), self.transfers.deadline, self.streams.nextDeadline()] {
+            next = min(next ?? deadline, deadline)
+        }
+        guard let deadline = next else { return -1 }
         return Int32(clamping: max(0, (deadline - .now()).wholeMillisecondsRoundedUp))
     }
 }

@@ -1,35 +1,58 @@
 /// Whose each watched socket is. Loop thread only.
 final class SocketTable {
     enum Owner {
-        /// libcurl is connecting it.
-        case group(StreamGroup)
+        /// libcurl connects it, or a transfer waits for it.
+        case multi(EventedMulti)
         /// It is connected.
         case stream(ByteStream)
     }
 
-    let epoll: Epoll
-    private var owners: [Int32: Owner] = [:]
-
-    init() throws(TransportError) {
-        self.epoll = try Epoll()
+    private enum Watch {
+        case of(Owner)
+        /// Nobody's for now: a connection that libcurl keeps for the next transfer, most likely to the same end.
+        case released
     }
 
-    func owner(of descriptor: Int32) -> Owner? {
-        self.owners[descriptor]
+    private let epoll: Epoll
+    private var watches: [Int32: Watch] = [:]
+
+    init(waker: Waker) throws(TransportError) {
+        self.epoll = try Epoll()
+        try self.epoll.watch(waker)
     }
 
     func watch(_ descriptor: Int32, for interest: Epoll.Interest, owner: Owner) throws(TransportError) {
-        let isNew = self.owners.updateValue(owner, forKey: descriptor) == nil
+        let isNew = self.watches.updateValue(.of(owner), forKey: descriptor) == nil
         try self.epoll.watch(descriptor, for: interest, isNew: isNew)
     }
 
     func forget(_ descriptor: Int32) {
-        guard self.owners.removeValue(forKey: descriptor) != nil else { return }
+        guard self.watches.removeValue(forKey: descriptor) != nil else { return }
         self.epoll.forget(descriptor)
     }
 
-    /// Forgets `descriptor` if it is still libcurl's: a connected socket is no longer its to take back.
-    func forgetConnecting(_ descriptor: Int32) {
-        if case .group = self.owners[descriptor] { self.forget(descriptor) }
+    /// Lets go of every owner, who would else be kept alive by a table that they keep alive.
+    func forgetAll() { self.watches = [:] }
+
+    /// Lets go of `descriptor` if it is still libcurl's: a connected stream's is no longer its to take back.
+    ///
+    /// The kernel goes on watching it, which spares two calls a request. Should it have something to say meanwhile, it is
+    /// forgotten then.
+    func release(_ descriptor: Int32) {
+        if case .of(.multi) = self.watches[descriptor] { self.watches[descriptor] = .released }
+    }
+
+    /// Sleeps until a socket is ready or somebody wakes the loop, `milliseconds` at most, and tells the owners.
+    func wait(milliseconds: Int32) {
+        self.epoll.wait(milliseconds: milliseconds)
+        self.epoll.forEachReady { descriptor, events in
+            switch self.watches[descriptor] {
+            case .of(.stream(let stream)): stream.socketReady(events)
+            case .of(.multi(let multi)): multi.socketReady(descriptor, events: events)
+            case .released, nil:
+                self.watches[descriptor] = nil
+                self.epoll.forget(descriptor)
+            }
+        }
     }
 }

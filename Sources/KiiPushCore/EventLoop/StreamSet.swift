@@ -18,9 +18,9 @@ final class StreamSet {
     private var hasEnded = false
 
     init(
-        _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap
-    ) throws(TransportError) {
-        self.sockets = try SocketTable()
+        _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap, sockets: SocketTable
+    ) {
+        self.sockets = sockets
         self.configuration = configuration
         self.options = options
         self.timers = timers
@@ -55,23 +55,9 @@ final class StreamSet {
     }
 
     /// Connects what is connecting and hands over what has come.
-    func process(now: MonotonicInstant, socketsAreReady: Bool) {
-        var active: [StreamGroup] = self.groups.filter { $0.fireDeadline(at: now) }
-        if socketsAreReady {
-            self.sockets.epoll.forEachReady { descriptor, events in
-                switch self.sockets.owner(of: descriptor) {
-                case .stream(let stream):
-                    stream.socketReady(events)
-                case .group(let group):
-                    group.socketReady(descriptor, events: events)
-                    active.append(group)
-                case nil:
-                    self.sockets.epoll.forget(descriptor)
-                }
-            }
-        }
-        for group in active {
-            for (stream, result) in group.takeSettled() {
+    func process(now: MonotonicInstant) {
+        for group in self.groups {
+            for (stream, result) in group.takeSettled(at: now) {
                 stream.settled(result, sendTimeout: self.configuration.sendTimeout)
             }
         }

@@ -5,14 +5,16 @@ final class TransferSet {
     /// Handles kept for reuse: as many as run at once in normal use, not as many as ever did.
     private static let spareHandles = 64
 
-    let multi: CurlMulti
+    private let multi: EventedMulti
     private let options: ConnectionOptions
     private let maximumBodyBytes: Int
     private var running: [ObjectIdentifier: (transfer: Transfer, continuation: TransferTicket.Continuation)] = [:]
     private var spare: [CurlEasy] = []
 
-    init(_ configuration: EventLoop.Configuration, options: ConnectionOptions) throws(TransportError) {
-        self.multi = try CurlMulti()
+    init(
+        _ configuration: EventLoop.Configuration, options: ConnectionOptions, sockets: SocketTable
+    ) throws(TransportError) {
+        self.multi = try EventedMulti(sockets: sockets)
         self.options = options
         self.maximumBodyBytes = configuration.maximumBodyBytes
         try self.multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
@@ -51,12 +53,12 @@ final class TransferSet {
         self.spare = []
     }
 
-    /// Moves every transfer as far as it goes without waiting.
-    func perform() {
-        guard !self.running.isEmpty else { return }
-        var stillRunning: Int32 = 0
-        // Fails only for misuse or lack of memory; what it means for a transfer shows in that transfer's result.
-        curl_multi_perform(self.multi.raw, &stillRunning)
+    /// When libcurl wants to be called although no socket is ready.
+    var deadline: MonotonicInstant? { self.multi.deadline }
+
+    /// Does what is due and hands over what has come to its end.
+    func process(now: MonotonicInstant) {
+        guard self.multi.advance(at: now) else { return }
         self.multi.forEachFinished { easy, code in
             guard let ticket = Transfer.of(easy)?.ticket else { return }
             self.end(ticket) { $0.outcome(code) }

@@ -141,6 +141,19 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
+    @Test func aConnectionThatTheServerHasClosedMeanwhileIsReplaced() async throws {
+        let server = try LoopbackServer { connection in
+            // One answer a connection, and no word before that it ends.
+            if connection.readRequest() != nil { connection.write(response("x")) }
+        }
+        defer { server.stop() }
+        for _ in 0..<50 {
+            let answer = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
+            #expect(answer.body == Array("x".utf8))
+        }
+        #expect(server.connectionCount == 50)
+    }
+
     @Test func performsThousandsAtOnceOverBoundedConnections() async throws {
         let server = try LoopbackServer.http { request in response(request.firstLine) }
         defer { server.stop() }
