@@ -40,7 +40,8 @@ final class CurlEasy {
 
     /// libcurl copies `value`.
     func set(_ option: CURLoption, _ value: String) throws(TransportError) {
-        guard !value.utf8.contains(0) else {
+        var value = value
+        guard !value.withUTF8({ $0.contains(0) }) else {
             throw TransportError(.invalidConfiguration, detail: "text for libcurl contains a NUL byte")
         }
         try self.check(ccurl_easy_set_string(self.raw, option, value))

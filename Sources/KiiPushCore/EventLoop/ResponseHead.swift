@@ -25,21 +25,31 @@ struct ResponseHead {
     }
 
     func fields() -> [HTTPField] {
-        var fields: [HTTPField] = []
-        for line in self.lines.split(separator: UInt8(ascii: "\n")) {
-            if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
-                // Obsolete line folding (RFC 9112 section 5.2): the line continues the one before.
-                guard let last = fields.indices.last else { continue }
-                fields[last].value += " " + ResponseHead.text(line)
-            } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-                let name = ResponseHead.text(line[..<colon])
-                fields.append(HTTPField(name, ResponseHead.text(line[(colon + 1)...])))
+        self.lines.withUnsafeBufferPointer { lines in
+            var fields: [HTTPField] = []
+            var start = 0
+            while start < lines.count {
+                let end = lines[start...].firstIndex(of: UInt8(ascii: "\n")) ?? lines.count
+                ResponseHead.append(lines[start..<end], to: &fields)
+                start = end + 1
             }
+            return fields
         }
-        return fields
     }
 
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+    private static func append(_ line: Bytes, to fields: inout [HTTPField]) {
+        if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
+            // Obsolete line folding (RFC 9112 section 5.2): the line continues the one before.
+            guard let last = fields.indices.last else { return }
+            fields[last].value += " " + ResponseHead.text(line)
+        } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+            fields.append(HTTPField(ResponseHead.text(line[..<colon]), ResponseHead.text(line[(colon + 1)...])))
+        }
+    }
+
+    private static func text(_ bytes: Bytes) -> String {
         guard let first = bytes.firstIndex(where: { !ResponseHead.isSpace($0) }),
             let last = bytes.lastIndex(where: { !ResponseHead.isSpace($0) })
         else { return "" }

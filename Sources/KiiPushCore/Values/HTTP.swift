@@ -10,6 +10,19 @@ public struct HTTPField: Sendable, Hashable {
         self.name = name
         self.value = value
     }
+
+    /// Whether this is the field `name`, compared without regard to ASCII case.
+    package func isNamed(_ name: String) -> Bool {
+        self.name.utf8.count == name.utf8.count
+            && self.name.utf8.elementsEqual(name.utf8) { $0.asciiLowercased == $1.asciiLowercased }
+    }
+}
+
+extension UInt8 {
+    /// The ASCII letter in lower case; any other byte as it is.
+    fileprivate var asciiLowercased: UInt8 {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
+    }
 }
 
 /// A request, complete and independent of what sends it.
@@ -59,7 +72,7 @@ public struct HTTPResponse: Sendable {
 
     /// The first value of the field `name`, compared without regard to ASCII case.
     public func field(_ name: String) -> String? {
-        self.fields.first { $0.name.lowercased() == name.lowercased() }?.value
+        self.fields.first { $0.isNamed(name) }?.value
     }
 }
 
