@@ -47,7 +47,7 @@ final class Exchange: @unchecked Sendable {
             )
             self.head = head
             // Said before the body is sent, so that `Expect: 100-continue` is refused in time.
-            let length = head.fields.first { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) }
+            let length = head.fields.first { $0.isNamed("Content-Length") }.flatMap { Int($0.value) }
             guard let length, length > HTTPServer.maximumBodyBytes else { return .YES }
             return Exchange.queue(KiiFailure.bodyTooLarge(limit: HTTPServer.maximumBodyBytes).response, on: connection)
         }

@@ -7,6 +7,8 @@ final class StateStore {
     private static let version: Int32 = 1
 
     private let database: OpaquePointer
+    /// What runs with every change, compiled at its first use.
+    private var compiled: [String: OpaquePointer] = [:]
 
     /// Opens or makes the database at `path` (`:memory:` keeps nothing).
     init(path: String) throws(EmulatorError) {
@@ -32,15 +34,18 @@ final class StateStore {
         )
     }
 
-    deinit { sqlite3_close_v2(self.database) }
+    deinit {
+        for statement in self.compiled.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(self.database)
+    }
 
     /// Writes all of `changes` or nothing.
     func apply(_ changes: [StateChange]) throws(EmulatorError) {
         guard !changes.isEmpty else { return }
-        try self.run("BEGIN IMMEDIATE")
+        try self.step("BEGIN IMMEDIATE")
         do throws(EmulatorError) {
             for change in changes { try self.apply(change) }
-            try self.run("COMMIT")
+            try self.step("COMMIT")
         } catch {
             // The first error is the one to report; after a failed COMMIT there may be nothing to roll back.
             sqlite3_exec(self.database, "ROLLBACK", nil, nil, nil)
@@ -76,11 +81,11 @@ final class StateStore {
         switch change {
         case .save(let table, let key, let value):
             let bytes = value.serialized()
-            try self.run("INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3)", table, key) { statement in
+            try self.step("INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3)", table, key) { statement in
                 bytes.withUnsafeBytes { csqlite_bind_blob(statement, 3, $0.baseAddress, Int32($0.count)) }
             }
         case .remove(let table, let key):
-            try self.run("DELETE FROM record WHERE kind = ?1 AND key = ?2", table, key) { _ in SQLITE_OK }
+            try self.step("DELETE FROM record WHERE kind = ?1 AND key = ?2", table, key) { _ in SQLITE_OK }
         case .removeAll:
             try self.run("DELETE FROM record WHERE kind <> '\(EmulatorState.table)'")
         }
@@ -97,18 +102,29 @@ final class StateStore {
         guard sqlite3_exec(self.database, sql, nil, nil, nil) == SQLITE_OK else { throw self.failure("run \(sql)") }
     }
 
-    private func run(
+    /// Runs a statement about one row, or with no table about none.
+    private func step(
         _ sql: String,
-        _ table: String,
-        _ key: String,
-        binding rest: (OpaquePointer) -> Int32
+        _ table: String? = nil,
+        _ key: String = "",
+        binding rest: (OpaquePointer) -> Int32 = { _ in SQLITE_OK }
     ) throws(EmulatorError) {
-        let statement = try self.prepare(sql)
-        defer { sqlite3_finalize(statement) }
-        guard csqlite_bind_text(statement, 1, table, Int32(table.utf8.count)) == SQLITE_OK,
-            csqlite_bind_text(statement, 2, key, Int32(key.utf8.count)) == SQLITE_OK,
-            rest(statement) == SQLITE_OK, sqlite3_step(statement) == SQLITE_DONE
-        else { throw self.failure("write the state") }
+        let statement: OpaquePointer
+        if let known = self.compiled[sql] {
+            statement = known
+        } else {
+            statement = try self.prepare(sql)
+            self.compiled[sql] = statement
+        }
+        // The code that sqlite3_reset returns repeats the error of the step, which is looked at here.
+        defer { sqlite3_reset(statement) }
+        if let table {
+            guard csqlite_bind_text(statement, 1, table, Int32(table.utf8.count)) == SQLITE_OK,
+                csqlite_bind_text(statement, 2, key, Int32(key.utf8.count)) == SQLITE_OK,
+                rest(statement) == SQLITE_OK
+            else { throw self.failure("write the state") }
+        }
+        guard sqlite3_step(statement) == SQLITE_DONE else { throw self.failure("write the state") }
     }
 
     private func prepare(_ sql: String) throws(EmulatorError) -> OpaquePointer {

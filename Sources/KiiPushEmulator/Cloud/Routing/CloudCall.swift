@@ -20,13 +20,14 @@ struct CloudCall: Sendable {
 
     /// The first value of a header field.
     func field(_ name: String) -> String? {
-        self.request.fields.first { $0.name.lowercased() == name.lowercased() }?.value
+        self.request.fields.first { $0.isNamed(name) }?.value
     }
 
     /// The media type in lower case, without its parameters.
     var mediaType: String {
-        let value = self.field("Content-Type") ?? ""
-        return value.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
+        let value = (self.field("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
+        let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+        return String(decoding: value.filter { !blanks.contains($0) }, as: UTF8.self).lowercased()
     }
 
     /// The body as a JSON object, if it comes as `application/vnd.kii.{name}+json` or `application/json`.

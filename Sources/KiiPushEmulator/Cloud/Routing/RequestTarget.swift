@@ -11,19 +11,18 @@ struct RequestTarget: Sendable, Hashable {
 
     /// - Throws: ``KiiFailure`` 400 for a `%` without two hexadecimal digits and for bytes that are not UTF-8.
     init(parsing target: String) throws(KiiFailure) {
-        let parts = RequestTarget.withoutAuthority(target)
-            .split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        self.rawPath = parts.first.map { String($0) } ?? ""
+        let bytes = Array(RequestTarget.withoutAuthority(target).utf8)
+        let pathEnd = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
+        self.rawPath = String(decoding: bytes[..<pathEnd], as: UTF8.self)
         var path: [String] = []
         // The first segment is what precedes the first slash: nothing.
-        for segment in self.rawPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            path.append(try RequestTarget.decode(segment))
-        }
+        let segments = bytes[..<pathEnd].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for segment in segments.dropFirst() { path.append(try RequestTarget.decode(segment)) }
         self.path = path
         self.query = [:]
-        guard parts.count == 2 else { return }
-        for pair in parts[1].split(separator: "&") {
-            let words = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard pathEnd < bytes.count else { return }
+        for pair in bytes[(pathEnd + 1)...].split(separator: UInt8(ascii: "&")) {
+            let words = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             self.query[try RequestTarget.decodeForm(words[0])] =
                 words.count == 2 ? try RequestTarget.decodeForm(words[1]) : ""
         }
@@ -37,28 +36,38 @@ struct RequestTarget: Sendable, Hashable {
         return rest.firstIndex { $0 == "/" || $0 == "?" }.map { rest[$0...] } ?? "/"
     }
 
-    /// As above, with `+` for a space, as in queries and `application/x-www-form-urlencoded` bodies.
-    static func decodeForm(_ text: some StringProtocol) throws(KiiFailure) -> String {
-        try RequestTarget.decode(String(text.map { $0 == "+" ? " " : $0 }))
+    /// As below, with `+` for a space, as in queries and `application/x-www-form-urlencoded` bodies.
+    private static func decodeForm(_ bytes: ArraySlice<UInt8>) throws(KiiFailure) -> String {
+        try RequestTarget.decode(bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }[...])
     }
 
-    private static func decode(_ text: some StringProtocol) throws(KiiFailure) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+    private static func decode(_ bytes: ArraySlice<UInt8>) throws(KiiFailure) -> String {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var rest = bytes
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
+                decoded.append(byte)
                 continue
             }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, digits.allSatisfy({ $0.isHexDigit }), let value = UInt8(digits, radix: 16)
+            guard let high = rest.popFirst().flatMap(RequestTarget.digit),
+                let low = rest.popFirst().flatMap(RequestTarget.digit)
             else { throw .invalidInput("The URL has a percent sign without two hexadecimal digits.") }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
+            decoded.append(high << 4 | low)
         }
-        guard let decoded = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(validating: decoded, as: UTF8.self) else {
             throw .invalidInput("The URL is not UTF-8.")
         }
-        return decoded
+        return text
+    }
+
+    /// The value of a hexadecimal digit.
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 }

@@ -39,16 +39,15 @@ struct Route: Sendable {
     /// The values of the parameters if `path` has the form of the pattern.
     func match(_ path: ArraySlice<String>) -> [String: String]? {
         guard path.count == self.pattern.count else { return nil }
-        var parameters: [String: String] = [:]
+        // Looked at before anything is kept, since most routes are another's.
         for (segment, text) in zip(self.pattern, path) {
             switch segment {
-            case .word(let word):
-                guard word == text else { return nil }
-            case .parameter(let name):
-                guard !text.isEmpty else { return nil }
-                parameters[name] = text
+            case .word(let word): guard word == text else { return nil }
+            case .parameter: guard !text.isEmpty else { return nil }
             }
         }
+        var parameters: [String: String] = [:]
+        for case (.parameter(let name), let text) in zip(self.pattern, path) { parameters[name] = text }
         return parameters
     }
 }

@@ -24,8 +24,7 @@ enum RouteTable {
         path: [String],
         app: String
     ) throws(KiiFailure) -> (Route, parameters: [String: String]) {
-        let written = "/" + path.joined(separator: "/")
-        guard path.count > 1 else { throw .pathNotFound(written) }
+        guard path.count > 1 else { throw RouteTable.nothing(at: path) }
         let routes: [Route]
         let rest: ArraySlice<String>
         switch path[0] {
@@ -38,7 +37,7 @@ enum RouteTable {
                 (routes, rest) = (isThingIF ? [] : RouteTable.global, path[1...])
             }
         case "__kii": (routes, rest) = (RouteTable.ofEmulator, path[1...])
-        default: throw .pathNotFound(written)
+        default: throw RouteTable.nothing(at: path)
         }
         var allowed: [String] = []
         for route in routes {
@@ -47,8 +46,12 @@ enum RouteTable {
             if route.method == method || (method == "HEAD" && route.method == "GET") { return (route, parameters) }
             if !allowed.contains(route.method) { allowed.append(route.method) }
         }
-        guard !allowed.isEmpty else { throw .pathNotFound(written) }
+        guard !allowed.isEmpty else { throw RouteTable.nothing(at: path) }
         throw .methodNotAllowed(method, allowed: allowed)
+    }
+
+    private static func nothing(at path: [String]) -> KiiFailure {
+        .pathNotFound("/" + path.joined(separator: "/"))
     }
 }
 
