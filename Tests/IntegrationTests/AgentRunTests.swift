@@ -80,31 +80,39 @@ import Testing
             let handler = HandlerUntilStop()
             let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler)
             let events = agent.events
+            let (held, hold) = AsyncStream<Void>.makeStream()
             try await whileRunning(agent) {
-                try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
-                    for number: UInt16 in 1...5 {
-                        try connection.send(
-                            .publish(
-                                MQTTPublish(
-                                    topic: "topic-1", payload: Array("{}".utf8), qos: .atLeastOnce, packetID: number)))
-                    }
-                    _ = try connection.receiveAcknowledgements(5)
+                let connection = try await broker.play { broker in
+                    let connection = Unshared(try broker.accept())
+                    try connection.value.open(sessionPresent: true)
+                    try connection.value.deliver(1...1)
+                    return connection
                 }
+                // When one message is done, what arrives is delivered without a detour over the store.
                 _ = await firstEvent(events) { event in
-                    if case .message(let message) = event, case .started = message.kind { true } else { false }
+                    if case .message(let message) = event, case .done = message.kind { true } else { false }
                 }
-                // The rest happens while the agent stops: its first answer is given when the stop is told.
-                handler.answer(when: events)
+                try await broker.play { _ in try connection.value.deliver(2...6) }
+                for await _ in handler.held { break }
+                handler.answer(when: agent.events)
+                // The stop finds the network thread at work. Were it told before that thread has let go of the agent, the
+                // answer would be given now, and the next call would follow, for which half a second is plenty of time.
+                #expect(
+                    runtime.loop.submit {
+                        hold.finish()
+                        _ = handler.third.wait(timeout: .now() + .milliseconds(500))
+                    })
+                for await _ in held {}
             }
-            #expect(handler.calls.withLock { $0 } == 1)
+            #expect(handler.calls.withLock { $0 } == 2)
         }
     }
 
-    /// Holds its answer back until the agent says that it stops.
+    /// Answers the first call, and holds its answer to the next one back until the agent says that it stops.
     private final class HandlerUntilStop: AsyncRemoteNotificationHandler {
         let calls = Locked(0)
+        let third = DispatchSemaphore(value: 0)
+        let (held, hold) = AsyncStream<Void>.makeStream()
         private let (stops, stop) = AsyncStream<Void>.makeStream()
 
         func answer(when events: AsyncStream<PushEvent>) {
@@ -117,7 +125,13 @@ import Testing
         func didReceiveRemoteNotification(
             _ message: ReceivedMessage, context: DeliveryContext
         ) async throws -> FetchResult {
-            self.calls.withLock { $0 += 1 }
+            let number = self.calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            if number == 1 { return .newData }
+            if number > 2 { self.third.signal() }
+            self.hold.yield()
             for await _ in self.stops {}
             return .newData
         }
@@ -159,5 +173,26 @@ extension Sequence {
         var results: [Result] = []
         for element in self { results.append(try await transform(element)) }
         return results
+    }
+}
+
+/// Lets a connection go from one script to the next, which follow each other.
+private struct Unshared: @unchecked Sendable {
+    // Proof for @unchecked Sendable: the scripts that use the value do not run at the same time.
+    let value: FakeConnection
+
+    init(_ value: FakeConnection) { self.value = value }
+}
+
+extension FakeConnection {
+    /// Sends empty messages and takes their acknowledgements.
+    fileprivate func deliver(_ identifiers: ClosedRange<UInt16>) throws {
+        for identifier in identifiers {
+            try self.send(
+                .publish(
+                    MQTTPublish(
+                        topic: "topic-1", payload: Array("{}".utf8), qos: .atLeastOnce, packetID: identifier)))
+        }
+        _ = try self.receiveAcknowledgements(identifiers.count)
     }
 }

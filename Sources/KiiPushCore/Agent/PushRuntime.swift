@@ -62,7 +62,8 @@ public final class PushRuntime: Sendable {
 
     /// How this runtime stores and connects.
     public let configuration: Configuration
-    let loop: EventLoop
+    /// The network thread; for tests that keep it busy.
+    package let loop: EventLoop
     private let core = Locked<Core?>(nil)
     /// Who hears of an installation's messages, by the store's key.
     let hubs = Locked<[Int64: EventHub]>([:])
