@@ -20,7 +20,10 @@ import Testing
         func send(_ lines: [String], _ body: String = "") throws -> RawAnswer {
             let connection = try RawConnection(port: self.emulator.port)
             try connection.send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8))
-            return try connection.receive(isHead: lines[0].hasPrefix("HEAD "))
+            let answer = try connection.receive(isHead: lines[0].hasPrefix("HEAD "))
+            // ebisu takes the end of the connection for the end of the answer.
+            if lines.contains("Connection: Close") { #expect(try connection.isClosedByPeer()) }
+            return answer
         }
 
         /// As ebisu: the whole URL as the target, `HOST` in capitals, a key that is none, and every body in chunks, with
@@ -55,6 +58,26 @@ import Testing
                 if type == nil { lines.append("Content-Type: application/x-www-form-urlencoded") }
             }
             return try self.send(lines, body ?? "")
+        }
+
+        /// The token of nobody, as kii_go gets it: no credentials but those in the body.
+        func nobody() throws -> String {
+            let key = self.emulator.emulator.appKey.reveal()
+            let answer = try self.go(
+                "POST", "\(self.app)/oauth2/token",
+                #"{"client_id":"\#(self.appID)","client_secret":"\#(key)","grant_type":"client_credentials"}"#)
+            try #require(answer.status == 200)
+            return try #require(answer.json["access_token"]?.string)
+        }
+
+        /// As kii_go, over Go's own client: a token if there is one, and nothing that names the app.
+        func go(
+            _ method: String, _ path: String, token: String? = nil, type: String = "application/json", _ body: String
+        ) throws -> RawAnswer {
+            var lines = ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "User-Agent: Go-http-client/1.1"]
+            if let token { lines.append("Authorization: Bearer \(token)") }
+            lines += ["Content-Length: \(body.utf8.count)", "Content-Type: \(type)", "Accept-Encoding: gzip"]
+            return try self.send(lines, body)
         }
 
         /// A thing that registered as ebisu registers it.
@@ -157,6 +180,22 @@ import Testing
         }
     }
 
+    @Test func theFieldsOfAThingMayBeWrittenAsText() async throws {
+        try await self.withClient { client in
+            let answer = try client.ebisu(
+                "POST", "/thing-if/apps/\(client.appID)/onboardings", token: try client.nobody(),
+                type: "application/vnd.kii.OnboardingWithVendorThingIDByThing+json",
+                #"{"vendorThingID":"test2","thingPassword":"1234","thingType":"AC","firmwareVersion":"v1","#
+                    + #""layoutPosition":"STANDALONE","thingProperties":"{\"colour\":\"red\"}"}"#)
+            #expect(answer.status == 200)
+            let id = try #require(answer.json["thingID"]?.string)
+            let token = try #require(answer.json["accessToken"]?.string)
+            let thing = try client.ebisu("GET", "\(client.app)/things/\(id)", token: token)
+            #expect(thing.json["colour"]?.string == "red")
+            #expect(thing.json["_thingType"]?.string == "AC")
+        }
+    }
+
     // MARK: - KiiThingSDK
 
     @Test func fieldsNeedNoSpaceAndSchemesNoCapital() async throws {
@@ -204,6 +243,57 @@ import Testing
             #expect(fetched.field("ETag") == version)
             #expect(fetched.json["a"]?.int64 == 1)
             #expect(fetched.json["b"]?.int64 == 2)
+        }
+    }
+
+    // MARK: - kii_go
+
+    @Test func nobodyRegistersUsersAndThings() async throws {
+        try await self.withClient { client in
+            let nobody = try client.nobody()
+            let user = try client.go(
+                "POST", "\(client.app)/users", token: nobody, #"{"loginName":"go-user","password":"dummyPass"}"#)
+            #expect(user.status == 201)
+            // A moment in milliseconds, which it keeps as text.
+            let moment = Timestamp.now().millisecondsSinceEpoch + 3_600_000
+            let login = try client.go(
+                "POST", "/api/oauth2/token", token: nobody,
+                #"{"username":"go-user","password":"dummyPass","expiresAt":"\#(moment)"}"#)
+            #expect(login.status == 200)
+            #expect(login.json["id"]?.string == user.json["userID"]?.string)
+            #expect(try #require(login.json["expires_in"]?.int64) <= 3600)
+            let thing = try client.go(
+                "POST", "\(client.app)/things", token: nobody,
+                type: "application/vnd.kii.ThingRegistrationRequest+json",
+                #"{"_vendorThingID":"go-1","_password":"dummyPass"}"#)
+            #expect(thing.status == 201)
+            #expect(thing.json["_created"]?.int64 != nil)
+        }
+    }
+
+    @Test func aGatewayOnboardsWithEmptyFields() async throws {
+        try await self.withClient { client in
+            let answer = try client.go(
+                "POST", "/thing-if/apps/\(client.appID)/onboardings", token: try client.nobody(),
+                type: "application/vnd.kii.onboardingWithVendorThingIDByThing+json",
+                #"{"vendorThingID":"go-2","thingPassword":"dummyPass","thingType":"","layoutPosition":"GATEWAY","#
+                    + #""thingProperties":null}"#)
+            #expect(answer.status == 200)
+            #expect(answer.json["mqttEndpoint"]?["mqttTopic"]?.string?.isEmpty == false)
+        }
+    }
+
+    // MARK: - Kii's JavaScript SDK
+
+    /// It makes the path of an object that has no ID yet by leaving the ID away.
+    @Test func aCollectionMayEndInASlash() async throws {
+        try await self.withClient { client in
+            let thing = try client.thing()
+            let objects = "\(client.app)/things/\(thing.id)/buckets/my_bucket/objects/"
+            let answer = try client.thingSDK(
+                "POST", objects, token: thing.token, type: "application/json", "{}")
+            #expect(answer.status == 201)
+            #expect(answer.json["objectID"]?.string?.isEmpty == false)
         }
     }
 

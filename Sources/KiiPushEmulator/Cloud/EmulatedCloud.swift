@@ -135,8 +135,11 @@ package struct EmulatedCloud: Sendable {
         _ target: RequestTarget,
         now: Timestamp
     ) throws(KiiFailure) -> HTTPResponse {
+        // Kii's JavaScript SDK makes the path of a new object from that of any object, by leaving the ID away.
+        let isCollection = request.meantMethod == "POST" && target.path.count > 1 && target.path.last == ""
+        let path = isCollection ? target.path.dropLast() : target.path
         let (route, parameters) = try RouteTable.match(
-            method: request.meantMethod, path: target.path, app: self.appID)
+            method: request.meantMethod, path: path, app: self.appID)
         var call = CloudCall(request: request, target: target, parameters: parameters, now: now)
         call.caller = try self.authenticate(call, need: route.need)
         return try route.handler(&self, call)

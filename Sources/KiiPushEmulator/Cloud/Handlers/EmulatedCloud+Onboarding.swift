@@ -86,7 +86,9 @@ extension EmulatedCloud {
             throw .invalidInput("vendorThingID has to be \(ThingRecord.legalNames).")
         }
         let password = try self.onboardingPassword(body)
-        let properties = body["thingProperties"] ?? [:]
+        var properties = body["thingProperties"] ?? [:]
+        // ebisu writes the object as a string, and escapes it. One that is no JSON stays a string, and is refused below.
+        if let text = properties.string, let parsed = try? JSONValue(parsing: text) { properties = parsed }
         guard properties.isNull || properties.kind == .object else {
             throw .invalidInput("thingProperties has to be an object.")
         }

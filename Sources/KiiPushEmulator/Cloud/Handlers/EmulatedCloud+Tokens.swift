@@ -49,10 +49,12 @@ extension EmulatedCloud {
         )
     }
 
-    /// `expiresAt` in milliseconds since the epoch (and `expires_at`, which one of Kii's clients sends).
+    /// `expiresAt` in milliseconds since the epoch (and `expires_at`, which one of Kii's clients sends; another sends text).
     private func expiry(_ body: JSONValue, now: Timestamp) throws(KiiFailure) -> Timestamp? {
         guard let value = body["expiresAt"] ?? body["expires_at"], !value.isNull else { return nil }
-        guard let milliseconds = value.int64, milliseconds > now.millisecondsSinceEpoch else {
+        guard let milliseconds = (value.int64 ?? value.string.flatMap { Int64($0) }),
+            milliseconds > now.millisecondsSinceEpoch
+        else {
             throw .invalidInput("expiresAt has to be a time to come, in milliseconds since 1970.")
         }
         return Timestamp(millisecondsSinceEpoch: milliseconds)
