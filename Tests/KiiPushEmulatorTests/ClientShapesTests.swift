@@ -283,7 +283,18 @@ import Testing
         }
     }
 
-    // MARK: - Kii's JavaScript SDK
+    // MARK: - Kii's JavaScript SDK and samples
+
+    @Test func theKindOfAnOwnerMayBeInCapitals() async throws {
+        try await self.withClient { client in
+            let user = try await client.emulator.receiver()
+            let answer = try client.go(
+                "POST", "/thing-if/apps/\(client.appID)/onboardings", token: user.token,
+                type: "application/vnd.kii.OnboardingWithVendorThingIDByOwner+json",
+                #"{"vendorThingID":"js-1","thingPassword":"1234","owner":"USER:\#(user.userID)"}"#)
+            #expect(answer.status == 200)
+        }
+    }
 
     /// It makes the path of an object that has no ID yet by leaving the ID away.
     @Test func aCollectionMayEndInASlash() async throws {

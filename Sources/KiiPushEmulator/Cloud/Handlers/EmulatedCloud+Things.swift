@@ -77,7 +77,8 @@ extension EmulatedCloud {
     /// `user:{userID}` or `group:{groupID}`, of whom there is.
     func owner(written text: String) throws(KiiFailure) -> ThingOwner {
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
-        switch (parts.first, parts.dropFirst().first) {
+        // Kii's gateways and web samples write the kind in capitals.
+        switch (parts.first?.lowercased(), parts.dropFirst().first) {
         case ("user", let id?):
             guard self.state.users[id] != nil else { throw .userNotFound(value: id, app: self.appID) }
             return .user(id)
