@@ -1,0 +1,140 @@
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import Testing
+
+/// Sessions and repeated calls against a cloud whose answers get lost and whose tokens end.
+@Suite(.timeLimit(.minutes(3))) struct SessionTests {
+    /// A client whose clock can be put forward, so that its tokens are about to end.
+    private struct Subject {
+        let emulator: Emulator
+        let ahead = Locked(Duration.zero)
+        let logins = Locked(0)
+        let stored = Locked<[Secret]>([])
+        let client: KiiClient
+
+        init(_ emulator: Emulator) throws {
+            self.emulator = emulator
+            var retry = RetryPolicy()
+            retry.firstDelay = .milliseconds(1)
+            self.client = KiiClient(app: emulator.app, transport: try EventLoop(), retry: retry) { [ahead] in
+                Timestamp.now() + ahead.withLock { $0 }
+            }
+        }
+
+        func session() async throws -> KiiSession {
+            _ = try await self.client.registerUser(UserRegistration(loginName: "alice", password: "pass word"))
+            return KiiSession(client: self.client) { [client, logins] in
+                logins.withLock { $0 += 1 }
+                return try await client.login(username: "alice", password: "pass word")
+            } changed: { [stored] token in
+                stored.withLock { $0.append(token.token) }
+            }
+        }
+
+        /// The next answer to `method` on `path` is lost on its way, by a gateway that gives up.
+        func loseAnswer(_ method: String, _ path: String) async throws {
+            try await self.emulator.control(
+                "POST", "faults",
+                [
+                    "method": JSONValue(method), "path": JSONValue(path), "status": 504, "afterwards": true,
+                ])
+        }
+    }
+
+    private func withSubject(_ body: @escaping (Subject) async throws -> Void) async throws {
+        try await withEmulator { emulator, _ in
+            try await emulator.control("PATCH", "app", ["tokenLifetime": 3600])
+            try await body(try Subject(emulator))
+        }
+    }
+
+    @Test func oneRefreshServesAllWhoseTokenIsAboutToEnd() async throws {
+        try await self.withSubject { subject in
+            let session = try await subject.session()
+            let first = try await session.token()
+            #expect(first.refreshToken != nil)
+            subject.ahead.withLock { $0 = .seconds(3400) }
+            let users = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<32 { group.addTask { try await session.execute(GetUser()).userID } }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(users.count == 1)
+            #expect(subject.stored.withLock { $0.count } == 2)
+            #expect(subject.logins.withLock { $0 } == 1)
+        }
+    }
+
+    @Test func aPasswordChangeEndsTheTokenAndTheSessionSignsInAgain() async throws {
+        try await self.withSubject { subject in
+            let session = try await subject.session()
+            let old = try await session.token()
+            let admin = try await subject.emulator.adminToken(subject.client)
+            // The same password again: what ends is the token.
+            try await subject.client.changePassword(
+                from: nil, to: "pass word", of: .loginName("alice"), token: admin)
+            let user = try await session.execute(GetUser())
+            #expect(user.loginName == "alice")
+            #expect(try await session.token().token != old.token)
+            #expect(subject.logins.withLock { $0 } == 2)
+        }
+    }
+
+    @Test func aRefreshWhoseAnswerIsLostIsNotRepeated() async throws {
+        try await self.withSubject { subject in
+            let session = try await subject.session()
+            _ = try await session.token()
+            subject.ahead.withLock { $0 = .seconds(3400) }
+            try await subject.loseAnswer("POST", "/api/apps/*/oauth2/token")
+            let error = await #expect(throws: KiiError.self) { try await session.execute(GetUser()) }
+            #expect(error?.status == 504)
+            #expect(try await session.execute(GetUser()).loginName == "alice")
+            #expect(subject.logins.withLock { $0 } == 2)
+        }
+    }
+
+    @Test func callsWhoseAnswersAreLostAreDoneOnce() async throws {
+        try await self.withSubject { subject in
+            let client = subject.client
+            let admin = try await subject.emulator.adminToken(client)
+            let topic = Topic("news")
+            try await subject.loseAnswer("PUT", "/api/apps/*/topics/*")
+            #expect(try await client.createTopic(topic, token: admin) == .alreadyExisted)
+            try await subject.loseAnswer("POST", "/api/apps/*/topics/*/push/messages")
+            await #expect(throws: KiiError.self) {
+                try await client.send(PushMessage(data: ["n": 1]), to: topic, token: admin)
+            }
+            let messages = try await subject.emulator.control("GET", "messages")
+            #expect(messages["messages"]?.array?.count == 1)
+            try await subject.loseAnswer("DELETE", "/api/apps/*/topics/*")
+            try await client.deleteTopic(topic, token: admin)
+            #expect(try await !client.topicExists(topic, token: admin))
+        }
+    }
+
+    @Test func aMessageThatTheCloudPutOffIsSentWhenItSays() async throws {
+        try await self.withSubject { subject in
+            let client = subject.client
+            let admin = try await subject.emulator.adminToken(client)
+            try await client.createTopic(Topic("news"), token: admin)
+            try await subject.emulator.control(
+                "POST", "faults",
+                [
+                    "method": "POST", "path": "/api/apps/*/topics/*/push/messages", "status": 503, "retryAfter": 0,
+                    "errorCode": "TEMPORARY_UNAVAILABLE_ERROR",
+                ])
+            _ = try await client.send(PushMessage(data: ["n": 1]), to: Topic("news"), token: admin)
+            let messages = try await subject.emulator.control("GET", "messages")
+            #expect(messages["messages"]?.array?.count == 1)
+        }
+    }
+
+    @Test func theAppItselfSignsIn() async throws {
+        try await self.withSubject { subject in
+            let token = try await subject.client.loginAnonymously()
+            #expect(token.principal == nil)
+            let error = await #expect(throws: KiiError.self) { try await subject.client.user(token: token.token) }
+            #expect(error?.status == 401)
+        }
+    }
+}
