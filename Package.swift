@@ -54,10 +54,18 @@ let package = Package(
             path: "Benchmarks/foundation-decode",
             swiftSettings: settings
         ),
-        .testTarget(name: "KiiPushCoreTests", dependencies: ["KiiPushCore"], swiftSettings: settings),
+        .target(name: "Contract", dependencies: ["KiiPushCore"], path: "Tests/Contract", swiftSettings: settings),
+        .executableTarget(
+            name: "contract-pages",
+            dependencies: ["Contract"],
+            path: "Tests/ContractPages",
+            swiftSettings: settings
+        ),
+        .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: settings),
+        .testTarget(name: "KiiPushCoreTests", dependencies: ["KiiPushCore", "Contract"], swiftSettings: settings),
         .testTarget(
             name: "KiiPushEmulatorTests",
-            dependencies: ["KiiPushEmulator", "KiiPushCore"],
+            dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract"],
             swiftSettings: settings
         ),
         .testTarget(name: "CommandTests", dependencies: ["kii-push", "KiiPushCore"], swiftSettings: settings),

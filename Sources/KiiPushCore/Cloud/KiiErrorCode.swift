@@ -91,6 +91,10 @@ extension KiiErrorCode {
     /// 409: the installation is there already. In code tables only: the reference says that creating one again
     /// returns the one that is there.
     public static let installationAlreadyExists = Self(rawValue: "INSTALLATION_ALREADY_EXISTS")
+    /// 409: the object is there, and a new one was asked for.
+    public static let objectAlreadyExists = Self(rawValue: "OBJECT_ALREADY_EXISTS")
+    /// 409: the object is no longer in the version that was named.
+    public static let objectVersionIsStale = Self(rawValue: "OBJECT_VERSION_IS_STALE")
     /// 409: the access control entry is there already.
     public static let aclAlreadyExists = Self(rawValue: "ACL_ALREADY_EXISTS")
 }

@@ -57,7 +57,7 @@ import Testing
         #expect(throws: Never.self) { try ownResult.get() }
         #expect(own.first?.method == "PUT")
         #expect(own.first?.url == "https://cloud.test/api/apps/a1/users/me/password")
-        #expect(own.first?.fields.last == HTTPField("Content-Type", vendorPrefix + "ChangePasswordRequest+json"))
+        #expect(own.first?.fields.last == HTTPField("Content-Type", "application/vnd.kii.ChangePasswordRequest+json"))
         #expect(
             String(decoding: own.first?.body ?? [], as: UTF8.self)
                 == #"{"newPassword":"new pw","oldPassword":"old pw"}"#)

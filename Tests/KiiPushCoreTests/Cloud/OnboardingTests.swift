@@ -1,6 +1,11 @@
 import KiiPushCore
 import Testing
 
+private let onboardingReply = """
+    {"thingID":"th.1","accessToken":"at","mqttEndpoint":{"installationID":"i1","username":"n","password":"p",\
+    "mqttTopic":"t","host":"h","portTCP":1883,"portSSL":8883,"portWS":12470,"portWSS":12473,"X-MQTT-TTL":2147483647}}
+    """
+
 @Suite struct OnboardingTests {
     private static let endpoint =
         #""installationID":"i1","username":"n","password":"s3cr3t","mqttTopic":"t","host":"h","portTCP":1,"portSSL":2"#

@@ -10,7 +10,10 @@ extension EmulatedCloud {
             call.mediaType == "application/x-www-form-urlencoded"
             ? try self.form(call) : try call.object(of: "OauthTokenRequest")
         let grant = try self.grantType(body)
-        if grant == "refresh_token" { return try self.refresh(body, call) }
+        if grant == "refresh_token" {
+            try self.require(self.isFromApp(call), call, "Refreshing needs the app's credentials.")
+            return try self.refresh(body, call)
+        }
         let expiresAt = try self.expiry(body, now: call.now)
         if body["username"] != nil, grant == nil || grant == "password" {
             try self.require(self.isFromApp(call), call, "Login needs the app's credentials.")

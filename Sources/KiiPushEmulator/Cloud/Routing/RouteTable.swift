@@ -1,7 +1,7 @@
 import KiiPushCore
 
 /// All that can be asked, and how a request finds it.
-enum RouteTable {
+package enum RouteTable {
     /// Below `/api`.
     private static let global: [Route] = [
         Route("POST", "oauth2/token", need: .nobody) { (cloud, call) throws(KiiFailure) in try cloud.issueToken(call) }
@@ -15,6 +15,12 @@ enum RouteTable {
 
     /// Below `/__kii`, which Kii's cloud does not have: what the emulator holds, and what it is told to do.
     private static let ofEmulator: [Route] = Route.inspection + Route.control
+
+    /// The routes with what precedes their patterns.
+    static let roots: [(path: String, routes: [Route])] = [
+        ("/api", RouteTable.global), ("/api/apps/{app}", RouteTable.ofApp),
+        ("/thing-if/apps/{app}", RouteTable.ofThingIF), ("/__kii", RouteTable.ofEmulator),
+    ]
 
     /// The route of a request and what its path holds.
     ///

@@ -1,0 +1,122 @@
+package import KiiPushCore
+
+/// What Kii's REST API does, as data: every call and every error that this package speaks of.
+///
+/// It is read from `Documentation/contract`, and the tests of the client, of the emulator and of the generated pages
+/// all go by it.
+package struct Contract: Sendable {
+    package var areas: [Area]
+    package var errors: [ContractError]
+    /// Of errors in general.
+    package var aboutErrors: String
+    package var parameters: [Parameter]
+    package var choices: [Choice]
+
+    /// Calls that belong together: one file.
+    package struct Area: Sendable {
+        package var title: String
+        package var about: String
+        package var endpoints: [Endpoint]
+    }
+
+    /// What stands for a `{name}` in a path.
+    package struct Parameter: Sendable {
+        package var name: String
+        /// A value that is legal and needs no percent-encoding.
+        package var sample: String
+        package var rule: String
+    }
+
+    /// A `{name}` that stands for one of several paths, such as the four scopes.
+    package struct Choice: Sendable {
+        package var name: String
+        package var paths: [Path]
+
+        package struct Path: Sendable {
+            package var label: String
+            package var path: String
+        }
+    }
+
+    /// All calls, in the order of the pages.
+    package var endpoints: [Endpoint] { self.areas.flatMap { $0.endpoints } }
+
+    package func endpoint(_ id: String) -> Endpoint? { self.endpoints.first { $0.id == id } }
+
+    package func error(_ code: String) -> ContractError? { self.errors.first { $0.code == code } }
+
+    package func sample(of parameter: String) -> String? {
+        self.parameters.first { $0.name == parameter }?.sample
+    }
+
+    /// The errors that `endpoint` can have: those it names, and those of every call of its kind.
+    package func errors(of endpoint: Endpoint) -> [NamedError] {
+        let named = Set(endpoint.errors.map { $0.code })
+        let common = self.errors.filter { $0.applies(to: endpoint) && !named.contains($0.code) }
+            .map { NamedError(code: $0.code, when: $0.meaning, labels: [], pending: []) }
+        return endpoint.errors + common
+    }
+}
+
+/// A side that the contract binds.
+package enum Side: String, Sendable, CaseIterable {
+    case client, emulator
+}
+
+/// An error that a call can have.
+package struct NamedError: Sendable {
+    package var code: String
+    package var when: String
+    /// Where it is possible, by the labels of choices; everywhere when empty.
+    package var labels: [String]
+    package var pending: Set<Side>
+
+    /// Whether `variant` can have it: for each of its choices that a label is of, one of them is its own.
+    package func applies(to variant: Variant) -> Bool {
+        self.labels.isEmpty || !Set(self.labels).isDisjoint(with: variant.labels.values)
+    }
+}
+
+/// A row of the error table.
+package struct ContractError: Sendable {
+    /// Which calls have it without naming it.
+    package enum Extent: String, Sendable {
+        /// Calls with a body of JSON.
+        case body
+        /// Calls that need credentials of any kind.
+        case credentials
+        /// Calls that need a token.
+        case token
+        /// Calls below `/apps/{app}`.
+        case app
+    }
+
+    package var code: String
+    package var status: Int
+    package var meaning: String
+    /// The name in the media type, such as `TopicNotFoundException`.
+    package var exception: String
+    /// A sample of the members beside `errorCode` and `message`.
+    package var context: JSONValue
+    /// Names of members of the context that may be absent or null.
+    package var optional: Set<String>
+    /// Whether `Retry-After` comes with it.
+    package var hasRetryAfter: Bool
+    package var extent: Extent?
+    /// Whether the emulator gives it only when told to.
+    package var isFault: Bool
+    /// Whether the emulator does not have it yet.
+    package var isPending: Bool
+    /// Whether it is the emulator's own, with no code of Kii's known.
+    package var isOwn: Bool
+
+    package func applies(to endpoint: Endpoint) -> Bool {
+        switch self.extent {
+        case nil: false
+        case .body: !endpoint.request.mediaTypes.isEmpty && endpoint.request.bytes == nil
+        case .credentials: endpoint.auth != .none
+        case .token: endpoint.auth == .token
+        case .app: endpoint.path.hasPrefix("/apps/{app}")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+extension Contract {
+    /// Who has each call and each error, and which test shows it.
+    var coveragePage: String {
+        """
+        # Coverage
+
+        \(Page.notice)
+
+        Every call and every error of [the REST API](rest-api.md): what makes it in the library, what answers it in the
+        emulator, and the tests that show both. `ContractClientTests` compares each request and each decoded reply with
+        the contract; `ContractEmulatorTests` provokes each reply and each refusal, in every scope; `ContractErrorTests`
+        sends each refusal over a socket, to `KiiClient` and as raw HTTP; `ContractInputTests` sends what nobody should.
+        All four run through the contract itself, so a call or an error without a test fails them.
+
+        ## Calls
+
+        \(self.callTable)
+        ## Errors
+
+        \(self.codeTable)
+        """
+    }
+
+    private var callTable: String {
+        var table = MarkdownTable("call", "library", "shown by", "emulator", "shown by")
+        for endpoint in self.endpoints {
+            let client: (String, String) =
+                if endpoint.service == .emulator {
+                    ("none: it is asked with curl or a test's own client", "not applicable")
+                } else if let reason = endpoint.withoutClient {
+                    ("none: \(reason)", "not applicable")
+                } else if endpoint.pending.contains(.client) {
+                    ("not yet", "not yet")
+                } else {
+                    (endpoint.client.map { "`\($0)`" }.joined(separator: ", "), "`ContractClientTests`")
+                }
+            let isThere = !endpoint.pending.contains(.emulator)
+            let count = self.variants(of: endpoint).count
+            table.add(
+                "[\(endpoint.title)](rest-api.md#\(Contract.anchor(endpoint.title)))",
+                client.0,
+                client.1,
+                isThere ? (count == 1 ? "yes" : "yes, \(count) paths") : "not yet",
+                isThere ? "`ContractEmulatorTests`, `ContractInputTests`" : "not yet"
+            )
+        }
+        return table.text
+    }
+
+    private var codeTable: String {
+        var table = MarkdownTable("status", "code", "library", "emulator", "calls that have it", "shown by")
+        for error in self.errors {
+            let constant = error.isOwn ? "any code is kept" : "`KiiErrorCode`"
+            table.add(
+                "\(error.status)",
+                "`\(error.code)`",
+                constant,
+                self.cause(of: error),
+                self.calls(with: error),
+                "`ContractClientTests`, `ContractErrorTests`"
+            )
+        }
+        return table.text
+    }
+
+    private func cause(of error: ContractError) -> String {
+        error.isFault ? "by a fault: nothing that the emulator does leads to it" : "by itself"
+    }
+
+    private func calls(with error: ContractError) -> String {
+        switch error.extent {
+        case .body: return "all with a JSON body"
+        case .credentials: return "all that need credentials"
+        case .token: return "all that need a token"
+        case .app: return "all below `/apps/{app}`"
+        case nil: break
+        }
+        let named = self.endpoints.filter { $0.errors.contains { $0.code == error.code } }.map { "`\($0.id)`" }
+        if !named.isEmpty { return named.joined(separator: ", ") }
+        return error.isFault ? "any, by a fault" : "any"
+    }
+}

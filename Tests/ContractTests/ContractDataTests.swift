@@ -1,0 +1,99 @@
+import Contract
+import Foundation
+import KiiPushCore
+import Testing
+
+/// The contract's files say what they mean, and nothing twice.
+@Suite struct ContractDataTests {
+    private let contract: Contract
+
+    init() throws {
+        self.contract = try Contract.load()
+    }
+
+    @Test func everyCallAndErrorHasANameOfItsOwn() {
+        #expect(self.contract.endpoints.count > 30)
+        #expect(Set(self.contract.endpoints.map { $0.id }).count == self.contract.endpoints.count)
+        #expect(self.contract.errors.count > 40)
+        #expect(Set(self.contract.errors.map { $0.code }).count == self.contract.errors.count)
+        let labels = self.contract.choices.flatMap { $0.paths.map { $0.label } }
+        #expect(Set(labels).count == labels.count)
+    }
+
+    @Test func everythingThatIsNamedIsThere() {
+        let labels = Set(self.contract.choices.flatMap { $0.paths.map { $0.label } })
+        for endpoint in self.contract.endpoints {
+            for error in endpoint.errors {
+                #expect(self.contract.error(error.code) != nil, "\(endpoint.id) \(error.code)")
+                #expect(Set(error.labels).isSubset(of: labels), "\(endpoint.id) \(error.code)")
+            }
+            for variant in self.contract.variants(of: endpoint) {
+                for name in variant.parameterNames {
+                    #expect(self.contract.sample(of: name) != nil, "\(endpoint.id) {\(name)}")
+                }
+            }
+            #expect(!endpoint.replies.isEmpty, "\(endpoint.id)")
+            #expect(endpoint.withoutClient == nil || endpoint.client.isEmpty, "\(endpoint.id)")
+            #expect(
+                endpoint.client.isEmpty == false || endpoint.withoutClient != nil || endpoint.pending.contains(.client)
+                    || endpoint.service == .emulator,
+                "\(endpoint.id) has neither a client nor a reason"
+            )
+        }
+    }
+
+    @Test func samplesFollowTheRulesOfTheirMembers() {
+        for endpoint in self.contract.endpoints {
+            let request = endpoint.request
+            guard let sample = request.sample else {
+                #expect(request.members.isEmpty, "\(endpoint.id) has no sample")
+                continue
+            }
+            for member in request.members {
+                let value = sample[member.name]
+                #expect(value != nil || !member.isRequired, "\(endpoint.id) \(member.name)")
+                if let value {
+                    #expect(member.types.contains(value.typeName), "\(endpoint.id) \(member.name)")
+                }
+            }
+            let known = Set(request.members.map { $0.name })
+            let unknown = (sample.members ?? []).map { $0.key }.filter { !known.contains($0) }
+            #expect(unknown.isEmpty || request.open != nil, "\(endpoint.id) \(unknown)")
+        }
+    }
+
+    /// The codes of the library are those of the table, apart from those that are the emulator's own.
+    @Test func theLibraryKnowsEveryCode() throws {
+        let file = Contract.documentation.deletingLastPathComponent()
+            .appending(path: "Sources/KiiPushCore/Cloud/KiiErrorCode.swift")
+        let source = try String(contentsOf: file, encoding: .utf8)
+        let codes = source.matches(of: /Self\(rawValue: "([A-Z0-9_]+)"\)/).map { String($0.output.1) }
+        #expect(Set(codes) == Set(self.contract.errors.filter { !$0.isOwn }.map { $0.code }))
+    }
+
+    /// The codes of the emulator are in the table.
+    @Test func theTableHasEveryCodeOfTheEmulator() throws {
+        let folder = Contract.documentation.deletingLastPathComponent().appending(path: "Sources/KiiPushEmulator")
+        let known = Set(self.contract.errors.map { $0.code })
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
+            let source = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            for match in source.matches(of: /errorCode: "([A-Z0-9_]+)"/) {
+                #expect(known.contains(String(match.output.1)), "\(name) \(match.output.1)")
+            }
+        }
+    }
+}
+
+extension JSONValue {
+    /// The contract's name for the type of a value.
+    fileprivate var typeName: String {
+        switch self.kind {
+        case .null: "null"
+        case .bool: "boolean"
+        case .number: self.int64 == nil ? "number" : "integer"
+        case .string: "string"
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import KiiPushCore
+
+let accountScenarios: [Scenario] = [
+    .success("users.register") { $0.set(["loginName": JSONValue($1.name("alice"))]) },
+    .refusal("users.register", "INVALID_INPUT_DATA") { request, _ in request.set(["password": "abc"]) },
+    .refusal("users.register", "USER_ALREADY_EXISTS") { request, _ in
+        request.set(["loginName": JSONValue(request.people.userName)])
+    },
+    .success("users.registerPseudo"),
+    .refusal("users.registerPseudo", "INVALID_INPUT_DATA") { request, _ in request.set(["displayName": 1]) },
+    .success("users.get"),
+    .refusal("users.get", "USER_NOT_FOUND") { request, _ in request.parameters["user"] = "nobody" },
+    .success("users.changePassword") { request, _ in request.set(["oldPassword": JSONValue(People.password)]) },
+    .refusal("users.changePassword", "PASSWORD_TOO_SHORT") { request, _ in request.set(["newPassword": "abc"]) },
+    .refusal("users.changePassword", "INVALID_INPUT_DATA") { request, _ in request.remove("oldPassword") },
+    .refusal("users.changePassword", "OPERATION_NOT_ALLOWED") { request, world in
+        let pseudo = try await world.first("users.registerPseudo", request, as: .app)
+        request.parameters["user"] = pseudo["userID"]?.string
+        request.credentials = .token(pseudo["_accessToken"]?.string ?? "")
+    },
+    .refusal("users.changePassword", "WRONG_PASSWORD") { request, _ in request.set(["oldPassword": "another"]) },
+    .refusal("users.changePassword", "USER_NOT_FOUND") { request, _ in
+        request.parameters["user"] = "LOGIN_NAME:nobody"
+    },
+    .success("groups.create"),
+    .refusal("groups.create", "INVALID_INPUT_DATA") { request, _ in request.remove("name") },
+    .refusal("groups.create", "USER_NOT_FOUND") { request, _ in
+        request.credentials = request.asAdministrator
+        request.set(["owner": "nobody"])
+    },
+]
+
+let tokenScenarios: [Scenario] = [
+    .success("token.user") { request, _ in
+        request.set(["username": JSONValue(request.people.userName), "password": JSONValue(People.password)])
+    },
+    .refusal("token.user", "AUTHENTICATION_FAILED") { request, world in
+        request.set(["username": JSONValue(world.name("nobody"))])
+    },
+    .refusal("token.user", "INVALID_INPUT_DATA") { request, _ in
+        request.set(["username": JSONValue(request.people.userName), "expiresAt": 1])
+    },
+    .refusal("token.user", "OAUTH2_ERROR") { request, _ in request.set(["grant_type": "mind_reading"]) },
+    .success("token.thing") { request, _ in
+        request.set([
+            "username": JSONValue("VENDOR_THING_ID:\(request.people.vendorThingID)"),
+            "password": JSONValue(People.password),
+        ])
+    },
+    .refusal("token.thing", "AUTHENTICATION_FAILED") { request, _ in
+        request.set(["username": JSONValue("VENDOR_THING_ID:\(request.people.vendorThingID)"), "password": "x"])
+    },
+    .refusal("token.user", "USER_DISABLED") { request, world in
+        try await world.first("control.switchUser", request, as: .administrator)
+        request.set(["username": JSONValue(request.people.userName), "password": JSONValue(People.password)])
+    },
+    .refusal("token.thing", "THING_DISABLED") { request, world in
+        try await world.first("control.switchThing", request, as: .administrator)
+        request.set([
+            "username": JSONValue("VENDOR_THING_ID:\(request.people.vendorThingID)"),
+            "password": JSONValue(People.password),
+        ])
+    },
+    .success("token.administrator") { request, world in
+        request.set([
+            "client_id": JSONValue(world.cloud.clientID), "client_secret": JSONValue(world.cloud.clientSecret),
+        ])
+    },
+    .refusal("token.administrator", "AUTHENTICATION_FAILED") { request, world in
+        request.set(["client_id": JSONValue(world.cloud.clientID), "client_secret": "wrong"])
+    },
+    .success("token.anonymous") { request, world in
+        request.set(["client_id": JSONValue(world.cloud.appID), "client_secret": JSONValue(world.cloud.appKey)])
+    },
+    .refusal("token.anonymous", "AUTHENTICATION_FAILED") { request, world in
+        request.set(["client_id": "another", "client_secret": JSONValue(world.cloud.appKey)])
+    },
+    .success("token.refresh") { request, world in
+        request.set(["refresh_token": try await world.refreshToken(request)])
+    },
+    .refusal("token.refresh", "INVALID_INPUT_DATA") { request, _ in request.remove("refresh_token") },
+    .refusal("token.refresh", "OPERATION_NOT_SUPPORTED") { request, world in
+        request.set(["refresh_token": try await world.refreshToken(request)])
+        try await world.configure(["refreshTokens": false])
+    },
+    .refusal("token.refresh", "WRONG_REFRESH_TOKEN") { request, world in
+        request.set(["refresh_token": try await world.refreshToken(request)])
+        try await world.succeed(request)
+    },
+]
+
+extension ContractWorld {
+    /// A refresh token of the scenario's user that was not used yet.
+    fileprivate func refreshToken(_ request: ContractRequest) async throws -> JSONValue {
+        let login: JSONValue = [
+            "username": JSONValue(request.people.userName), "password": JSONValue(People.password),
+        ]
+        return try await self.first("token.user", request, login)["refresh_token"] ?? .null
+    }
+}

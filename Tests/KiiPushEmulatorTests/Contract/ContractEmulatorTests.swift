@@ -1,0 +1,173 @@
+import Contract
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+private let loaded = Result { try Contract.load() }
+
+/// Every way to each of the contract's answers.
+let scenarios: [Scenario] = [
+    accountScenarios, tokenScenarios, thingScenarios, onboardingScenarios, installationScenarios, topicScenarios,
+    topicAccessScenarios,
+    subscriptionScenarios, messageScenarios, objectScenarios, controlScenarios, inspectionScenarios,
+    anywhereScenarios,
+].flatMap { $0 }
+
+/// The emulator has the contract's calls and no other, and gives each of the answers that the contract has.
+@Suite struct ContractEmulatorTests {
+    @Test func theRoutesAreTheContracts() throws {
+        let contract = try loaded.get()
+        let routes = Set(
+            RouteTable.listing.map { line in
+                let words = line.split(separator: " ")
+                return Contract.route(String(words[0]), String(words[1]))
+            }
+        )
+        let bound = contract.routes { $0.binds(.emulator) }
+        let known = contract.routes { _ in true }
+        #expect(bound.subtracting(routes).sorted() == [])
+        #expect(routes.subtracting(known).sorted() == [])
+    }
+
+    @Test func everyAnswerHasAScenario() throws {
+        let contract = try loaded.get()
+        for endpoint in contract.endpoints where endpoint.binds(.emulator) {
+            let own = scenarios.filter { $0.id == endpoint.id }
+            let successes = own.filter { $0.code == nil }
+            for reply in endpoint.replies {
+                #expect(
+                    successes.contains { $0.status ?? endpoint.replies.first?.status == reply.status },
+                    "\(endpoint.id) \(reply.status)"
+                )
+            }
+            for error in endpoint.errors where !error.pending.contains(.emulator) {
+                #expect(own.contains { $0.code == error.code }, "\(endpoint.id) \(error.code)")
+            }
+        }
+        for error in contract.errors where error.extent == nil && !error.isFault && !error.isPending {
+            #expect(scenarios.contains { $0.code == error.code }, "\(error.code)")
+        }
+        let known = Set(contract.endpoints.map { $0.id })
+        #expect(scenarios.filter { !known.contains($0.id) }.map { $0.id } == [])
+    }
+
+    @Test(arguments: scenarios.filter { $0.code == nil })
+    func answersAsTheContractSays(_ scenario: Scenario) async throws {
+        let world = try ContractWorld(CloudInMemory())
+        for variant in try world.variants(of: scenario) {
+            let endpoint = variant.endpoint
+            let status = scenario.status ?? endpoint.replies.first?.status
+            let reply = try #require(endpoint.replies.first { $0.status == status })
+            for mediaType in endpoint.request.mediaTypes.isEmpty
+                ? [nil] : endpoint.request.mediaTypes.map(Optional.some)
+            {
+                var request = try await scenario.prepare(world, variant)
+                request.mediaType = mediaType
+                let answer = try await world.send(request)
+                expect(answer, is: reply, "\(variant) \(mediaType ?? "")")
+            }
+            for path in endpoint.alsoAt {
+                let request = try await scenario.prepare(world, variant)
+                let answer = try await world.cloud.send(request.incoming(to: world.cloud, alsoAt: path))
+                expect(answer, is: reply, "\(variant) \(path)")
+            }
+            if endpoint.hasHead {
+                let answer = try await world.send(try await scenario.prepare(world, variant), method: "HEAD")
+                #expect(answer.status == reply.status)
+            }
+        }
+    }
+
+    @Test(arguments: scenarios.filter { $0.code != nil })
+    func refusesAsTheContractSays(_ scenario: Scenario) async throws {
+        let world = try ContractWorld(CloudInMemory())
+        let error = try #require(scenario.code.flatMap { world.contract.error($0) })
+        for variant in try world.variants(of: scenario) {
+            let answer = try await world.send(try await scenario.prepare(world, variant))
+            expect(answer, is: error, "\(variant)")
+        }
+    }
+
+    /// The refusals of all calls of a kind: without credentials, with a dead token, at another app, without JSON.
+    @Test(arguments: scenarios.filter { $0.code == nil })
+    func refusesWhatNoCallTakes(_ scenario: Scenario) async throws {
+        let world = try ContractWorld(CloudInMemory())
+        for variant in try world.variants(of: scenario) {
+            // Once for all of them, as none may change anything.
+            let prepared = try await scenario.prepare(world, variant)
+            for error in world.contract.errors where error.applies(to: variant.endpoint) {
+                var request = prepared
+                switch error.extent {
+                case .credentials: request.credentials = .none
+                case .token: request.credentials = .token("unknown")
+                case .app: request.parameters["app"] = "another"
+                case .body: request.bytes = Array((error.code == "INVALID_JSON" ? "{" : "[]").utf8)
+                case nil: break
+                }
+                expect(try await world.send(request), is: error, "\(variant)")
+            }
+        }
+    }
+}
+
+extension ContractWorld {
+    func variants(of scenario: Scenario) throws -> [Variant] {
+        let endpoint = try #require(self.contract.endpoint(scenario.id))
+        // One that the call does not name is of every call.
+        let error = self.contract.errors(of: endpoint).first { $0.code == scenario.code }
+        return self.contract.variants(of: endpoint).filter { scenario.makes($0) && error?.applies(to: $0) ?? true }
+    }
+}
+
+/// Expects the status, media type, fields and members of the contract's reply.
+func expect(
+    _ answer: CloudAnswer,
+    is reply: Endpoint.Reply,
+    _ comment: Comment,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    guard answer.status == reply.status else {
+        Issue.record("\(comment): \(answer.status) \(answer.json)", sourceLocation: sourceLocation)
+        return
+    }
+    #expect(answer.mediaType == reply.mediaType, comment, sourceLocation: sourceLocation)
+    for header in reply.headers {
+        #expect(answer.response.field(header)?.isEmpty == false, "\(header)", sourceLocation: sourceLocation)
+    }
+    guard let sample = reply.sample else { return }
+    let differences = JSONShape.differences(of: answer.json, from: sample, optional: reply.optional)
+    #expect(differences == [], comment, sourceLocation: sourceLocation)
+}
+
+/// Expects a refusal's status, code, media type and members, and that it changed nothing.
+func expect(
+    _ answer: CloudAnswer,
+    is error: ContractError,
+    _ comment: Comment,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    guard answer.status == error.status, answer.code == error.code else {
+        Issue.record(
+            "\(comment): \(answer.status) \(answer.json) instead of \(error.code)", sourceLocation: sourceLocation)
+        return
+    }
+    let type = "application/vnd.kii.\(error.exception)+json"
+    #expect(answer.mediaType == type, comment, sourceLocation: sourceLocation)
+    #expect(answer.json["message"]?.string?.isEmpty == false, comment, sourceLocation: sourceLocation)
+    let context = (answer.json.members ?? []).filter { $0.key != "errorCode" && $0.key != "message" }
+    var differences: [String] = []
+    if (error.context.members ?? []).isEmpty {
+        differences = context.map { "/\($0.key) is not in the contract" }
+    } else {
+        differences = JSONShape.differences(
+            of: JSONValue(members: context),
+            from: error.context,
+            optional: error.optional
+        )
+    }
+    #expect(differences == [], comment, sourceLocation: sourceLocation)
+    #expect((answer.response.field("Retry-After") != nil) == error.hasRetryAfter, comment)
+    if let effects = answer.effects {
+        #expect(effects == EmulatedCloud.Effects(), comment, sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,64 @@
+import KiiPushCore
+
+private let onObjects = ["objects.get", "objects.put", "objects.patch", "objects.delete"]
+
+let objectScenarios: [Scenario] =
+    onObjects.flatMap { id -> [Scenario] in
+        [
+            .refusal(id, "INVALID_OBJECT_ID") { request, _ in request.parameters["object"] = "o" },
+            .refusal(id, "INVALID_BUCKET") { request, _ in request.parameters["bucket"] = "b" },
+        ]
+    }
+    + ["objects.get", "objects.patch", "objects.delete"].map { .refusal($0, "OBJECT_NOT_FOUND") { _, _ in } }
+    + ["objects.put", "objects.patch", "objects.delete"].map {
+        .refusal($0, "OBJECT_VERSION_IS_STALE") { request, world in
+            try await world.first("objects.put", request)
+            request.fields = [HTTPField("If-Match", "\"7\"")]
+        }
+    }
+    + ["objects.create", "objects.put"].map {
+        .refusal($0, "INVALID_INPUT_DATA") { request, _ in request.set(["_mine": 1]) }
+    } + [
+        .success("objects.create"),
+        .refusal("objects.put", "OBJECT_ALREADY_EXISTS") { request, world in
+            try await world.succeed(request)
+            request.fields = [HTTPField("If-None-Match", "*")]
+        },
+        .refusal("objects.create", "INVALID_BUCKET") { request, _ in request.parameters["bucket"] = "b" },
+        .success("objects.get") { request, world in try await world.first("objects.put", request, ["score": 1]) },
+        .success("objects.put", 201),
+        .success("objects.put", 200) { request, world in try await world.succeed(request) },
+        .success("objects.patch") { request, world in try await world.first("objects.put", request) },
+        .refusal("objects.patch", "INVALID_INPUT_DATA") { request, world in
+            try await world.first("objects.put", request)
+            request.set(["_mine": 1])
+        },
+        .success("objects.delete") { request, world in try await world.first("objects.put", request) },
+        .success("objects.body.put") { request, world in
+            try await world.first("objects.put", request)
+            request.bytes = [0x89, 0x50]
+        },
+        .refusal("objects.body.put", "OBJECT_NOT_FOUND") { request, _ in request.bytes = [0x89, 0x50] },
+        .success("objects.body.get") { request, world in try await world.upload(request) },
+        .refusal("objects.body.get", "OBJECT_NOT_FOUND") { _, _ in },
+        .refusal("objects.body.get", "OBJECT_BODY_NOT_FOUND") { request, world in
+            try await world.first("objects.put", request)
+        },
+        .success("objects.body.delete") { request, world in try await world.upload(request) },
+        .refusal("objects.body.delete", "OBJECT_NOT_FOUND") { _, _ in },
+        .refusal("objects.body.delete", "OBJECT_BODY_NOT_FOUND") { request, world in
+            try await world.upload(request)
+            try await world.succeed(request)
+        },
+        .success("buckets.delete") { request, world in try await world.first("objects.put", request) },
+        .refusal("buckets.delete", "BUCKET_NOT_FOUND") { _, _ in },
+        .refusal("buckets.delete", "INVALID_BUCKET") { request, _ in request.parameters["bucket"] = "b" },
+    ]
+
+extension ContractWorld {
+    /// Makes the object of the request, with a body.
+    fileprivate func upload(_ request: ContractRequest) async throws {
+        try await self.first("objects.put", request)
+        try await self.first("objects.body.put", request, bytes: [0x89, 0x50])
+    }
+}

@@ -1,0 +1,73 @@
+import Contract
+import KiiPushCore
+import Testing
+
+/// How one of the contract's answers comes about: what happens first, and then the request.
+struct Scenario: Sendable, CustomTestStringConvertible {
+    /// The call's ID in the contract.
+    var id: String
+    /// The refusal's code; `nil` for success.
+    var code: String?
+    /// The status of a success, where the call has several.
+    var status: Int?
+    /// Whether it is possible with the variant's choices.
+    var makes: @Sendable (Variant) -> Bool
+    /// Does what comes first, and returns the request.
+    var prepare: @Sendable (ContractWorld, Variant) async throws -> ContractRequest
+
+    typealias Change = @Sendable (inout ContractRequest, ContractWorld) async throws -> Void
+
+    var testDescription: String { "\(self.id) \(self.code ?? self.status.map { "\($0)" } ?? "succeeds")" }
+
+    /// A call that succeeds as it is.
+    static func success(_ id: String, _ status: Int? = nil) -> Scenario {
+        .success(id, status, where: { _ in true }) { _, _ in }
+    }
+
+    /// A call that succeeds.
+    static func success(
+        _ id: String,
+        _ status: Int? = nil,
+        where makes: @escaping @Sendable (Variant) -> Bool = { _ in true },
+        _ change: @escaping Change
+    ) -> Scenario {
+        Scenario(id: id, code: nil, status: status, makes: makes) { world, variant in
+            var request = try await world.request(variant)
+            try await change(&request, world)
+            return request
+        }
+    }
+
+    /// A call that is refused: what makes it succeed, and then what breaks it.
+    static func refusal(
+        _ id: String,
+        _ code: String,
+        where makes: @escaping @Sendable (Variant) -> Bool = { _ in true },
+        _ change: @escaping Change
+    ) -> Scenario {
+        var scenario = Scenario.success(id, where: makes, change)
+        scenario.code = code
+        return scenario
+    }
+}
+
+extension Variant {
+    /// Whether `label` is one of the choices.
+    func isIn(_ label: String) -> Bool { self.labels.values.contains(label) }
+}
+
+extension ContractRequest {
+    /// Replaces members of the body, or adds them.
+    mutating func set(_ members: KeyValuePairs<String, JSONValue>) {
+        self.body = JSONValue(
+            members: (self.body?.members ?? []) + members.map { JSONMember(key: $0.key, value: $0.value) }
+        )
+    }
+
+    /// Takes members out of the body.
+    mutating func remove(_ names: String...) {
+        self.body = JSONValue(members: (self.body?.members ?? []).filter { !names.contains($0.key) })
+    }
+
+    var asAdministrator: Credentials { .token(self.people.admin) }
+}

@@ -1,0 +1,74 @@
+import KiiPushCore
+
+let thingScenarios: [Scenario] =
+    ["things.register", "things.registerWithToken"].flatMap { id -> [Scenario] in
+        [
+            .success(id) { $0.set(["_vendorThingID": JSONValue($1.name("lamp"))]) },
+            .refusal(id, "INVALID_INPUT_DATA") { request, _ in request.set(["_vendorThingID": "a b"]) },
+            .refusal(id, "THING_ALREADY_EXISTS") { request, _ in
+                request.set(["_vendorThingID": JSONValue(request.people.vendorThingID)])
+            },
+        ]
+    } + [
+        .success("things.get"),
+        .refusal("things.get", "THING_NOT_FOUND") { request, _ in request.parameters["thing"] = "th.nothing" },
+        .success("things.addOwner") { request, _ in request.credentials = .token(request.people.thing.token) },
+        .refusal("things.addOwner", "INVALID_INPUT_DATA") { request, _ in request.parameters["owner"] = "me" },
+        .refusal("things.addOwner", "THING_NOT_FOUND") { request, _ in
+            request.parameters["thing"] = "VENDOR_THING_ID:nothing"
+        },
+        .refusal("things.addOwner", "USER_NOT_FOUND") { request, _ in request.parameters["owner"] = "user:nobody" },
+    ]
+
+/// By the vendor's ID a thing is registered on the way; by its ID it is the one of the scenario.
+let onboardingScenarios: [Scenario] =
+    ["onboarding.byThing", "onboarding.byOwner"].flatMap { id -> [Scenario] in
+        [
+            .success(id) { request, world in request.onboard(id, world.name("lamp")) },
+            .refusal(id, "INVALID_INPUT_DATA") { request, _ in request.onboard(id, "a b") },
+            .refusal(id, "WRONG_PASSWORD") { request, _ in
+                request.onboard(id, request.people.vendorThingID)
+                request.set(["thingPassword": "another"])
+            },
+            .refusal(id, "THING_DISABLED") { request, world in
+                try await world.first("control.switchThing", request, as: .administrator)
+                request.onboard(id, request.people.vendorThingID)
+            },
+        ]
+    }
+    + ["onboarding.byThingWithThingID", "onboarding.byOwnerWithThingID"].flatMap { id -> [Scenario] in
+        [
+            .success(id) { request, _ in request.onboard(id, request.people.thing.id) },
+            .refusal(id, "INVALID_INPUT_DATA") { request, _ in
+                request.onboard(id, request.people.thing.id)
+                request.remove("thingPassword")
+            },
+            .refusal(id, "THING_NOT_FOUND") { request, _ in request.onboard(id, "th.nothing") },
+            .refusal(id, "WRONG_PASSWORD") { request, _ in
+                request.onboard(id, request.people.thing.id)
+                request.set(["thingPassword": "another"])
+            },
+            .refusal(id, "THING_DISABLED") { request, world in
+                try await world.first("control.switchThing", request, as: .administrator)
+                request.onboard(id, request.people.thing.id)
+            },
+        ]
+    } + [
+        .refusal("onboarding.byOwner", "USER_NOT_FOUND") { request, world in
+            request.onboard("onboarding.byOwner", world.name("lamp"))
+            request.set(["owner": "user:nobody"])
+            request.credentials = request.asAdministrator
+        }
+    ]
+
+extension ContractRequest {
+    /// Names the thing by its vendor's ID or its own, whichever the call takes, and the owner where one is needed.
+    fileprivate mutating func onboard(_ id: String, _ thing: String) {
+        let isRegistered = id.hasSuffix("WithThingID")
+        self.set([
+            isRegistered ? "thingID" : "vendorThingID": JSONValue(thing),
+            "thingPassword": JSONValue(People.password),
+        ])
+        if id.contains("byOwner") { self.set(["owner": JSONValue("user:\(self.people.user.id)")]) }
+    }
+}
