@@ -148,6 +148,7 @@ extension Endpoint.Request {
         self.init(
             query: try object.objects("query").map { try Endpoint.Member($0) },
             mediaTypes: try object.strings("mediaTypes"),
+            takesAnyMediaType: try object.bool("anyMediaType"),
             members: try object.objects("members").map { try Endpoint.Member($0) },
             open: try object.optionalString("open"),
             sample: object.optional("sample"),

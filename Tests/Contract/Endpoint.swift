@@ -53,6 +53,8 @@ package struct Endpoint: Sendable {
         package var query: [Member] = []
         /// What the body may be sent as; the client sends the first.
         package var mediaTypes: [String] = []
+        /// Whether any other media type, or none, will do as well.
+        package var takesAnyMediaType = false
         package var members: [Member] = []
         /// What further members may be there; `nil` when none.
         package var open: String?

@@ -69,6 +69,8 @@ let tokenScenarios: [Scenario] = [
     .refusal("token.administrator", "AUTHENTICATION_FAILED") { request, world in
         request.set(["client_id": JSONValue(world.cloud.clientID), "client_secret": "wrong"])
     },
+    .refusal("token.administrator", "INVALID_INPUT_DATA") { request, _ in request.remove("client_secret") },
+    .refusal("token.anonymous", "INVALID_INPUT_DATA") { request, _ in request.set(["client_id": 1]) },
     .success("token.anonymous") { request, world in
         request.set(["client_id": JSONValue(world.cloud.appID), "client_secret": JSONValue(world.cloud.appKey)])
     },

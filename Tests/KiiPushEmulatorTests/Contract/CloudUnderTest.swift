@@ -50,10 +50,6 @@ struct CloudInMemory: CloudUnderTest {
 struct CloudOverHTTP: CloudUnderTest {
     let client: EmulatorClient
 
-    init(_ emulator: Emulator) throws {
-        self.client = try EmulatorClient(emulator)
-    }
-
     var appID: String { self.client.emulator.appID }
     var appKey: String { self.client.emulator.appKey.reveal() }
     var clientID: String { self.client.emulator.adminClientID }

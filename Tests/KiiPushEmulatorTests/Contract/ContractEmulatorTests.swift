@@ -97,13 +97,7 @@ let scenarios: [Scenario] = [
             let prepared = try await scenario.prepare(world, variant)
             for error in world.contract.errors where error.applies(to: variant.endpoint) {
                 var request = prepared
-                switch error.extent {
-                case .credentials: request.credentials = .none
-                case .token: request.credentials = .token("unknown")
-                case .app: request.parameters["app"] = "another"
-                case .body: request.bytes = Array((error.code == "INVALID_JSON" ? "{" : "[]").utf8)
-                case nil: break
-                }
+                request.commonMistake(error)
                 expect(try await world.send(request), is: error, "\(variant)")
             }
         }

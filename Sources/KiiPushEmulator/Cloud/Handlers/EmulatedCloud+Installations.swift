@@ -29,6 +29,9 @@ extension EmulatedCloud {
             let known = InstallationRecord.DeviceType.allCases.map { $0.rawValue }.joined(separator: ", ")
             throw .invalidInput("deviceType has to be one of \(known).")
         }
+        if let value = body["installationRegistrationID"], !value.isNull, value.string == nil {
+            throw .invalidInput("installationRegistrationID has to be a string.")
+        }
         let isDevelopment = try self.development(body["development"])
         let owner = try self.owner(body, call)
         let former = try self.formerInstallation(deviceType, owner: owner, body)

@@ -75,6 +75,7 @@ extension EmulatedCloud {
     private func knownThing(_ body: JSONValue) throws(KiiFailure) -> ThingRecord {
         guard let id = body["thingID"]?.string, !id.isEmpty else { throw .invalidInput("thingID is needed.") }
         let password = try self.onboardingPassword(body)
+        _ = try self.descriptions(body)
         guard let thing = self.state.things[id] else { throw .thingNotFound(value: id, app: self.appID) }
         try self.check(password, of: thing)
         return thing
@@ -93,17 +94,24 @@ extension EmulatedCloud {
             throw .invalidInput("thingProperties has to be an object.")
         }
         var attributes: [(String, JSONValue)] = [("_vendorThingID", JSONValue(name))]
-        for field in ["thingType", "firmwareVersion", "layoutPosition"] {
-            guard let value = body[field], !value.isNull else { continue }
-            guard let text = value.string else { throw .invalidInput("\(field) has to be a string.") }
-            attributes.append(("_" + field, JSONValue(text)))
-        }
+        attributes += try self.descriptions(body)
         attributes += try Attributes.checked(properties, known: [:], secrets: [])
         if let thing = self.state.thingID(vendorThingID: name).flatMap({ self.state.things[$0] }) {
             try self.check(password, of: thing)
             return thing
         }
         return self.newThing(name, password: password, attributes: attributes, now: call.now)
+    }
+
+    /// What the body says about the thing, under the names that a thing's fields have.
+    private func descriptions(_ body: JSONValue) throws(KiiFailure) -> [(String, JSONValue)] {
+        var fields: [(String, JSONValue)] = []
+        for field in ["thingType", "firmwareVersion", "layoutPosition"] {
+            guard let value = body[field], !value.isNull else { continue }
+            guard let text = value.string else { throw .invalidInput("\(field) has to be a string.") }
+            fields.append(("_" + field, JSONValue(text)))
+        }
+        return fields
     }
 
     private func onboardingPassword(_ body: JSONValue) throws(KiiFailure) -> String {

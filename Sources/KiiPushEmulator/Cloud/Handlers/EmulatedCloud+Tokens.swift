@@ -105,10 +105,13 @@ extension EmulatedCloud {
     /// The administrator by client ID and secret, or the app itself by its ID and key.
     private func clientLogin(_ body: JSONValue) throws(KiiFailure) -> Caller {
         let app = self.settings.app
-        switch (body["client_id"]?.string, body["client_secret"]?.string) {
+        guard let id = body["client_id"]?.string, let secret = body["client_secret"]?.string else {
+            throw .invalidInput("client_id and client_secret have to be strings.")
+        }
+        switch (id, secret) {
         case (app.clientID, app.clientSecret.reveal()): return .admin
         // ebisu signs in with a secret that is none before it onboards a thing: Kii's cloud does not look at it.
-        case (app.appID, let secret?) where !self.settings.isStrict || secret == app.appKey.reveal(): return .anonymous
+        case (app.appID, _) where !self.settings.isStrict || secret == app.appKey.reveal(): return .anonymous
         default: throw .authenticationFailed
         }
     }

@@ -106,6 +106,9 @@ extension EmulatedCloud {
     mutating func createGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "GroupCreationRequest")
         guard let name = body["name"]?.string, !name.isEmpty else { throw .invalidInput("name is needed.") }
+        if let value = body["owner"], !value.isNull, value.string == nil {
+            throw .invalidInput("owner has to be a user's ID.")
+        }
         let owner = body["owner"]?.string ?? call.caller.principal?.id ?? ""
         guard self.state.users[owner] != nil else { throw .userNotFound(value: owner, app: self.appID) }
         try self.require(self.mayAct(call.caller, for: .user(owner)), call, "Only the owner may create its group.")

@@ -1,0 +1,94 @@
+import Contract
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// Each row of the error table, from a running emulator: as raw HTTP, and as what ``KiiClient`` makes of it.
+@Suite(.timeLimit(.minutes(3))) struct ContractErrorTests {
+    @Test func everyErrorReachesTheClientWithItsFacts() async throws {
+        try await withEmulator { client in
+            let loop = try EventLoop()
+            defer { loop.shutdown() }
+            try await self.checkEveryError(of: CloudOverHTTP(client: client), through: loop)
+        }
+    }
+
+    private func checkEveryError(of cloud: CloudOverHTTP, through transport: any HTTPTransport) async throws {
+        let world = try ContractWorld(cloud)
+        let root = "http://127.0.0.1:\(cloud.client.port)"
+        let app = KiiApp(appID: cloud.appID, appKey: Secret(cloud.appKey), baseURL: root)
+        let client = KiiClient(app: app, transport: transport, retry: .none)
+        for error in world.contract.errors {
+            let request = try await world.provoke(error)
+            expect(try await world.send(request), is: error, "\(error.code)")
+            try await world.restore()
+            var repeated = try await world.provoke(error)
+            if ContractCall(repeated, to: cloud) == nil { repeated = try await world.fault(error) }
+            let call = try #require(ContractCall(repeated, to: cloud), "\(error.code)")
+            let told = await #expect(throws: KiiError.self, "\(error.code)") {
+                try await client.execute(call, token: call.token)
+            }
+            if let told { self.check(told, is: error) }
+            try await world.restore()
+        }
+    }
+
+    private func check(_ told: KiiError, is error: ContractError) {
+        #expect(told.status == error.status, "\(error.code)")
+        #expect(told.errorCode?.rawValue == error.code)
+        #expect(told.message?.isEmpty == false, "\(error.code)")
+        #expect((told.retryAfter != nil) == error.hasRetryAfter, "\(error.code)")
+        let sample = JSONValue(members: (error.context.members ?? []).filter { $0.key != "retryAfter" })
+        let differences = JSONShape.differences(of: told.context, from: sample, optional: error.optional)
+        #expect(differences == [], "\(error.code)")
+    }
+}
+
+extension ContractWorld {
+    /// A request that is answered with `error`, by itself or by a fault.
+    func provoke(_ error: ContractError) async throws -> ContractRequest {
+        if let scenario = scenarios.first(where: { $0.code == error.code }) {
+            return try await scenario.prepare(self, try #require(try self.variants(of: scenario).first))
+        }
+        guard error.extent != nil else { return try await self.fault(error) }
+        let scenario = scenarios.first { scenario in
+            guard scenario.code == nil, let endpoint = self.contract.endpoint(scenario.id) else { return false }
+            // The client always says which app it is, which is enough where the app is.
+            return error.applies(to: endpoint) && (error.extent != .credentials || endpoint.auth == .token)
+        }
+        let chosen = try #require(scenario, "\(error.code)")
+        var request = try await chosen.prepare(self, try #require(try self.variants(of: chosen).first))
+        request.commonMistake(error)
+        return request
+    }
+
+    /// A request that meets a fault made for it.
+    func fault(_ error: ContractError) async throws -> ContractRequest {
+        let endpoint = try #require(self.contract.endpoint("users.get"))
+        let variant = try #require(self.contract.variants(of: endpoint).first)
+        let request = try await self.request(variant)
+        try await self.first(
+            "control.addFault",
+            request,
+            as: .administrator,
+            [
+                "method": "GET", "path": "/api/apps/*/users/*", "status": JSONValue(error.status),
+                "errorCode": JSONValue(error.code), "members": error.context,
+            ]
+        )
+        return request
+    }
+}
+
+extension ContractRequest {
+    /// What is answered with an error that all calls of a kind can have.
+    mutating func commonMistake(_ error: ContractError) {
+        switch error.extent {
+        case .credentials: self.credentials = .none
+        case .token: self.credentials = .token("unknown")
+        case .app: self.parameters["app"] = "another"
+        case .body: self.bytes = Array((error.code == "INVALID_JSON" ? "{" : "[]").utf8)
+        case nil: break
+        }
+    }
+}
