@@ -97,7 +97,6 @@ extension ContractError {
             hasRetryAfter: try object.bool("retryAfter"),
             extent: try object.optionalString("on").map { try object.choice($0) },
             isFault: try object.bool("fault"),
-            isPending: try object.bool("pending"),
             isOwn: try object.bool("own")
         )
         try object.expectNothingElse()
@@ -109,8 +108,7 @@ extension NamedError {
         self.init(
             code: try object.string("code"),
             when: try object.string("when"),
-            labels: try object.strings("in"),
-            pending: Set(try object.strings("pending").map { try object.choice($0) })
+            labels: try object.strings("in")
         )
         try object.expectNothingElse()
     }
@@ -136,8 +134,7 @@ extension Endpoint {
             replies: replies,
             accepted: accepted.isEmpty ? replies.map { $0.status } : accepted,
             errors: try object.objects("errors").map { try NamedError($0) },
-            source: try object.string("source"),
-            pending: Set(try object.strings("pending").map { try object.choice($0) })
+            source: try object.string("source")
         )
         try object.expectNothingElse()
     }

@@ -53,14 +53,9 @@ package struct Contract: Sendable {
     package func errors(of endpoint: Endpoint) -> [NamedError] {
         let named = Set(endpoint.errors.map { $0.code })
         let common = self.errors.filter { $0.applies(to: endpoint) && !named.contains($0.code) }
-            .map { NamedError(code: $0.code, when: $0.meaning, labels: [], pending: []) }
+            .map { NamedError(code: $0.code, when: $0.meaning, labels: []) }
         return endpoint.errors + common
     }
-}
-
-/// A side that the contract binds.
-package enum Side: String, Sendable, CaseIterable {
-    case client, emulator
 }
 
 /// An error that a call can have.
@@ -69,7 +64,6 @@ package struct NamedError: Sendable {
     package var when: String
     /// Where it is possible, by the labels of choices; everywhere when empty.
     package var labels: [String]
-    package var pending: Set<Side>
 
     /// Whether `variant` can have it: for each of its choices that a label is of, one of them is its own.
     package func applies(to variant: Variant) -> Bool {
@@ -105,8 +99,6 @@ package struct ContractError: Sendable {
     package var extent: Extent?
     /// Whether the emulator gives it only when told to.
     package var isFault: Bool
-    /// Whether the emulator does not have it yet.
-    package var isPending: Bool
     /// Whether it is the emulator's own, with no code of Kii's known.
     package var isOwn: Bool
 

@@ -8,9 +8,10 @@ extension Contract {
 
         Every call and every error of [the REST API](rest-api.md): what makes it in the library, what answers it in the
         emulator, and the tests that show both. `ContractClientTests` compares each request and each decoded reply with
-        the contract; `ContractEmulatorTests` provokes each reply and each refusal, in every scope; `ContractErrorTests`
-        sends each refusal over a socket, to `KiiClient` and as raw HTTP; `ContractInputTests` sends what nobody should.
-        All four run through the contract itself, so a call or an error without a test fails them.
+        the contract; `ContractEmulatorTests` provokes each reply and each refusal, in every scope that can have it;
+        `ContractErrorTests` sends each refusal over a socket, to `KiiClient` and as raw HTTP; `ContractInputTests` sends
+        what nobody should, `ContractRandomTests` whatever comes, and `ContractConflictTests` the same twice at once.
+        They run through the contract itself, so a call or an error without a test fails them.
 
         ## Calls
 
@@ -29,22 +30,26 @@ extension Contract {
                     ("none: it is asked with curl or a test's own client", "not applicable")
                 } else if let reason = endpoint.withoutClient {
                     ("none: \(reason)", "not applicable")
-                } else if endpoint.pending.contains(.client) {
-                    ("not yet", "not yet")
                 } else {
                     (endpoint.client.map { "`\($0)`" }.joined(separator: ", "), "`ContractClientTests`")
                 }
-            let isThere = !endpoint.pending.contains(.emulator)
             let count = self.variants(of: endpoint).count
             table.add(
                 "[\(endpoint.title)](rest-api.md#\(Contract.anchor(endpoint.title)))",
                 client.0,
                 client.1,
-                isThere ? (count == 1 ? "yes" : "yes, \(count) paths") : "not yet",
-                isThere ? "`ContractEmulatorTests`, `ContractInputTests`" : "not yet"
+                count == 1 ? "yes" : "yes, \(count) paths",
+                self.emulatorTests(of: endpoint)
             )
         }
         return table.text
+    }
+
+    /// Without a body and without parameters there is nothing to get wrong.
+    private func emulatorTests(of endpoint: Endpoint) -> String {
+        let hasInput =
+            endpoint.request.sample != nil || self.variants(of: endpoint).contains { !$0.parameterNames.isEmpty }
+        return hasInput ? "`ContractEmulatorTests`, `ContractInputTests`" : "`ContractEmulatorTests`"
     }
 
     private var codeTable: String {

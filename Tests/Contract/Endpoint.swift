@@ -46,8 +46,6 @@ package struct Endpoint: Sendable {
     package var errors: [NamedError]
     /// Which of Kii's pages says so.
     package var source: String
-    /// The sides that do not have the call yet.
-    package var pending: Set<Side>
 
     package struct Request: Sendable {
         package var query: [Member] = []
@@ -84,8 +82,6 @@ package struct Endpoint: Sendable {
         package var optional: Set<String>
     }
 
-    /// Whether `side` has to have it by now.
-    package func binds(_ side: Side) -> Bool {
-        !self.pending.contains(side) && (side == .emulator || self.withoutClient == nil)
-    }
+    /// Whether the client has to have it.
+    package var bindsClient: Bool { self.withoutClient == nil && self.service != .emulator }
 }

@@ -42,10 +42,10 @@ extension Contract {
     /// All calls in all their variants.
     package var variants: [Variant] { self.endpoints.flatMap { self.variants(of: $0) } }
 
-    /// Every method and path that the cloud has, as `PUT /api/apps/{}/topics/{}`, of the calls that `isIncluded`.
-    package func routes(where isIncluded: (Endpoint) -> Bool) -> Set<String> {
+    /// Every method and path that the cloud has, as `PUT /api/apps/{}/topics/{}`.
+    package var routes: Set<String> {
         var routes: Set<String> = []
-        for variant in self.variants where isIncluded(variant.endpoint) {
+        for variant in self.variants {
             for path in [variant.path] + variant.endpoint.alsoAt {
                 routes.insert(
                     Contract.route(variant.endpoint.method, "/\(variant.endpoint.service.rawValue)\(path)"))

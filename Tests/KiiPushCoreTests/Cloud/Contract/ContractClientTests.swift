@@ -14,12 +14,12 @@ private let calls: [ClientCall] = [
 @Suite struct ContractClientTests {
     @Test func everyCallOfTheContractIsMade() throws {
         let contract = try loaded.get()
-        for endpoint in contract.endpoints where endpoint.binds(.client) && endpoint.service != .emulator {
+        for endpoint in contract.endpoints where endpoint.bindsClient {
             let methods = Set(calls.filter { $0.id == endpoint.id }.map { $0.method })
             #expect(methods == Set(endpoint.client), "\(endpoint.id)")
             #expect(!methods.isEmpty, "\(endpoint.id)")
         }
-        let known = Set(contract.endpoints.filter { $0.withoutClient == nil }.map { $0.id })
+        let known = Set(contract.endpoints.filter { $0.bindsClient }.map { $0.id })
         #expect(calls.filter { !known.contains($0.id) }.map { $0.id } == [])
     }
 
@@ -83,6 +83,15 @@ private let calls: [ClientCall] = [
                 #expect(told?.operation.method.rawValue == variant.endpoint.method)
                 #expect(try told?.operation.path == self.path(row, variant))
             }
+        }
+    }
+
+    @Test func everyErrorOfTheTableReachesTheCaller() async throws {
+        for error in try loaded.get().errors {
+            let (_, result) = await exchange(error.answer) { try await $0.deleteTopic(Topic("news"), token: testToken) }
+            let told = #expect(throws: KiiError.self, "\(error.code)") { try result.get() }
+            #expect(told?.status == error.status && told?.errorCode?.rawValue == error.code)
+            #expect(told?.context == error.expectedContext)
         }
     }
 
