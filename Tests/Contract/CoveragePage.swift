@@ -69,7 +69,7 @@ extension Contract {
     }
 
     private func cause(of error: ContractError) -> String {
-        error.isFault ? "by a fault: nothing that the emulator does leads to it" : "by itself"
+        error.isFault ? "by a fault: no request alone leads to it" : "by itself"
     }
 
     private func calls(with error: ContractError) -> String {
