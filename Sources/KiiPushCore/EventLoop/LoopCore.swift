@@ -14,7 +14,8 @@ final class LoopCore {
         self.queue = queue
         self.sockets = try SocketTable(waker: waker)
         self.timers = TimerHeap()
-        self.transfers = try TransferSet(configuration, options: options, sockets: self.sockets)
+        self.transfers = try TransferSet(
+            configuration, options: options, timers: self.timers, sockets: self.sockets)
         self.streams = StreamSet(configuration, options: options, timers: self.timers, sockets: self.sockets)
     }
 

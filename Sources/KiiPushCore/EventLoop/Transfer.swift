@@ -42,6 +42,7 @@ final class Transfer {
         // can be agreed on.
         try easy.set(CURLOPT_PIPEWAIT, request.url.hasPrefix("https:") ? 1 : 0)
         try self.setMethod(request)
+        if request.method != "GET", request.method != "HEAD" { try self.forbidRepetition() }
         try self.setFields(request)
         // Safe to escape: the set of transfers keeps this object until the handle was removed, and a handle that is not
         // in a transfer uses none of these.
@@ -100,6 +101,17 @@ final class Transfer {
         } else if request.method != "GET" {
             try self.easy.set(CURLOPT_CUSTOMREQUEST, request.method)
         }
+    }
+
+    /// Has the request sent once, whatever comes of it; whether it is sent again is for the caller to decide.
+    ///
+    /// When a connection that was kept ends without an answer, libcurl sends the request again over another, though the
+    /// server may have carried it out. It spares requests that look like RTSP's RECEIVE, and this option, which nothing
+    /// else in HTTP looks at, is how it tells. Built without RTSP it has no such option; then the request gets a
+    /// connection that was not kept.
+    private func forbidRepetition() throws(TransportError) {
+        let code = ccurl_easy_set_long(self.easy.raw, CURLOPT_RTSP_REQUEST, Int(CURL_RTSPREQ_RECEIVE))
+        if code != CURLE_OK { try self.easy.set(CURLOPT_FRESH_CONNECT, 1) }
     }
 
     private func setFields(_ request: HTTPRequest) throws(TransportError) {

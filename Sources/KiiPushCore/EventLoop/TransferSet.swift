@@ -5,17 +5,28 @@ final class TransferSet {
     /// Handles kept for reuse: as many as run at once in normal use, not as many as ever did.
     private static let spareHandles = 64
 
+    /// How much later than libcurl, whose words say more, a transfer is found to have run out of time.
+    private static let grace = Duration.milliseconds(100)
+
+    private struct Running {
+        let transfer: Transfer
+        let continuation: TransferTicket.Continuation
+        let timer: TimerID
+    }
+
     private let multi: EventedMulti
     private let options: ConnectionOptions
+    private let timers: TimerHeap
     private let maximumBodyBytes: Int
-    private var running: [ObjectIdentifier: (transfer: Transfer, continuation: TransferTicket.Continuation)] = [:]
+    private var running: [ObjectIdentifier: Running] = [:]
     private var spare: [CurlEasy] = []
 
     init(
-        _ configuration: EventLoop.Configuration, options: ConnectionOptions, sockets: SocketTable
+        _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap, sockets: SocketTable
     ) throws(TransportError) {
         self.multi = try EventedMulti(sockets: sockets)
         self.options = options
+        self.timers = timers
         self.maximumBodyBytes = configuration.maximumBodyBytes
         try self.multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
         // libcurl's default shrinks with the number of transfers that are running, and would close what a burst opened.
@@ -35,7 +46,12 @@ final class TransferSet {
                 maximumBodyBytes: self.maximumBodyBytes
             )
             try self.multi.add(transfer.easy)
-            self.running[ObjectIdentifier(ticket)] = (transfer, continuation)
+            // libcurl does not look at the time of a transfer that waits in line for a connection.
+            let timer = self.timers.schedule(at: .now() + request.timeout + TransferSet.grace) { [weak self] in
+                self?.end(ticket) { _ in .failure(TransportError.curl(CURLE_OPERATION_TIMEDOUT)) }
+            }
+            self.running[ObjectIdentifier(ticket)] = Running(
+                transfer: transfer, continuation: continuation, timer: timer)
         } catch {
             continuation.resume(throwing: error)
         }
@@ -47,8 +63,8 @@ final class TransferSet {
     }
 
     func endAll(_ error: TransportError) {
-        for (transfer, _) in self.running.values {
-            self.end(transfer.ticket) { _ in .failure(error) }
+        for running in self.running.values {
+            self.end(running.transfer.ticket) { _ in .failure(error) }
         }
         self.spare = []
     }
@@ -72,13 +88,15 @@ final class TransferSet {
     }
 
     private func end(_ ticket: TransferTicket, _ outcome: (Transfer) -> Result<HTTPResponse, any Error>) {
-        guard let (transfer, continuation) = self.running.removeValue(forKey: ObjectIdentifier(ticket)) else { return }
+        guard let running = self.running.removeValue(forKey: ObjectIdentifier(ticket)) else { return }
+        let transfer = running.transfer
         let result = outcome(transfer)
+        self.timers.cancel(running.timer)
         self.multi.remove(transfer.easy)
         if self.spare.count < TransferSet.spareHandles, (try? transfer.release(self.options)) != nil {
             // Otherwise the handle is not used again, and the next transfer meets the failure when it makes its own.
             self.spare.append(transfer.easy)
         }
-        continuation.resume(with: result)
+        running.continuation.resume(with: result)
     }
 }

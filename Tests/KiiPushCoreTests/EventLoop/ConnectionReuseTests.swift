@@ -1,0 +1,53 @@
+import KiiPushCore
+import Testing
+
+/// What becomes of requests on a connection that was kept from an earlier one.
+@Suite(.timeLimit(.minutes(2))) struct ConnectionReuseTests {
+    let loop: EventLoop
+
+    init() throws { self.loop = try EventLoop() }
+
+    @Test(arguments: [("POST", "{}"), ("POST", ""), ("POST", nil), ("PUT", ""), ("PATCH", "{}"), ("DELETE", nil)])
+    func aRequestWhoseAnswerIsLostIsSentOnce(method: String, body: String?) async throws {
+        let arrived = Locked(0)
+        let server = try LoopbackServer { connection in
+            while let request = connection.readRequest() {
+                guard request.firstLine.hasPrefix("GET") else {
+                    arrived.withLock { $0 += 1 }
+                    return
+                }
+                connection.write(response("x"))
+            }
+        }
+        defer { server.stop() }
+        _ = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
+        let request = HTTPRequest(method: method, url: server.url, body: body.map { Array($0.utf8) })
+        let error = await #expect(throws: TransportError.self) { try await self.loop.perform(request) }
+        #expect(error?.code == .connectionLost)
+        #expect(arrived.withLock { $0 } == 1)
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test func aRequestThatWaitsForAConnectionRunsOutOfTime() async throws {
+        var configuration = EventLoop.Configuration()
+        configuration.maximumConnectionsPerHost = 1
+        let loop = try EventLoop(configuration: configuration)
+        let (requests, request) = AsyncStream.makeStream(of: Void.self)
+        let server = try LoopbackServer { connection in
+            if connection.readRequest() != nil { request.yield() }
+            connection.waitForEnd()
+        }
+        defer { server.stop() }
+        let url = server.url
+        let first = Task { try await loop.perform(HTTPRequest(method: "GET", url: url)) }
+        var iterator = requests.makeAsyncIterator()
+        await iterator.next()
+        let waiting = HTTPRequest(method: "GET", url: url, timeout: .milliseconds(50))
+        let error = await #expect(throws: TransportError.self) { try await loop.perform(waiting) }
+        #expect(error?.code == .timedOut)
+        // And not because the other one's end let it through.
+        #expect(server.connectionCount == 1)
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+    }
+}
