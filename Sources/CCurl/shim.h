@@ -35,6 +35,10 @@ static inline CURLcode ccurl_easy_set_callback(CURL *handle, CURLoption option, 
     return curl_easy_setopt(handle, option, value);
 }
 
+static inline CURLcode ccurl_easy_set_socket_callback(CURL *handle, curl_sockopt_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, value);
+}
+
 static inline CURLcode ccurl_easy_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// One curl easy handle and its error buffer. Touched on the loop thread only.
 final class CurlEasy {
@@ -30,6 +31,7 @@ final class CurlEasy {
         // Signals belong to the process, and libcurl's would time out name lookups on the wrong thread.
         try self.set(CURLOPT_NOSIGNAL, 1)
         try self.set(CURLOPT_PROTOCOLS, ccurl_web_protocols())
+        try self.check(ccurl_easy_set_socket_callback(self.raw, closeOnExec))
         // Best effort: a libcurl without it waits for the resolver when a lookup is cancelled.
         _ = ccurl_easy_set_quick_exit(self.raw)
     }
@@ -81,4 +83,13 @@ final class CurlEasy {
     func check(_ code: CURLcode) throws(TransportError) {
         guard code == CURLE_OK else { throw self.error(code) }
     }
+}
+
+// A program started meanwhile would hold the connection open after this process has closed it, and the kernel would go on
+// reporting events of a descriptor that is no more, epoll(7).
+private func closeOnExec(
+    _ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t, _ purpose: curlsocktype
+) -> Int32 {
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    return Int32(CURL_SOCKOPT_OK)
 }

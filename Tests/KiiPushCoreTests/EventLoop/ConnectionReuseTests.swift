@@ -1,3 +1,4 @@
+import Glibc
 import KiiPushCore
 import Testing
 
@@ -50,4 +51,24 @@ import Testing
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
     }
+
+    @Test func childrenOfTheProcessInheritNoConnection() async throws {
+        let server = try LoopbackServer.http { _ in response("x") }
+        defer { server.stop() }
+        _ = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
+        var stream = try await StreamProbe(self.loop, .tcp(host: "127.0.0.1", port: server.port))
+        await stream.connected()
+        let flags = (0..<4096).filter { peerPort(of: $0) == server.port }.map { fcntl($0, F_GETFD) & FD_CLOEXEC }
+        #expect(flags == [FD_CLOEXEC, FD_CLOEXEC])
+    }
+}
+
+/// The IPv4 port that `descriptor` is connected to; `nil` for anything else.
+private func peerPort(of descriptor: Int32) -> UInt16? {
+    var address = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutableBytes(of: &address) { bytes in
+        getpeername(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, &size)
+    }
+    return code == 0 && address.sin_family == sa_family_t(AF_INET) ? UInt16(bigEndian: address.sin_port) : nil
 }
