@@ -55,11 +55,10 @@ extension Contract {
     private var codeTable: String {
         var table = MarkdownTable("status", "code", "library", "emulator", "calls that have it", "shown by")
         for error in self.errors {
-            let constant = error.isOwn ? "any code is kept" : "`KiiErrorCode`"
             table.add(
                 "\(error.status)",
                 "`\(error.code)`",
-                constant,
+                "`KiiErrorCode`",
                 self.cause(of: error),
                 self.calls(with: error),
                 "`ContractClientTests`, `ContractErrorTests`"

@@ -1,6 +1,7 @@
 /// What Kii calls a refusal: the `errorCode` of an error's body.
 ///
-/// Any text the server sends is kept; the constants are the codes that Kii's reference and SDKs name.
+/// Any text the server sends is kept; the constants are the codes that Kii's reference and SDKs name, and those of this
+/// project's emulator.
 public struct KiiErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     /// The code as the server spells it.
     public var rawValue: String
@@ -34,8 +35,6 @@ extension KiiErrorCode {
     public static let appDisabled = Self(rawValue: "APP_DISABLED")
     /// 403: the app does not have this feature.
     public static let operationNotSupported = Self(rawValue: "OPERATION_NOT_SUPPORTED")
-    /// 403: the principal is of a kind that cannot do this, as a pseudo user cannot change a password.
-    public static let operationNotAllowed = Self(rawValue: "OPERATION_NOT_ALLOWED")
     /// 403: the verification code is wrong.
     public static let invalidVerificationCode = Self(rawValue: "INVALID_VERIFICATION_CODE")
 }
@@ -76,8 +75,10 @@ extension KiiErrorCode {
     public static let jpushKeyNotFound = Self(rawValue: "JPUSHKEY_NOT_FOUND")
 }
 
-// 409: what is there already.
+// 409: what is there already, or stands in the way.
 extension KiiErrorCode {
+    /// 409: the principal's state does not allow it, as a pseudo user cannot change a password.
+    public static let operationNotAllowed = Self(rawValue: "OPERATION_NOT_ALLOWED")
     /// 409: a user has this name, address or number already.
     public static let userAlreadyExists = Self(rawValue: "USER_ALREADY_EXISTS")
     /// 409: a thing has this vendor thing ID already.
@@ -137,4 +138,16 @@ extension KiiErrorCode {
     public static let undefinedError = Self(rawValue: "UNDEFINED_ERROR")
     /// 501: the cloud does not have this operation.
     public static let operationNotImplemented = Self(rawValue: "OPERATION_NOT_IMPLEMENTED")
+}
+
+// Codes of this project's emulator, where none of Kii's is known.
+extension KiiErrorCode {
+    /// 404: nothing is at this path.
+    public static let resourceNotFound = Self(rawValue: "RESOURCE_NOT_FOUND")
+    /// 404: the message was not sent, or too many were since. The emulator's inspection alone has it.
+    public static let messageNotFound = Self(rawValue: "MESSAGE_NOT_FOUND")
+    /// 405: the path does not have this method.
+    public static let methodNotAllowed = Self(rawValue: "METHOD_NOT_ALLOWED")
+    /// 429: the app makes too many requests. Kii's own clients look at the status alone.
+    public static let tooManyRequests = Self(rawValue: "TOO_MANY_REQUESTS")
 }
