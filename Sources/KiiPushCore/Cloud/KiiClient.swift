@@ -109,7 +109,7 @@ public struct KiiClient: Sendable {
         switch authorization {
         case .none: return nil
         case .app:
-            return "Basic " + Array("\(self.app.appID):\(self.app.appKey.reveal())".utf8).base64
+            return "Basic " + Base64.encode(Array("\(self.app.appID):\(self.app.appKey.reveal())".utf8))
         case .token:
             guard let token, token.reveal().isVisibleASCII else {
                 throw KiiInputError(.token, rule: "an access token of visible ASCII characters; sign in to get one")

@@ -1,9 +1,11 @@
-/// RFC 4648 section 4, for `Authorization: Basic` and for bytes in JSON.
-enum Base64 {
+/// Bytes as text, for `Authorization: Basic` and for bytes in JSON.
+///
+/// - Source: RFC 4648 section 4.
+package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// The text that stands for `bytes`, padded.
-    static func encode(_ bytes: [UInt8]) -> String {
+    package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -20,7 +22,7 @@ enum Base64 {
     }
 
     /// The bytes that `text` stands for; `nil` when it is not Base64. Missing padding is let pass.
-    static func decode(_ text: String) -> [UInt8]? {
+    package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0
         var count = 0
