@@ -23,6 +23,19 @@ import Testing
         #expect(outcome.json["password"] == nil)
     }
 
+    /// A custom field of that name would stand beside the real one.
+    @Test(arguments: ["RegistrationRequest", "RegistrationAndAuthorizationRequest"])
+    func theIDOfAUserIsNotTheCallersToChoose(type: String) throws {
+        var kii = CloudHarness()
+        let body: JSONValue = ["loginName": "ann", "password": "secret", "userID": "mine", "_hasPassword": "no"]
+        let outcome = kii.call("POST", "users", type: type, body)
+        #expect(outcome.status == 201)
+        let id = try #require(outcome.json["userID"]?.string)
+        #expect(id != "mine")
+        #expect(outcome.response.field("Location")?.hasSuffix("/users/\(id)") == true)
+        #expect(kii.control("GET", "principals").json["users"]?[0]?["userID"]?.string == id)
+    }
+
     @Test func aPseudoUserGetsATokenAtOnce() throws {
         var kii = CloudHarness()
         let outcome = kii.call("POST", "users", type: "RegistrationAndAuthorizationRequest", [:])

@@ -95,7 +95,7 @@ extension EmulatedCloud {
         }
         var attributes: [(String, JSONValue)] = [("_vendorThingID", JSONValue(name))]
         attributes += try self.descriptions(body)
-        attributes += try Attributes.checked(properties, known: [:], secrets: [])
+        attributes += try Attributes.checked(properties, known: [:], leavingOut: [])
         if let thing = self.state.thingID(vendorThingID: name).flatMap({ self.state.things[$0] }) {
             try self.check(password, of: thing)
             return thing

@@ -11,15 +11,15 @@ enum Attributes {
     ///
     /// - Parameters:
     ///   - known: the fields that Kii knows, and what they hold.
-    ///   - secrets: fields that are kept elsewhere.
+    ///   - others: fields that are kept elsewhere, or not at all.
     static func checked(
         _ body: JSONValue,
         known: [String: JSONValue.Kind],
-        secrets: Set<String>
+        leavingOut others: Set<String>
     ) throws(KiiFailure) -> [(String, JSONValue)] {
         var kept: [(String, JSONValue)] = []
         var customBytes = 0
-        for member in body.members ?? [] where !secrets.contains(member.key) {
+        for member in body.members ?? [] where !others.contains(member.key) {
             if let kind = known[member.key] {
                 guard member.value.isNull || member.value.kind == kind else {
                     throw .invalidInput("\(member.key) has to be \(Attributes.name(of: kind)).")
@@ -54,7 +54,8 @@ extension UserRecord {
         let texts = ["loginName", "displayName", "country", "locale", "emailAddress", "phoneNumber"]
         var known = Dictionary(uniqueKeysWithValues: texts.map { ($0, JSONValue.Kind.string) })
         known["phoneNumberVerified"] = .bool
-        return .object(try Attributes.checked(body, known: known, secrets: ["password"]))
+        // The ID is the cloud's to choose: a field of that name would stand in its place in every answer.
+        return .object(try Attributes.checked(body, known: known, leavingOut: ["password", "userID"]))
     }
 }
 
@@ -70,6 +71,6 @@ extension ThingRecord {
             known["_stringField\(number)"] = .string
             known["_numberField\(number)"] = .number
         }
-        return try Attributes.checked(body, known: known, secrets: ["_password"])
+        return try Attributes.checked(body, known: known, leavingOut: ["_password"])
     }
 }
