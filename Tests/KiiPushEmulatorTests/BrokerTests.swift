@@ -63,6 +63,40 @@ import Testing
         }
     }
 
+    /// The endpoint is asked for and the installation deleted while the broker is busy letting another client in, so
+    /// that it is told of both at once.
+    @Test func anInstallationThatIsDeletedBeforeTheBrokerKnowsItStaysLockedOut() async throws {
+        try await withEmulator { client in
+            let app = "/api/apps/\(client.emulator.appID)"
+            func request(_ method: String, _ installation: (id: String, token: String), _ rest: String = "") -> [UInt8]
+            {
+                let login = ["Authorization: Bearer \(installation.token)"]
+                return Array(RawHTTP.request(method, "\(app)/installations/\(installation.id)\(rest)", login).utf8)
+            }
+            for _ in 0..<3 {
+                let (first, second) = (try await client.installation(), try await client.installation())
+                let connections = try (0..<3).map { _ in try RawConnection(port: client.port) }
+                try connections[0].send(request("GET", first, "/mqtt-endpoint"))
+                try connections[1].send(request("GET", second, "/mqtt-endpoint"))
+                try connections[2].send(request("DELETE", second))
+                let answers = try connections.map { try $0.receive() }
+                #expect(answers.map { $0.status } == [200, 200, 204])
+                let endpoint = answers[1].json
+                let deleted = Receiver(
+                    userID: "",
+                    token: second.token,
+                    installationID: second.id,
+                    topic: try #require(endpoint["mqttTopic"]?.string),
+                    username: try #require(endpoint["username"]?.string),
+                    password: try #require(endpoint["password"]?.string)
+                )
+                // Once this is answered, the broker has read its files again.
+                _ = try await client.receiver()
+                #expect(try await client.canConnect(deleted) == false)
+            }
+        }
+    }
+
     @Test func aDeletedInstallationIsLockedOut() async throws {
         try await withEmulator { client in
             let receiver = try await client.receiver()

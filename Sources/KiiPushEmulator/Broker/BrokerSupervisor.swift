@@ -183,6 +183,9 @@ final class BrokerSupervisor {
             case .stop(let completion): onStop.append(completion)
             }
         }
+        // Names are never used again, so that one of both lists was let in first.
+        let lockedOut = Set(revoked)
+        credentials.removeAll { lockedOut.contains($0.username) }
         let isAccepted = self.update(credentials, revoked: revoked)
         for completion in completions { completion(isAccepted) }
         return onStop

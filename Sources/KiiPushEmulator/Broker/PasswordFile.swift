@@ -33,18 +33,20 @@ struct PasswordFile {
         guard code == 0, let hashed = try Files.read(draft) else {
             throw EmulatorError(.brokerFailed, "`mosquitto_passwd -U` ended with \(code), see \(log)")
         }
-        self.lines.merge(PasswordFile.parse(hashed)) { _, new in new }
-        try self.write()
+        let lines = self.lines.merging(PasswordFile.parse(hashed)) { _, new in new }
+        try self.write(lines)
+        // Only now: who is in here is not written again.
+        self.lines = lines
     }
 
-    /// Takes names out and writes the file.
+    /// Takes names out and writes the file. Should that fail, the next one that is written is without them.
     mutating func remove(_ usernames: [String]) throws(EmulatorError) {
         for username in usernames { self.lines[username] = nil }
-        try self.write()
+        try self.write(self.lines)
     }
 
-    private func write() throws(EmulatorError) {
-        let text = self.lines.values.sorted().map { $0 + "\n" }.joined()
+    private func write(_ lines: [String: String]) throws(EmulatorError) {
+        let text = lines.values.sorted().map { $0 + "\n" }.joined()
         try Files.replace(self.path, with: Array(text.utf8))
     }
 

@@ -40,6 +40,15 @@ struct EmulatorClient: Sendable {
         return try await self.receiver(userID: userID, token: token)
     }
 
+    /// A new pseudo user's MQTT installation, which the broker does not know yet.
+    func installation() async throws -> (id: String, token: String) {
+        let user = try await self.call("POST", "users", type: "RegistrationAndAuthorizationRequest", [:])
+        let token = try #require(user.json["_accessToken"]?.string)
+        let installation = try await self.call(
+            "POST", "installations", token: token, type: "InstallationCreationRequest", ["deviceType": "MQTT"])
+        return (try #require(installation.json["installationID"]?.string), token)
+    }
+
     /// As ``receiver()``, for a user who can log in again.
     func receiver(named name: String) async throws -> Receiver {
         let body: JSONValue = ["loginName": JSONValue(name), "password": "secret"]
