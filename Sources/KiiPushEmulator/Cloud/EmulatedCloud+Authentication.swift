@@ -18,18 +18,16 @@ extension EmulatedCloud {
     }
 
     private func caller(_ call: CloudCall) throws(KiiFailure) -> Caller? {
-        guard let authorization = call.field("Authorization") else {
+        guard let authorization = Authorization(call) else {
             // Registration and login with the app's headers alone, as the SDKs do.
             let isOurs = call.field("X-Kii-AppID") == self.appID && call.field("X-Kii-AppKey") != nil
             return isOurs ? .anonymous : nil
         }
-        let words = authorization.split(separator: " ", maxSplits: 1)
-        // The scheme in any case: Kii's JavaScript SDK sends `bearer` (RFC 9110 section 11.1 too).
-        switch (words.first?.lowercased(), words.dropFirst().first) {
-        case ("bearer", let token?):
-            return try self.caller(token: String(token).trimmed, now: call.now)
-        case ("basic", let credentials?):
-            return try self.caller(basic: String(credentials).trimmed)
+        switch authorization.scheme {
+        case "bearer" where !authorization.credentials.isEmpty:
+            return try self.caller(token: authorization.credentials, now: call.now)
+        case "basic" where !authorization.credentials.isEmpty:
+            return try self.caller(basic: authorization.credentials)
         default:
             throw .unauthorized("The Authorization field is neither Bearer nor Basic.", app: self.appID, caller: nil)
         }
@@ -62,14 +60,16 @@ extension EmulatedCloud {
     }
 
     private func administrator(_ call: CloudCall) throws(KiiFailure) -> Caller {
-        let words = (call.field("Authorization") ?? "").split(separator: " ", maxSplits: 1).map { String($0) }
         let app = self.settings.app
-        switch (words.first?.lowercased(), words.dropFirst().first) {
-        case ("bearer", let token?) where try self.caller(token: token.trimmed, now: call.now) == .admin: return .admin
-        case ("basic", let credentials?):
-            let pair = Base64.decode(credentials.trimmed).map { String(decoding: $0, as: UTF8.self) }
-            if pair == "\(app.clientID):\(app.clientSecret.reveal())" { return .admin }
-        default: break
+        if let authorization = Authorization(call), !authorization.credentials.isEmpty {
+            let credentials = authorization.credentials
+            switch authorization.scheme {
+            case "bearer": if try self.caller(token: credentials, now: call.now) == .admin { return .admin }
+            case "basic":
+                let pair = Base64.decode(credentials).map { String(decoding: $0, as: UTF8.self) }
+                if pair == "\(app.clientID):\(app.clientSecret.reveal())" { return .admin }
+            default: break
+            }
         }
         throw .unauthorized("This is for the app's administrator alone.", app: self.appID, caller: nil)
     }
@@ -113,8 +113,22 @@ extension EmulatedCloud {
     }
 }
 
-extension String {
-    fileprivate var trimmed: String {
-        String(self.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+/// The field of that name, taken apart byte by byte.
+private struct Authorization {
+    /// In lower case, as it is compared in any: Kii's JavaScript SDK sends `bearer` (RFC 9110 section 11.1 too).
+    let scheme: String
+    /// What follows, without the blanks around it.
+    let credentials: String
+
+    /// `nil` when the request has none.
+    init?(_ call: CloudCall) {
+        guard let field = call.field("Authorization") else { return nil }
+        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        let words = field.utf8.drop(while: isBlank)
+        let scheme = words.prefix { !isBlank($0) }
+        var credentials = words[scheme.endIndex...].drop(while: isBlank)
+        while let last = credentials.last, isBlank(last) { credentials.removeLast() }
+        self.scheme = Substring(scheme).lowercased()
+        self.credentials = String(Substring(credentials))
     }
 }
