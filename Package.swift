@@ -65,7 +65,7 @@ let package = Package(
         .testTarget(name: "KiiPushCoreTests", dependencies: ["KiiPushCore", "Contract"], swiftSettings: settings),
         .testTarget(
             name: "KiiPushEmulatorTests",
-            dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract"],
+            dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite"],
             swiftSettings: settings
         ),
         .testTarget(name: "CommandTests", dependencies: ["kii-push", "KiiPushCore"], swiftSettings: settings),

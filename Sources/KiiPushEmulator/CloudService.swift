@@ -13,9 +13,9 @@ final class CloudService: RequestHandler {
             let reply = self.cloud.respond(to: request, now: .now())
             do throws(EmulatorError) {
                 try self.store.apply(reply.effects.changes)
+                self.cloud.commit(reply.effects)
                 return reply
             } catch {
-                self.cloud.forgetMessage(of: reply.effects)
                 // If the disk cannot be read either, the state in memory is all there is.
                 if let stored = try? EmulatorState(store: self.store) { self.cloud.state = stored.cloud }
                 return EmulatedCloud.Reply(

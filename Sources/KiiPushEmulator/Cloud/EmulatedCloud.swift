@@ -38,8 +38,10 @@ package struct EmulatedCloud: Sendable {
         package var grants: [BrokerCredential] = []
         /// User names that the broker is to forget.
         package var revocations: [String] = []
-        /// The message that was logged.
-        package var messageID: String?
+        /// To be logged once the changes are committed.
+        var message: LoggedMessage?
+        /// Whether everything is forgotten, also what is not stored, once the changes are committed.
+        var isReset = false
         /// How long the answer is held back after all that; only a fault asks for it.
         package var delay: Duration = .zero
 
@@ -81,12 +83,17 @@ package struct EmulatedCloud: Sendable {
 
     var appID: String { self.settings.app.appID }
 
-    /// Takes back what the log says of a request whose changes could not be written.
-    package mutating func forgetMessage(of effects: Effects) {
-        if let id = effects.messageID { self.messages.removeLast(id: id) }
+    /// Does what follows from a request whose changes are on disk to what is kept in memory alone.
+    package mutating func commit(_ effects: Effects) {
+        if effects.isReset {
+            self.faults = []
+            self.messages = MessageLog()
+            self.requestWindow = RequestWindow()
+        }
+        if let message = effects.message { self.messages.append(message) }
     }
 
-    /// Answers `request` at `now`.
+    /// Answers `request` at `now`. To be followed by ``commit(_:)`` when the changes are written.
     ///
     /// Handlers check everything before they change anything, so a refused request leaves the state alone.
     package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {

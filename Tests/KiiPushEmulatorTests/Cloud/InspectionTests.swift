@@ -164,18 +164,6 @@ import Testing
         #expect(log.last?["sequence"]?.int64 == 26)
     }
 
-    @Test func whatCouldNotBeWrittenWasNotSent() throws {
-        var world = try InspectionTests.world()
-        let outcome = world.kii.call("DELETE", "buckets/notes/objects/o1", token: world.user.token)
-        func count() -> Int? { world.kii.control("GET", "messages").json["messages"]?.array?.count }
-        #expect(count() == 2)
-        world.kii.cloud.forgetMessage(of: outcome.effects)
-        #expect(count() == 1)
-        // Once is enough.
-        world.kii.cloud.forgetMessage(of: outcome.effects)
-        #expect(count() == 1)
-    }
-
     @Test func noSecretIsShown() throws {
         var world = try InspectionTests.world()
         let body: JSONValue = ["loginName": "alice", "password": "hunter22"]

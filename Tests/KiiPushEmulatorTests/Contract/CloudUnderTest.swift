@@ -41,7 +41,11 @@ struct CloudInMemory: CloudUnderTest {
     var clientSecret: String { self.app.clientSecret.reveal() }
 
     func send(_ request: IncomingRequest) async throws -> CloudAnswer {
-        let reply = self.harness.withLock { $0.cloud.respond(to: request, now: $0.now) }
+        let reply = self.harness.withLock { harness in
+            let reply = harness.cloud.respond(to: request, now: harness.now)
+            harness.cloud.commit(reply.effects)
+            return reply
+        }
         return CloudAnswer(response: reply.response, effects: reply.effects)
     }
 }

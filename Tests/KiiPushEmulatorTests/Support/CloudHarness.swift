@@ -63,6 +63,7 @@ struct CloudHarness {
         )
         let reply = self.cloud.respond(to: request, now: self.now)
         self.changes += reply.effects.changes
+        self.cloud.commit(reply.effects)
         return Outcome(reply)
     }
 

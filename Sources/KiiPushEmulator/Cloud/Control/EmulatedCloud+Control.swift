@@ -66,10 +66,8 @@ extension EmulatedCloud {
     /// and its settings stay.
     mutating func reset() -> HTTPResponse {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
+        self.effects.isReset = true
         self.state.removeAll()
-        self.faults = []
-        self.messages = MessageLog()
-        self.requestWindow = RequestWindow()
         return .noContent
     }
 }

@@ -94,18 +94,15 @@ extension EmulatedCloud {
             }
         }
         let id = self.identifiers.unique()
-        self.messages.append(
-            LoggedMessage(
-                id: id,
-                kind: kind,
-                sourcePath: sourcePath,
-                sender: call.caller,
-                sentAt: call.now,
-                renderings: renderings,
-                deliveries: deliveries
-            )
+        self.effects.message = LoggedMessage(
+            id: id,
+            kind: kind,
+            sourcePath: sourcePath,
+            sender: call.caller,
+            sentAt: call.now,
+            renderings: renderings,
+            deliveries: deliveries
         )
-        self.effects.messageID = id
         return id
     }
 }

@@ -38,17 +38,10 @@ struct MessageLog: Sendable {
             self.first = 0
         }
     }
-
-    /// Takes back the latest message: it was not sent after all.
-    mutating func removeLast(id: String) {
-        guard self.first < self.stored.count, let last = self.stored.last, let last, last.id == id else { return }
-        self.bytes -= last.bytes
-        self.stored.removeLast()
-    }
 }
 
 /// A message that was sent, as each network got it, and the installations that it went to.
-struct LoggedMessage: Sendable {
+struct LoggedMessage: Sendable, Hashable {
     /// What an installation weighs in the log: its ID in UUID form, and the array's slot.
     private static let deliveryBytes = 64
 

@@ -55,7 +55,7 @@ extension KiiFailure {
 }
 
 /// One message as one network gets it.
-struct PushRendering: Sendable {
+struct PushRendering: Sendable, Hashable {
     let network: PushNetwork
     /// What is handed to the network: over MQTT the payload itself.
     let message: [UInt8]
