@@ -79,4 +79,18 @@ import Testing
             _ = queue.acknowledged(packetID: packetID)
         }
     }
+
+    /// Under load there is always one more message waiting.
+    @Test func whatWasSentIsNotKept() throws {
+        var queue = PublishQueue(window: 1)
+        var packetID: UInt16?
+        for job in 0..<UInt64(10_000) {
+            queue.add(job: job, PublishQueueTests.messages(0..<1), deadline: PublishQueueTests.start + .seconds(5))
+            guard job > 0 else { continue }
+            if let packetID { #expect(queue.acknowledged(packetID: packetID) == job - 2) }
+            packetID = queue.takeMessages().first?.packetID
+        }
+        let waiting = try #require(Mirror(reflecting: queue).descendant("waiting") as? [Any])
+        #expect(waiting.count < 5000)
+    }
 }

@@ -60,8 +60,9 @@ package struct PublishQueue {
                 )
             )
         }
-        if self.firstWaiting == self.waiting.count {
-            self.waiting.removeAll(keepingCapacity: true)
+        // What was taken is let go in pieces as large as what stays, so that each message moves once at most.
+        if self.firstWaiting >= self.waiting.count - self.firstWaiting {
+            self.waiting.removeFirst(self.firstWaiting)
             self.firstWaiting = 0
         }
         return messages
