@@ -4,8 +4,7 @@ import KiiPushCore
 
 /// One request and its answer, from the request line to the last byte.
 final class Exchange: @unchecked Sendable {
-    // Proof for @unchecked Sendable: `target` is constant; `head`, `body` and `isTooLarge` are touched on the server's
-    // only thread; `progress` has its lock, and another thread uses the connection in it only while the connection is
+    // Proof for @unchecked Sendable: `target` is constant; the other variables are touched on the server's only thread; `progress` has its lock, and another thread uses the connection in it only while the connection is
     // suspended, when libmicrohttpd neither uses nor frees it.
     private enum Progress {
         case reading
@@ -23,6 +22,8 @@ final class Exchange: @unchecked Sendable {
     private var head: IncomingRequest?
     private var body: [UInt8] = []
     private var isTooLarge = false
+    /// Whether the handler was asked.
+    private(set) var wasHandled = false
     private let progress = Locked(Progress.reading)
 
     init(target: String) {
@@ -36,7 +37,8 @@ final class Exchange: @unchecked Sendable {
         method: UnsafePointer<CChar>,
         upload: UnsafeRawBufferPointer,
         uploadSize: UnsafeMutablePointer<Int>,
-        handler: any RequestHandler
+        handler: any RequestHandler,
+        unanswered: UnansweredRequests
     ) -> MHD_Result {
         guard var request = self.head else {
             let head = IncomingRequest(
@@ -64,6 +66,8 @@ final class Exchange: @unchecked Sendable {
         request.isBodyTooLarge = self.isTooLarge
         self.body = []
         self.progress.withLock { $0 = .handling }
+        self.wasHandled = true
+        unanswered.add()
         handler.handle(request) { response in self.answer(response) }
         return self.queueOrSuspend(connection)
     }

@@ -44,6 +44,8 @@ final class HTTPServer: @unchecked Sendable {
     // it that the daemon is stopped once and then not used.
     static let maximumBodyBytes = 1 << 20
     private static let idleTimeoutSeconds: UInt32 = 120
+    /// How long a client may take at the end to read an answer that is larger than the socket's buffers.
+    private static let stopPatience = Duration.seconds(2)
 
     let port: UInt16
     private let daemon: OpaquePointer
@@ -53,7 +55,7 @@ final class HTTPServer: @unchecked Sendable {
     /// Serves what comes to `listener`.
     init(_ listener: consuming Listener, handler: any RequestHandler) throws(EmulatorError) {
         self.port = listener.port
-        self.context = Unmanaged.passRetained(Context(handler: handler))
+        self.context = Unmanaged.passRetained(Context(handler: handler, unanswered: try UnansweredRequests()))
         let descriptor = listener.release()
         let daemon = cmhd_start(
             descriptor,
@@ -63,7 +65,7 @@ final class HTTPServer: @unchecked Sendable {
                     return .NO
                 }
                 // Balanced in stop(), after the last callback: unretained here.
-                let handler = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().handler
+                let server = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue()
                 // Balanced in the completion callback: unretained here.
                 let exchange = Unmanaged<Exchange>.fromOpaque(raw).takeUnretainedValue()
                 return exchange.advance(
@@ -71,17 +73,20 @@ final class HTTPServer: @unchecked Sendable {
                     method: method,
                     upload: UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee),
                     uploadSize: uploadSize,
-                    handler: handler
+                    handler: server.handler,
+                    unanswered: server.unanswered
                 )
             },
             { _, uri, _ in
                 // The first call of a request; the completion callback releases the exchange.
                 Unmanaged.passRetained(Exchange(target: uri.map { String(cString: $0) } ?? "/")).toOpaque()
             },
-            { _, _, exchange, _ in
-                guard let exchange, let raw = exchange.pointee else { return }
-                Unmanaged<Exchange>.fromOpaque(raw).release()
+            { context, _, exchange, _ in
+                guard let context, let exchange, let raw = exchange.pointee else { return }
+                let ended = Unmanaged<Exchange>.fromOpaque(raw).takeRetainedValue()
                 exchange.pointee = nil
+                guard ended.wasHandled else { return }
+                Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().unanswered.remove()
             },
             self.context.toOpaque()
         )
@@ -94,12 +99,15 @@ final class HTTPServer: @unchecked Sendable {
     }
 
     /// Ends the server; blocks until its thread has ended. No connection may wait for a reply any more.
+    ///
+    /// What was replied is sent first: libmicrohttpd closes its connections wherever they are.
     func stop() {
         let wasRunning = self.running.withLock { running in
             defer { running = false }
             return running
         }
         guard wasRunning else { return }
+        self.context.takeUnretainedValue().unanswered.waitUntilNone(patience: HTTPServer.stopPatience)
         MHD_stop_daemon(self.daemon)
         self.context.release()
     }
@@ -131,9 +139,11 @@ final class HTTPServer: @unchecked Sendable {
     /// What the C callbacks reach through their context pointer.
     private final class Context: Sendable {
         let handler: any RequestHandler
+        let unanswered: UnansweredRequests
 
-        init(handler: any RequestHandler) {
+        init(handler: any RequestHandler, unanswered: UnansweredRequests) {
             self.handler = handler
+            self.unanswered = unanswered
         }
     }
 }
