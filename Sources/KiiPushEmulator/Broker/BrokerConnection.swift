@@ -14,6 +14,7 @@ final class BrokerConnection {
     private let socket: FileDescriptor
     private var decoder = FrameDecoder()
     private var unsent: [UInt8] = []
+    private var buffer = [UInt8](repeating: 0, count: 16_384)
 
     private init(socket: consuming FileDescriptor) {
         self.socket = socket
@@ -94,7 +95,10 @@ final class BrokerConnection {
 
     /// Hands over every packet that has come; `false` when the connection has ended or speaks no MQTT.
     func receive(_ body: (MQTTPacket) -> Void) -> Bool {
-        var input = [UInt8](repeating: 0, count: 16_384)
+        // Lent for the time of the call: a span of a property would outlive the look at it.
+        var input: [UInt8] = []
+        swap(&input, &self.buffer)
+        defer { swap(&input, &self.buffer) }
         while true {
             let count = recv(self.socket.raw, &input, input.count, 0)
             if count < 0 { return errno == EAGAIN || errno == EINTR }
