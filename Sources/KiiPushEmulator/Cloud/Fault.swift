@@ -2,7 +2,7 @@ import KiiPushCore
 
 /// A failure that the emulator was told to show: what the next requests of one kind are answered with.
 struct Fault: Sendable {
-    /// What `DELETE` and a listing know it by.
+    /// What a list names it by.
     var id: String
     /// `nil` for every method.
     var method: String?

@@ -23,7 +23,10 @@ struct KiiFailure: Error {
 
     private var exceptionName: String {
         if self.errorCode == "UNAUTHORIZED" { return "UnauthorizedAccessException" }
-        let words = self.errorCode.split(separator: "_").map { $0.prefix(1) + $0.dropFirst().lowercased() }
+        let words = self.errorCode.split(separator: "_").map { word in
+            // The one abbreviation that Kii leaves in capitals.
+            word == "ACL" ? word : word.prefix(1) + word.dropFirst().lowercased()
+        }
         return words.joined() + "Exception"
     }
 }
