@@ -38,6 +38,50 @@ import Testing
         }
     }
 
+    @Test func anAgentAsksForAnotherEndpointWhenTheTimeOfItsOwnIsUp() async throws {
+        try await withEmulator { emulator, directory in
+            try await emulator.control("PATCH", "app", ["mqttTTL": 1])
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime, RecordingHandler())
+            let first = try await agent.register()
+            let events = agent.events
+            try await whileRunning(agent) {
+                // Nobody ends the connection: the broker does not know of the time.
+                _ = await firstEvent(events) {
+                    if case .registered(let now) = $0 { now.mqttTopic != first.mqttTopic } else { false }
+                }
+                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+            }
+            #expect(try agent.registration()?.installationID == first.installationID)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func anEndpointOnFileWhoseTimeIsUpIsNotTried() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime, RecordingHandler())
+            try await agent.register()
+            let path = "\(directory)/agent/agents/default.json"
+            var state = try JSONValue(parsing: #require(try PrivateFile.read(path))).members ?? []
+            let end = try #require(state.firstIndex { $0.key == "endpointExpiresAt" })
+            state[end].value = 0
+            try PrivateFile.replace(path, with: JSONValue.object(state.map { ($0.key, $0.value) }).serialized())
+            try await emulator.control("POST", "installations/\(#require(agent.registration()).installationID)/rotate")
+            let events = agent.events
+            try await whileRunning(agent) {
+                let first = await firstEvent(events) {
+                    switch $0 {
+                    case .connected, .disconnected: true
+                    default: false
+                    }
+                }
+                guard case .connected = first else { throw TestFailure("\(String(describing: first))") }
+            }
+            await runtime.shutdown()
+        }
+    }
+
     @Test func anAgentWaitsForAnEndpointAndThenForAQuietCloud() async throws {
         try await withEmulator { emulator, directory in
             try await emulator.control("PATCH", "app", ["endpointDelay": 1])

@@ -8,6 +8,26 @@ final class AgentSession: Sendable {
         case stopped
         /// The subscription stands; only told where it was asked for.
         case connected
+        /// The endpoint's time is up; the connection still stands.
+        case expired
+    }
+
+    /// What the cloud says when it is asked for the endpoint.
+    private enum Answer {
+        case endpoint(MQTTEndpoint)
+        /// Nothing for now.
+        case failure(TemporaryFailure)
+    }
+
+    /// The present connection, as far as the agent's task is concerned.
+    private struct Connection {
+        /// How it ended.
+        var end: BrokerLink.End?
+        /// Whether the subscription stands.
+        var isUp = false
+        var waiting: OneShot<Outcome>?
+        /// Whether ``waiting`` is told of the subscription as well.
+        var waitsForUp = false
     }
 
     private let agent: PushAgent
@@ -16,7 +36,7 @@ final class AgentSession: Sendable {
     /// The store's keys of the installation and of those that it replaced, whose messages are delivered to the end.
     private let installations: [(key: Int64, id: String)]
     private let link: LoopIsolated<BrokerLink>
-    private let connected = Locked<OneShot<Outcome>?>(nil)
+    private let connection = Locked(Connection())
 
     /// Prepares the installation's place in the store.
     ///
@@ -28,7 +48,7 @@ final class AgentSession: Sendable {
         let loop = self.loop
         let hub = agent.hub
         let enrolment = agent.enrolment
-        let connected = self.connected
+        let connection = self.connection
         var configuration = MQTTSession.Configuration(
             clientID: endpoint.mqttTopic,
             topicFilter: endpoint.mqttTopic,
@@ -56,7 +76,11 @@ final class AgentSession: Sendable {
                     report: { event in
                         if case .connected = event {
                             enrolment.sessionOpened()
-                            connected.withLock { $0 }?.resume(.connected)
+                            let waiting = connection.withLock { connection in
+                                connection.isUp = true
+                                return connection.waitsForUp ? connection.waiting : nil
+                            }
+                            waiting?.resume(.connected)
                         }
                         hub.emit(event)
                     }
@@ -73,13 +97,14 @@ final class AgentSession: Sendable {
     /// - Returns: how the connection ended, if the subscription was not reached.
     /// - Throws: `CancellationError`; `TransportError` with code `shutDown`.
     func openOnce(_ endpoint: MQTTEndpoint) async throws -> BrokerLink.End? {
-        let outcome = await self.connect(endpoint, untilConnected: true)
+        self.begin(endpoint)
+        let outcome = await self.outcome(untilConnected: true)
         let link = self.link
         try await self.loop.run { link.value.disconnect() }
         switch outcome {
         case .connected: return nil
         case .end(let end): return end
-        case .stopped: throw CancellationError()
+        case .stopped, .expired: throw CancellationError()
         }
     }
 
@@ -104,7 +129,12 @@ final class AgentSession: Sendable {
             }
         }
         while true {
-            let outcome = await self.connect(endpoint)
+            self.begin(endpoint)
+            let (outcome, other) = try await self.outcome(of: &endpoint)
+            if let other {
+                _ = try? await self.loop.run { [link = self.link] in link.value.disconnect() }
+                return self.moved(to: other)
+            }
             guard case .end(let end) = outcome, !end.isOfShutdown else {
                 await self.stop()
                 return nil
@@ -112,23 +142,17 @@ final class AgentSession: Sendable {
             if case .session(.subscriptionRefused) = end.cause { throw PushAgentError.subscriptionRefused }
             let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor)
             // An endpoint from the file may be long out of date; one look at the cloud tells.
-            let refreshes = decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil)
+            let refreshes =
+                decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
             hub.emit(.disconnected(reason: end.reason, retryIn: decision.delay))
             try await Task.sleep(for: decision.delay)
             guard refreshes, .now() >= cloudIsAskedFrom else { continue }
-            do {
-                let fetched = try await self.agent.enrolment.endpoint(refreshing: true)
+            switch try await self.askForEndpoint() {
+            case .endpoint(let fetched):
                 isFetched = true
-                let isSame = fetched.installationID == first.installationID && fetched.mqttTopic == first.mqttTopic
-                guard isSame else {
-                    if let registration = self.agent.enrolment.current?.registration {
-                        hub.emit(.registered(registration))
-                    }
-                    return fetched
-                }
+                guard endpoint.isSamePlace(as: fetched) else { return self.moved(to: fetched) }
                 endpoint = fetched
-            } catch {
-                guard let failure = TemporaryFailure(error) else { throw error }
+            case .failure(let failure):
                 // The broker is another server than the cloud: it is tried meanwhile.
                 if let retryAfter = failure.retryAfter { cloudIsAskedFrom = .now() + retryAfter }
                 hub.emit(.disconnected(reason: failure.reason, retryIn: .zero))
@@ -136,21 +160,98 @@ final class AgentSession: Sendable {
         }
     }
 
-    /// Makes a connection and waits for its end, or for the task's cancellation.
-    private func connect(_ endpoint: MQTTEndpoint, untilConnected: Bool = false) async -> Outcome {
-        let outcome = OneShot<Outcome>()
-        if untilConnected { self.connected.withLock { $0 = outcome } }
+    private var isExpired: Bool { self.agent.enrolment.endpointTimeLeft.map { $0 <= .zero } ?? false }
+
+    /// Waits for the end of the connection and, whenever the endpoint's time is up, asks the cloud meanwhile: the broker
+    /// may go on for a topic that nothing is sent to any more.
+    ///
+    /// - Parameter endpoint: where the connection goes; afterwards as the cloud named it last.
+    /// - Returns: how the connection ended, or, while it still stands, the other endpoint that the cloud named.
+    private func outcome(of endpoint: inout MQTTEndpoint) async throws -> (Outcome, other: MQTTEndpoint?) {
+        // A cloud that names a time that is up already is not asked all the time.
+        var policy = ReconnectPolicy(configuration: self.agent.reconnect)
+        var pause = Duration.zero
+        while true {
+            let left = self.agent.enrolment.endpointTimeLeft
+            let outcome = await self.outcome(expiringIn: left.map { max($0, pause) })
+            guard case .expired = outcome else { return (outcome, nil) }
+            guard self.isExpired else { continue }
+            var retryAfter: Duration?
+            do {
+                switch try await self.askForEndpoint() {
+                case .endpoint(let fetched):
+                    guard endpoint.isSamePlace(as: fetched) else { return (outcome, fetched) }
+                    endpoint = fetched
+                case .failure(let failure): retryAfter = failure.retryAfter
+                }
+            } catch is CancellationError {
+                return (.stopped, nil)
+            } catch {
+                await self.stop()
+                throw error
+            }
+            pause = policy.connectionEnded(.attemptFailed, connectedFor: nil, retryAfter: retryAfter).delay
+        }
+    }
+
+    private func askForEndpoint() async throws -> Answer {
+        do {
+            return .endpoint(try await self.agent.enrolment.endpoint(refreshing: true))
+        } catch {
+            guard let failure = TemporaryFailure(error) else { throw error }
+            return .failure(failure)
+        }
+    }
+
+    private func moved(to endpoint: MQTTEndpoint) -> MQTTEndpoint {
+        if let registration = self.agent.enrolment.current?.registration {
+            self.agent.hub.emit(.registered(registration))
+        }
+        return endpoint
+    }
+
+    /// Begins a connection; see ``outcome(untilConnected:expiringIn:)``.
+    private func begin(_ endpoint: MQTTEndpoint) {
         let target = BrokerLink.Target(endpoint: endpoint, usesTLS: self.agent.configuration.usesTLS)
         self.agent.hub.emit(
             .connecting(host: endpoint.host, port: Int(target.port), usesTLS: target.usesTLS))
-        let link = self.link
+        self.connection.withLock { $0 = Connection() }
+        self.loop.submit { [link = self.link, connection = self.connection] in
+            link.value.connect(to: target) { end in
+                let waiting = connection.withLock { connection in
+                    connection.end = end
+                    return connection.waiting
+                }
+                waiting?.resume(.end(end))
+            }
+        }
+    }
+
+    /// Waits for the end of the connection, for the task's cancellation, or for what else is asked for.
+    private func outcome(untilConnected: Bool = false, expiringIn timeLeft: Duration? = nil) async -> Outcome {
+        let outcome = OneShot<Outcome>()
+        let early = self.connection.withLock { connection -> Outcome? in
+            if let end = connection.end { return .end(end) }
+            if untilConnected, connection.isUp { return .connected }
+            connection.waiting = outcome
+            connection.waitsForUp = untilConnected
+            return nil
+        }
+        if let early { return early }
+        // A loop that has ended calls nobody back.
+        if !self.loop.submit({}) { outcome.resume(.stopped) }
+        async let _: Void = self.expire(outcome, in: timeLeft)
         return await withTaskCancellationHandler {
-            let isAccepted = self.loop.submit { link.value.connect(to: target) { outcome.resume(.end($0)) } }
-            if !isAccepted { outcome.resume(.stopped) }
-            return await outcome.value()
+            await outcome.value()
         } onCancel: {
             outcome.resume(.stopped)
         }
+    }
+
+    private func expire(_ outcome: OneShot<Outcome>, in timeLeft: Duration?) async {
+        // The end may be too far away for the clock, and the calendar may be set meanwhile.
+        guard let timeLeft, (try? await Task.sleep(for: min(timeLeft, .seconds(86_400)))) != nil else { return }
+        outcome.resume(.expired)
     }
 
     /// The graceful end: no more messages, running handlers finish, what they answered is stored and acknowledged.
@@ -221,6 +322,13 @@ extension BrokerLink.End {
         case .session(.subscriptionRefused): PushAgentError.subscriptionRefused
         case .session: TransportError(.connectionLost, detail: self.reason)
         }
+    }
+}
+
+extension MQTTEndpoint {
+    /// Whether what arrives here arrives there: another topic, or another installation, is another MQTT session.
+    fileprivate func isSamePlace(as other: MQTTEndpoint) -> Bool {
+        self.installationID == other.installationID && self.mqttTopic == other.mqttTopic
     }
 }
 

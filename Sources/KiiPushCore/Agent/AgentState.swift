@@ -13,6 +13,8 @@ struct AgentState: Sendable, Hashable {
     /// Installations that the cloud has replaced. The inbox may hold messages of theirs that no handler has finished.
     var formerInstallationIDs: [String] = []
     var endpoint: MQTTEndpoint?
+    /// When the endpoint's time is up, and the cloud is to be asked for it again; `nil` when the cloud did not say.
+    var endpointExpiresAt: Timestamp?
     /// Whether the broker has been asked to keep a session, so that its absence later on means a loss.
     var hasSession = false
 
@@ -67,6 +69,7 @@ extension AgentState {
         self.formerInstallationIDs = json["formerInstallationIDs"]?.array?.compactMap(\.string) ?? []
         self.hasSession = json["hasSession"]?.bool ?? false
         self.endpoint = try json["endpoint"].map { value throws(AgentStateError) in try MQTTEndpoint(stored: value) }
+        self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
     }
 
     var json: JSONValue {
@@ -91,6 +94,9 @@ extension AgentState {
             members.append(("formerInstallationIDs", JSONValue(self.formerInstallationIDs.map { JSONValue($0) })))
         }
         if let endpoint { members.append(("endpoint", endpoint.stored)) }
+        if let end = self.endpointExpiresAt {
+            members.append(("endpointExpiresAt", JSONValue(integerLiteral: end.millisecondsSinceEpoch)))
+        }
         members.append(("hasSession", JSONValue(booleanLiteral: self.hasSession)))
         return .object(members)
     }
@@ -104,6 +110,7 @@ enum AgentStateError: Error {
     case newer(Int)
 }
 
+// What the agent connects with. The time to live counts from an answer, and so is kept as the moment that it leads to.
 extension MQTTEndpoint {
     fileprivate init(stored json: JSONValue) throws(AgentStateError) {
         func port(_ name: String) throws(AgentStateError) -> UInt16 {

@@ -68,18 +68,33 @@ final class Enrolment: Sendable {
         self.opened.withLock { $0 = session }
     }
 
-    /// The installation and its endpoint, from the file if it is there, else from the cloud.
+    /// The installation and its endpoint, from the file if it is there and its time is not up, else from the cloud.
     ///
     /// - Parameter refreshing: asks the cloud for the endpoint even if one is on file.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
-        if !refreshing, let endpoint = self.current?.endpoint { return endpoint }
+        let kept = refreshing ? nil : self.current?.endpoint
+        if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero { return kept }
         do {
             return try await self.fetchEndpoint()
         } catch let error as KiiError where error.errorCode == .installationNotFound {
             // Somebody deleted it; POST is an upsert, so this makes at most one.
             try await self.store.update { $0.leaveInstallation() }
             return try await self.fetchEndpoint()
+        } catch {
+            // The broker is another server than the cloud, and may be there and take what is kept.
+            guard let kept, TemporaryFailure(error) != nil else { throw error }
+            return kept
         }
+    }
+
+    /// How long the endpoint is good for, negative once its time is up; `nil` when the cloud did not say.
+    ///
+    /// - Source: `X-MQTT-TTL`, after which Kii's reference says to ask for a new endpoint
+    var endpointTimeLeft: Duration? {
+        guard let end = self.current?.endpointExpiresAt else { return nil }
+        let (left, overflow) = end.millisecondsSinceEpoch.subtractingReportingOverflow(
+            self.client.now().millisecondsSinceEpoch)
+        return overflow ? .zero : .milliseconds(left)
     }
 
     /// Notes that the broker keeps a session from now on. On the loop's thread, since writing blocks.
@@ -115,10 +130,12 @@ extension Enrolment {
         let endpoint = try await self.authorized { token in
             try await self.client.mqttEndpoint(of: installationID, token: token.token, waiting: .endpoint)
         }
+        let end = endpoint.timeToLive.map { self.client.now() + $0 }
         try await self.store.update { state in
             // Another topic is another MQTT session.
             if state.endpoint?.mqttTopic != endpoint.mqttTopic { state.hasSession = false }
             state.endpoint = endpoint
+            state.endpointExpiresAt = end
         }
         return endpoint
     }
