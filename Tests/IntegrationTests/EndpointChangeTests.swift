@@ -63,10 +63,7 @@ import Testing
             let agent = self.agent(emulator, runtime, RecordingHandler())
             try await agent.register()
             let path = "\(directory)/agent/agents/default.json"
-            var state = try JSONValue(parsing: #require(try PrivateFile.read(path))).members ?? []
-            let end = try #require(state.firstIndex { $0.key == "endpointExpiresAt" })
-            state[end].value = 0
-            try PrivateFile.replace(path, with: JSONValue.object(state.map { ($0.key, $0.value) }).serialized())
+            try change("endpointExpiresAt", to: 0, in: path)
             try await emulator.control("POST", "installations/\(#require(agent.registration()).installationID)/rotate")
             let events = agent.events
             try await whileRunning(agent) {
@@ -78,6 +75,28 @@ import Testing
                 }
                 guard case .connected = first else { throw TestFailure("\(String(describing: first))") }
             }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func theTokenThatAnotherProcessGotStaysOnFile() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime, RecordingHandler())
+            let first = try await agent.register()
+            let path = "\(directory)/agent/agents/default.json"
+            let events = agent.events
+            try await whileRunning(agent) {
+                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                try change("accessToken", to: "newer", in: path)
+                try await emulator.control("POST", "installations/\(first.installationID)/rotate")
+                _ = await firstEvent(events) {
+                    if case .registered(let now) = $0 { now.mqttTopic != first.mqttTopic } else { false }
+                }
+            }
+            let state = try JSONValue(parsing: #require(try PrivateFile.read(path)))
+            #expect(state["accessToken"] == "newer")
+            #expect(state["endpoint"]?["mqttTopic"]?.string != first.mqttTopic)
             await runtime.shutdown()
         }
     }
@@ -103,4 +122,12 @@ import Testing
             await runtime.shutdown()
         }
     }
+}
+
+/// Changes one member of the JSON file at `path`.
+private func change(_ key: String, to value: JSONValue, in path: String) throws {
+    var members = try JSONValue(parsing: #require(try PrivateFile.read(path))).members ?? []
+    let index = try #require(members.firstIndex { $0.key == key })
+    members[index].value = value
+    try PrivateFile.replace(path, with: JSONValue.object(members.map { ($0.key, $0.value) }).serialized())
 }

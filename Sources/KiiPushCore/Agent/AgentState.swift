@@ -18,6 +18,11 @@ struct AgentState: Sendable, Hashable {
     /// Whether the broker has been asked to keep a session, so that its absence later on means a loss.
     var hasSession = false
 
+    /// Whether both belong to one user or thing, so that the token of the one serves the other.
+    func isOfSameOwner(as other: AgentState) -> Bool {
+        self.principal == other.principal && self.account == other.account
+    }
+
     /// Notes that the cloud no longer knows the installation.
     mutating func leaveInstallation() {
         if let id = self.installationID, !self.formerInstallationIDs.contains(id) {

@@ -9,6 +9,8 @@ final class AgentStateStore: Sendable {
         var failure: FileError?
         /// Whether the file has any state of this agent.
         var isOnFile = false
+        /// Whether the token was got here and is not on file yet.
+        var hasNewToken = false
     }
 
     private let file: AgentStateFile
@@ -36,7 +38,7 @@ final class AgentStateStore: Sendable {
     /// Takes over what was read, unless there are changes that the file lacks.
     func adopt(_ state: AgentState?) {
         self.held.withLock { held in
-            if held.failure == nil { held = Held(state: state, isOnFile: state != nil) }
+            if held.failure == nil, !held.hasNewToken { held = Held(state: state, isOnFile: state != nil) }
         }
     }
 
@@ -55,6 +57,7 @@ final class AgentStateStore: Sendable {
             } else {
                 held.state = AgentState(appID: appID, account: account, principal: principal, token: token)
             }
+            held.hasNewToken = true
         }
         try await self.save()
     }
@@ -107,9 +110,15 @@ final class AgentStateStore: Sendable {
     }
 
     private func write() throws(FileError) {
-        guard let state = self.current else { return }
+        guard var state = self.current else { return }
+        if !self.held.withLock({ $0.hasNewToken }), let saved = try? self.read(), saved.isOfSameOwner(as: state) {
+            // Another process of this profile may have got a newer one meanwhile.
+            state.token = saved.token
+        }
         do throws(FileError) {
             try self.file.save(state)
+            // One that came while this was being written has its own turn.
+            self.held.withLock { if $0.state?.token == state.token { $0.hasNewToken = false } }
             self.note(nil)
         } catch {
             self.note(error)

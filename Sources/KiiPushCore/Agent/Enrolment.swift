@@ -155,8 +155,8 @@ extension Enrolment {
         return KiiSession(client: client, token: token) {
             if let current = store.current {
                 // Another process of this profile may have got the next token meanwhile.
-                if store.failure == nil, let saved = try? store.read(), saved.principal == current.principal,
-                    saved.account == current.account, saved.token.token != current.token.token
+                if store.failure == nil, let saved = try? store.read(), saved.isOfSameOwner(as: current),
+                    saved.token.token != current.token.token
                 {
                     return saved.token
                 }
