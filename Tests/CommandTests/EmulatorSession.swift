@@ -6,10 +6,12 @@ final class EmulatorSession {
     let tool: Tool
     private let emulator: RunningTool
 
-    /// - Parameter keepsState: whether its state, certificates included, outlives it.
-    init(keepsState: Bool = false) throws {
+    /// - Parameters:
+    ///   - keepsState: whether its state, certificates included, outlives it.
+    ///   - options: further options of its command line.
+    init(keepsState: Bool = false, options: [String] = []) throws {
         self.tool = try Tool()
-        let options = keepsState ? ["--directory", self.tool.home.path + "/emulator"] : []
+        let options = options + (keepsState ? ["--directory", self.tool.home.path + "/emulator"] : [])
         self.emulator = try self.tool.start(["emulator"] + options)
         let text = self.emulator.output(containing: "emulator.json\n")
         try #require(text.hasPrefix("> Ready. http://127.0.0.1:"), "\(self.emulator.error(containing: "\n"))")

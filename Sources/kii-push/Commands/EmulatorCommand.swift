@@ -8,6 +8,7 @@ struct EmulatorCommand: ParsableCommand {
         examples: [
             .init("On free ports, forgetting everything at the end", "kii-push emulator"),
             .init("Keeping its users, topics and messages", "kii-push emulator --directory ~/.local/share/emulator"),
+            .init("Whose tokens and endpoints end", "kii-push emulator --token-lifetime 10m --mqtt-ttl 1h"),
             .init("The address for a program of your own", "kii-push emulator --json | jq -r --unbuffered .baseURL"),
         ],
         discussion: [
@@ -32,6 +33,18 @@ struct EmulatorCommand: ParsableCommand {
 
     @Flag(help: "Refuse what Kii's documentation forbids, also where its servers are known to be lenient.")
     var strict = false
+
+    @Option(value: "TIME", help: "How long an installation's MQTT endpoint is not ready (503) at first.")
+    var endpointDelay: TimeSpan?
+
+    @Option(name: .customLong("mqtt-ttl"), value: "TIME", help: "How long an MQTT endpoint lasts. Default: for ever.")
+    var mqttTTL: TimeSpan?
+
+    @Option(value: "TIME", help: "How long a token lasts unless the login says so. Default: for ever.")
+    var tokenLifetime: TimeSpan?
+
+    @Flag(help: "Log in without refresh tokens.")
+    var noRefreshTokens = false
 
     @OptionGroup(title: "Output")
     var output: OutputOptions
@@ -68,6 +81,10 @@ struct EmulatorCommand: ParsableCommand {
         configuration.mqttTLSPort = self.mqttTLSPort
         configuration.directory = self.directory
         configuration.strict = self.strict
+        configuration.endpointDelay = self.endpointDelay?.duration ?? .zero
+        configuration.mqttTTL = self.mqttTTL?.duration
+        configuration.tokenLifetime = self.tokenLifetime?.duration
+        configuration.refreshTokens = !self.noRefreshTokens
         configuration.runtimeFile = runtimeFile
         return configuration
     }
