@@ -4,19 +4,33 @@
 #include <microhttpd.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <stdbool.h>
+
+/// Whether the library was built with GnuTLS: here, so that the enumeration's two names for it are C's affair.
+static inline bool cmhd_has_tls(void) { return MHD_is_feature_supported(MHD_FEATURE_TLS) == MHD_YES; }
 
 /// MHD_start_daemon() is variadic, which Swift cannot call. The daemon takes over `listen_socket`.
 ///
-/// One internal thread on epoll, whose handler may suspend a connection.
+/// One internal thread on epoll, whose handler may suspend a connection. HTTPS with `key` and `certificate`, both PEM and
+/// read before this returns; plain HTTP with neither.
 static inline struct MHD_Daemon *cmhd_start(
     int listen_socket,
     unsigned int idle_timeout_seconds,
+    const char *key,
+    const char *certificate,
     MHD_AccessHandlerCallback handler,
     void *(*request_line)(void *context, const char *uri, struct MHD_Connection *connection),
     MHD_RequestCompletedCallback completed,
     void *context) {
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
     return MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context,
+        key ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, handler, context,
+        MHD_OPTION_ARRAY, key ? tls : tls + 2,
         MHD_OPTION_LISTEN_SOCKET, listen_socket,
         MHD_OPTION_CONNECTION_TIMEOUT, idle_timeout_seconds,
         MHD_OPTION_URI_LOG_CALLBACK, request_line, context,

@@ -45,7 +45,15 @@ final class CloudService: RequestHandler {
     }
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse) -> Void) {
-        let outcome = self.core.withLock { $0.respond(to: request) }
+        self.core.withLock { core in
+            let outcome = core.respond(to: request)
+            // Within the lock, since each server has its thread: the broker and the publisher hear of changes in the
+            // order in which they were made. They do no more than note what they are told, and so does a reply.
+            self.bringAbout(outcome, reply)
+        }
+    }
+
+    private func bringAbout(_ outcome: EmulatedCloud.Reply, _ reply: @escaping @Sendable (HTTPResponse) -> Void) {
         let effects = outcome.effects
         let answer: @Sendable (HTTPResponse) -> Void = { response in
             self.delayed.after(effects.delay) { reply(response) }

@@ -1,7 +1,7 @@
 import Glibc
 public import KiiPushCore
 
-/// A Kii-style cloud on this machine: HTTP and an MQTT broker on the loopback interface, for one app.
+/// A Kii-style cloud on this machine: HTTP, HTTPS and an MQTT broker on the loopback interface, for one app.
 ///
 /// It answers the REST calls that push needs as Kii's cloud answers them, and delivers through a real mosquitto that
 /// it starts, watches and stops. A send is answered with success when the broker has acknowledged it.
@@ -13,6 +13,8 @@ public final class Emulator: Sendable {
     public struct Configuration: Sendable {
         /// The port for HTTP; 0, the default, takes the one of the last start if it is free, else any.
         public var port: UInt16
+        /// The port for HTTPS; 0 as for ``port``.
+        public var httpsPort: UInt16
         /// The broker's port; 0 as for ``port``.
         public var mqttPort: UInt16
         /// The broker's port for TLS; 0 as for ``port``.
@@ -42,6 +44,7 @@ public final class Emulator: Sendable {
         /// Makes a configuration.
         public init(
             port: UInt16 = 0,
+            httpsPort: UInt16 = 0,
             mqttPort: UInt16 = 0,
             mqttTLSPort: UInt16 = 0,
             directory: String? = nil,
@@ -55,6 +58,7 @@ public final class Emulator: Sendable {
             brokerPersistence: BrokerPersistence = .everyChange
         ) {
             self.port = port
+            self.httpsPort = httpsPort
             self.mqttPort = mqttPort
             self.mqttTLSPort = mqttTLSPort
             self.directory = directory
@@ -81,6 +85,10 @@ public final class Emulator: Sendable {
 
     /// The root of the REST calls, `http://127.0.0.1:{port}/api`.
     public let baseURL: String
+    /// The same by HTTPS, `https://127.0.0.1:{port}/api`, with a certificate of ``certificateAuthorityFile``.
+    ///
+    /// `nil` where the libmicrohttpd of this machine was built without TLS.
+    public let httpsBaseURL: String?
     /// The app's ID, the same for every emulator.
     public let appID: String
     /// The app's key, random and kept with the state.
@@ -89,7 +97,8 @@ public final class Emulator: Sendable {
     public let adminClientID: String
     /// What the app's administrator logs in with, kept with the state.
     public let adminClientSecret: Secret
-    /// The certificate (PEM) of the authority that signed the broker's, whose names are `localhost` and `127.0.0.1`.
+    /// The certificate (PEM) of the authority that signed the one of HTTPS and of the broker, whose names are
+    /// `localhost` and `127.0.0.1`.
     public let certificateAuthorityFile: String
     /// The broker's port.
     public let mqttPort: UInt16
@@ -105,7 +114,8 @@ public final class Emulator: Sendable {
     private init(parts: Parts, app: AppIdentity, configuration: Configuration) {
         self.parts = parts
         self.runtimeFile = configuration.runtimeFile
-        self.baseURL = Emulator.baseURL(port: parts.server.port)
+        self.baseURL = parts.ports.baseURL
+        self.httpsBaseURL = parts.ports.httpsBaseURL
         self.appID = app.appID
         self.appKey = app.appKey
         self.adminClientID = app.clientID
@@ -115,8 +125,6 @@ public final class Emulator: Sendable {
         self.mqttTLSPort = parts.broker.ports.tls
         self.directory = parts.directory.path
     }
-
-    static func baseURL(port: UInt16) -> String { "http://127.0.0.1:\(port)/api" }
 
     /// Starts an emulator and returns when it takes requests and connections.
     ///
@@ -147,17 +155,19 @@ extension Emulator {
         let broker: Broker
         let publisher: Publisher
         let delayed: DelayedReplies
-        let server: HTTPServer
+        /// HTTP, and HTTPS where it is served.
+        let servers: [HTTPServer]
+        let ports: EmulatorState.Ports
 
         func stop() async {
-            let (publisher, delayed, server) = (self.publisher, self.delayed, self.server)
+            let (publisher, delayed, servers) = (self.publisher, self.delayed, self.servers)
             // The broker and the publisher first: once they have answered all, no connection waits any more.
             await self.broker.stop()
             // Starting a thread fails only for want of memory; then this one blocks for a moment.
             let stopAll: @Sendable () -> Void = {
                 publisher.stop()
                 delayed.stop()
-                server.stop()
+                for server in servers { server.stop() }
             }
             do { try await Thread.run(named: "kii-stop", stopAll) } catch { stopAll() }
             self.directory.release()
@@ -232,24 +242,37 @@ extension Emulator {
         }
 
         /// Tells others where the emulator is, once it answers.
-        private func announce(baseURL: String, brokerPorts: BrokerPorts) throws(EmulatorError) {
+        private func announce(_ ports: EmulatorState.Ports) throws(EmulatorError) {
             guard let path = self.configuration.runtimeFile else { return }
             let authority = self.directory.brokerFiles.certificates.authority
-            try RuntimeFile(app: self.app, baseURL: baseURL, brokerPorts: brokerPorts, caFile: authority).write(path)
+            try RuntimeFile(app: self.app, ports: ports, caFile: authority).write(path)
+        }
+
+        /// Where HTTPS is taken; `nil` where libmicrohttpd cannot.
+        private func secureListener() throws(EmulatorError) -> HTTPServer.Listener? {
+            let port = self.configuration.httpsPort
+            guard try SecureRequests.areServed(port: port, libraryHasTLS: HTTPServer.hasTLS) else { return nil }
+            return try HTTPServer.Listener(port: port, preferred: self.ports.https)
         }
 
         private func serve(broker: Broker, publisher credential: BrokerCredential) throws(EmulatorError) -> Parts {
             let listener = try HTTPServer.Listener(port: self.configuration.port, preferred: self.ports.http)
+            let secureListener = try self.secureListener()
             let store = try StateStore(path: self.directory.statePath)
-            let ports = EmulatorState.Ports(http: listener.port, broker: broker.ports)
+            var ports = EmulatorState.Ports(http: listener.port, broker: broker.ports)
+            // An optional chain would use the listener up.
+            switch secureListener {
+            case .some(let listener): ports.https = listener.port
+            case .none: break
+            }
             try EmulatorState.save(ports, in: store)
-            let baseURL = Emulator.baseURL(port: listener.port)
             let settings = EmulatedCloud.Settings(
                 app: self.app,
                 brokerHost: "127.0.0.1",
                 brokerPorts: broker.ports,
                 isStrict: self.configuration.strict,
-                baseURL: baseURL
+                baseURL: ports.baseURL,
+                httpsBaseURL: ports.httpsBaseURL
             )
             let delayed = try DelayedReplies()
             let publisher = try Publisher(port: broker.ports.tcp, credential: credential)
@@ -263,14 +286,20 @@ extension Emulator {
                     publisher: publisher,
                     delayed: delayed
                 )
-                let server = try HTTPServer(listener, handler: service)
+                var servers = [try HTTPServer(listener, handler: service)]
                 do throws(EmulatorError) {
-                    try self.announce(baseURL: baseURL, brokerPorts: broker.ports)
+                    if let secureListener {
+                        let certificates = self.directory.brokerFiles.certificates
+                        let handler = SecureRequests(to: service)
+                        servers.append(
+                            try HTTPServer(secureListener, handler: handler, certificates: certificates))
+                    }
+                    try self.announce(ports)
                 } catch {
                     // A request that waits is answered first, as no connection may wait.
                     publisher.stop()
                     delayed.stop()
-                    server.stop()
+                    for server in servers { server.stop() }
                     throw error
                 }
                 return Parts(
@@ -278,7 +307,8 @@ extension Emulator {
                     broker: broker,
                     publisher: publisher,
                     delayed: delayed,
-                    server: server
+                    servers: servers,
+                    ports: ports
                 )
             } catch {
                 publisher.stop()

@@ -12,8 +12,10 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         case programNotFound(String)
         /// The broker did not start or did not become ready.
         case brokerFailed
-        /// The certificates of the TLS listener could not be made.
+        /// The certificates for TLS could not be made.
         case certificatesFailed
+        /// A port for HTTPS was asked for, and the libmicrohttpd of this machine was built without TLS.
+        case httpsUnavailable
         /// The stored state cannot be read or written.
         case stateUnusable
         /// The operating system refused something; the number is its `errno`.
@@ -45,6 +47,7 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         case .programNotFound(let name): "install the package that has `\(name)`"
         case .brokerFailed: "read the broker's log in the emulator's directory"
         case .certificatesFailed: "check that `openssl` works, or remove the directory `certificates`"
+        case .httpsUnavailable: "install a libmicrohttpd that has GnuTLS, or ask for no HTTPS port"
         case .stateUnusable: "check the directory, or start with an empty one"
         case .system: "check the permissions and the free space of the directory"
         }

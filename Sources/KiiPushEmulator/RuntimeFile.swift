@@ -4,6 +4,8 @@ package import KiiPushCore
 /// `emulator.json`: where a running emulator is found, and the app's credentials.
 package struct RuntimeFile: Sendable {
     package var baseURL: String
+    /// `nil` where the emulator serves no HTTPS.
+    package var httpsBaseURL: String?
     package var appID: String
     package var appKey: Secret
     package var clientID: String
@@ -62,8 +64,9 @@ package struct RuntimeFile: Sendable {
     }
 
     private var json: JSONValue {
-        .object([
-            ("version", 1), ("baseURL", JSONValue(self.baseURL)), ("appID", JSONValue(self.appID)),
+        .compact([
+            ("version", 1), ("baseURL", JSONValue(self.baseURL)), ("httpsBaseURL", .optional(self.httpsBaseURL)),
+            ("appID", JSONValue(self.appID)),
             ("appKey", JSONValue(self.appKey.reveal())), ("clientID", JSONValue(self.clientID)),
             ("clientSecret", JSONValue(self.clientSecret.reveal())), ("mqttPort", JSONValue(self.mqttPort)),
             ("mqttTLSPort", JSONValue(self.mqttTLSPort)), ("caFile", JSONValue(self.caFile)),
@@ -80,6 +83,7 @@ package struct RuntimeFile: Sendable {
             let caFile = json["caFile"]?.string, let pid = json["pid"]?.int64.flatMap({ Int32(exactly: $0) })
         else { return nil }
         self.baseURL = baseURL
+        self.httpsBaseURL = json["httpsBaseURL"]?.string
         self.appID = appID
         self.appKey = Secret(appKey)
         self.clientID = clientID
@@ -90,14 +94,15 @@ package struct RuntimeFile: Sendable {
         self.pid = pid
     }
 
-    init(app: AppIdentity, baseURL: String, brokerPorts: BrokerPorts, caFile: String) {
-        self.baseURL = baseURL
+    init(app: AppIdentity, ports: EmulatorState.Ports, caFile: String) {
+        self.baseURL = ports.baseURL
+        self.httpsBaseURL = ports.httpsBaseURL
         self.appID = app.appID
         self.appKey = app.appKey
         self.clientID = app.clientID
         self.clientSecret = app.clientSecret
-        self.mqttPort = brokerPorts.tcp
-        self.mqttTLSPort = brokerPorts.tls
+        self.mqttPort = ports.broker.tcp
+        self.mqttTLSPort = ports.broker.tls
         self.caFile = caFile
         self.pid = getpid()
     }

@@ -105,6 +105,8 @@ import Testing
             #expect(mode(of: "\(directory.path)/run/kii-push") == 0o700)
             let file = try #require(try RuntimeFile.read(path))
             #expect(file.baseURL == client.emulator.baseURL)
+            #expect(file.httpsBaseURL == client.emulator.httpsBaseURL)
+            #expect(file.httpsBaseURL?.hasPrefix("https://127.0.0.1:") == true)
             #expect(file.appID == client.emulator.appID)
             #expect(file.appKey == client.emulator.appKey)
             #expect(file.clientID == client.emulator.adminClientID)

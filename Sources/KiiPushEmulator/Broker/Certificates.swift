@@ -1,4 +1,6 @@
-/// The authority and the server certificate of the broker's TLS listener, made by `openssl`.
+import KiiPushCore
+
+/// The authority and the server certificate of the broker's TLS listener and of HTTPS, made by `openssl`.
 struct Certificates: Sendable {
     let directory: String
 
@@ -60,6 +62,14 @@ struct Certificates: Sendable {
         }
         Files.removeTree(self.directory)
         try Files.rename(draft.directory, to: self.directory)
+    }
+
+    /// The server's key and certificate, PEM.
+    func serverIdentity() throws(EmulatorError) -> (key: Secret, certificate: String) {
+        guard let key = try Files.read(self.serverKey), let certificate = try Files.read(self.serverCertificate) else {
+            throw EmulatorError(.certificatesFailed, "the server's certificate is gone from \(self.directory)")
+        }
+        return (Secret(String(decoding: key, as: UTF8.self)), String(decoding: certificate, as: UTF8.self))
     }
 
     private var commands: [[String]] {

@@ -12,19 +12,23 @@ package struct EmulatedCloud: Sendable {
         package var isStrict: Bool
         /// `http://127.0.0.1:{port}/api`, for `Location`.
         package var baseURL: String
+        /// `https://127.0.0.1:{port}/api`, for `Location` in answers to requests that came by HTTPS.
+        package var httpsBaseURL: String?
 
         package init(
             app: AppIdentity,
             brokerHost: String = "127.0.0.1",
             brokerPorts: BrokerPorts,
             isStrict: Bool = false,
-            baseURL: String
+            baseURL: String,
+            httpsBaseURL: String? = nil
         ) {
             self.app = app
             self.brokerHost = brokerHost
             self.brokerPorts = brokerPorts
             self.isStrict = isStrict
             self.baseURL = baseURL
+            self.httpsBaseURL = httpsBaseURL
         }
     }
 
@@ -82,6 +86,12 @@ package struct EmulatedCloud: Sendable {
     }
 
     var appID: String { self.settings.app.appID }
+
+    /// The field that says where in the app the thing is that `call` made, by the way that the call came.
+    func location(_ path: String, _ call: CloudCall) -> HTTPField {
+        let secureURL = call.request.isSecure ? self.settings.httpsBaseURL : nil
+        return HTTPField("Location", "\(secureURL ?? self.settings.baseURL)/apps/\(self.appID)/\(path)")
+    }
 
     /// Does what follows from a request whose changes are on disk to what is kept in memory alone.
     package mutating func commit(_ effects: Effects) {

@@ -14,6 +14,8 @@ package struct IncomingRequest: Sendable {
     package var body: [UInt8]
     /// Whether the body was larger than the server takes; ``body`` is then empty.
     package var isBodyTooLarge = false
+    /// Whether it came by HTTPS.
+    package var isSecure = false
 
     package init(method: String, target: String, fields: [HTTPField] = [], body: [UInt8] = []) {
         self.method = method
@@ -34,11 +36,11 @@ package struct IncomingRequest: Sendable {
 /// What answers requests.
 protocol RequestHandler: AnyObject, Sendable {
     /// Answers `request` by calling `reply` once, from any thread, now or later; the connection waits meanwhile and
-    /// no other request does. Runs on the server's only thread.
+    /// no other request does. Runs on the thread of the server that took the request.
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse) -> Void)
 }
 
-/// HTTP/1.1 on the loopback interface, by libmicrohttpd with one thread on epoll.
+/// HTTP/1.1 on the loopback interface, plain or with TLS, by libmicrohttpd with one thread on epoll.
 final class HTTPServer: @unchecked Sendable {
     // Proof for @unchecked Sendable: all is constant; libmicrohttpd takes calls from any thread, and `running` sees to
     // it that the daemon is stopped once and then not used.
@@ -46,20 +48,29 @@ final class HTTPServer: @unchecked Sendable {
     private static let idleTimeoutSeconds: UInt32 = 120
     /// How long a client may take at the end to read an answer that is larger than the socket's buffers.
     private static let stopPatience = Duration.seconds(2)
+    /// Whether the library can serve HTTPS.
+    static let hasTLS = cmhd_has_tls()
 
     let port: UInt16
     private let daemon: OpaquePointer
     private let context: Unmanaged<Context>
     private let running = Locked(true)
 
-    /// Serves what comes to `listener`.
-    init(_ listener: consuming Listener, handler: any RequestHandler) throws(EmulatorError) {
+    /// Serves what comes to `listener`: HTTPS with the server's certificate of `certificates`, else plain HTTP.
+    init(
+        _ listener: consuming Listener,
+        handler: any RequestHandler,
+        certificates: Certificates? = nil
+    ) throws(EmulatorError) {
+        let identity = try certificates?.serverIdentity()
         self.port = listener.port
         self.context = Unmanaged.passRetained(Context(handler: handler, unanswered: try UnansweredRequests()))
         let descriptor = listener.release()
         let daemon = cmhd_start(
             descriptor,
             HTTPServer.idleTimeoutSeconds,
+            identity?.key.reveal(),
+            identity?.certificate,
             { context, connection, _, method, _, upload, uploadSize, exchange in
                 guard let context, let connection, let method, let uploadSize, let raw = exchange?.pointee else {
                     return .NO
@@ -93,7 +104,8 @@ final class HTTPServer: @unchecked Sendable {
         guard let daemon else {
             close(descriptor)
             self.context.release()
-            throw .system("start the HTTP server", errno)
+            guard let certificates else { throw .system("start the HTTP server", errno) }
+            throw EmulatorError(.certificatesFailed, "HTTPS does not start with those in \(certificates.directory)")
         }
         self.daemon = daemon
     }

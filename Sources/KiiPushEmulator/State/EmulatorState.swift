@@ -8,7 +8,13 @@ struct EmulatorState {
     /// Ports of an earlier start, asked for again so that stored endpoints stay good; 0 where there are none.
     struct Ports: Sendable, Hashable {
         var http: UInt16 = 0
+        var https: UInt16 = 0
         var broker = BrokerPorts(tcp: 0, tls: 0)
+
+        /// The root of the REST calls.
+        var baseURL: String { "http://127.0.0.1:\(self.http)/api" }
+        /// The same by HTTPS, where that is served.
+        var httpsBaseURL: String? { self.https == 0 ? nil : "https://127.0.0.1:\(self.https)/api" }
     }
 
     let store: StateStore
@@ -53,7 +59,7 @@ struct EmulatorState {
 extension EmulatorState.Ports {
     var json: JSONValue {
         .object([
-            ("http", JSONValue(self.http)), ("mqtt", JSONValue(self.broker.tcp)),
+            ("http", JSONValue(self.http)), ("https", JSONValue(self.https)), ("mqtt", JSONValue(self.broker.tcp)),
             ("mqttTLS", JSONValue(self.broker.tls)),
         ])
     }
@@ -61,6 +67,7 @@ extension EmulatorState.Ports {
     /// What cannot be read counts as not stored: any port will do.
     init(json: JSONValue) {
         func port(_ name: String) -> UInt16 { json[name]?.int64.flatMap { UInt16(exactly: $0) } ?? 0 }
-        self.init(http: port("http"), broker: BrokerPorts(tcp: port("mqtt"), tls: port("mqttTLS")))
+        self.init(
+            http: port("http"), https: port("https"), broker: BrokerPorts(tcp: port("mqtt"), tls: port("mqttTLS")))
     }
 }

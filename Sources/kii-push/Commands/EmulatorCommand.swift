@@ -22,6 +22,9 @@ struct EmulatorCommand: ParsableCommand {
     @Option(value: "PORT", help: "The port of the REST API; 0 takes a free one.")
     var port: UInt16 = 0
 
+    @Option(value: "PORT", help: "The port of the REST API by HTTPS; 0 takes a free one.")
+    var httpsPort: UInt16 = 0
+
     @Option(value: "PORT", help: "The broker's plain port; 0 takes a free one.")
     var mqttPort: UInt16 = 0
 
@@ -77,6 +80,7 @@ struct EmulatorCommand: ParsableCommand {
     private func configuration(runtimeFile: String) -> Emulator.Configuration {
         var configuration = Emulator.Configuration()
         configuration.port = self.port
+        configuration.httpsPort = self.httpsPort
         configuration.mqttPort = self.mqttPort
         configuration.mqttTLSPort = self.mqttTLSPort
         configuration.directory = self.directory
@@ -91,15 +95,15 @@ struct EmulatorCommand: ParsableCommand {
 
     private static func announce(_ emulator: Emulator, file: String, on console: Console) throws {
         try console.line("> Ready. \(emulator.baseURL), app \(emulator.appID)   ^C to stop")
+        try console.line("  \(emulator.httpsBaseURL ?? "no HTTPS: libmicrohttpd was built without TLS here")")
         try console.line("  MQTT on 127.0.0.1:\(emulator.mqttPort), with TLS on 127.0.0.1:\(emulator.mqttTLSPort)")
         try console.line("  keys and certificate: \(file)")
-        try console.object(
-            "emulator",
-            [
-                ("baseURL", JSONValue(emulator.baseURL)), ("appID", JSONValue(emulator.appID)),
-                ("mqttPort", JSONValue(Int(emulator.mqttPort))), ("mqttTLSPort", JSONValue(Int(emulator.mqttTLSPort))),
-                ("file", JSONValue(file)),
-            ]
-        )
+        var members: [(String, JSONValue)] = [("baseURL", JSONValue(emulator.baseURL))]
+        if let httpsBaseURL = emulator.httpsBaseURL { members.append(("httpsBaseURL", JSONValue(httpsBaseURL))) }
+        members += [
+            ("appID", JSONValue(emulator.appID)), ("mqttPort", JSONValue(Int(emulator.mqttPort))),
+            ("mqttTLSPort", JSONValue(Int(emulator.mqttTLSPort))), ("file", JSONValue(file)),
+        ]
+        try console.object("emulator", members)
     }
 }

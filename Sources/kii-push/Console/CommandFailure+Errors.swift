@@ -54,7 +54,7 @@ extension CommandFailure {
             switch error.code {
             case .directoryInUse, .portInUse: .temporary
             case .programNotFound: .unreachable
-            case .brokerFailed, .certificatesFailed: .unreachable
+            case .brokerFailed, .certificatesFailed, .httpsUnavailable: .unreachable
             case .stateUnusable: .inputOutput
             case .system: .cannotCreate
             }

@@ -50,7 +50,6 @@ extension EmulatedCloud {
             record.isDevelopment = isDevelopment
             self.state.save(record)
         }
-        let location = "\(self.settings.baseURL)/apps/\(self.appID)/installations/\(record.id)"
         return .json(
             201,
             "InstallationCreationResponse",
@@ -58,7 +57,7 @@ extension EmulatedCloud {
                 ("installationID", JSONValue(record.id)),
                 ("installationRegistrationID", JSONValue(record.registrationID)),
             ]),
-            fields: [HTTPField("Location", location)]
+            fields: [self.location("installations/\(record.id)", call)]
         )
     }
 

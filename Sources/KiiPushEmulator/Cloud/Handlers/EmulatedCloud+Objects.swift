@@ -85,7 +85,6 @@ extension EmulatedCloud {
             )
         )
         self.announce(.created, of: object, modifiedAt: call.now, call)
-        let path = "apps/\(self.appID)/\(ObjectRecord.key(object))"
         return .json(
             201,
             "ObjectCreationResponse",
@@ -93,7 +92,7 @@ extension EmulatedCloud {
                 ("objectID", JSONValue(object.id)), ("createdAt", JSONValue(call.now.millisecondsSinceEpoch)),
                 ("dataType", JSONValue(call.mediaType)),
             ]),
-            fields: [HTTPField("Location", "\(self.settings.baseURL)/\(path)"), HTTPField("ETag", "\"1\"")]
+            fields: [self.location(ObjectRecord.key(object), call), HTTPField("ETag", "\"1\"")]
         )
     }
 

@@ -26,7 +26,7 @@ extension EmulatedCloud {
             201,
             kind + "Response",
             .object(members),
-            fields: [HTTPField("Location", "\(self.settings.baseURL)/apps/\(self.appID)/things/\(thing.id)")]
+            fields: [self.location("things/\(thing.id)", call)]
         )
     }
 

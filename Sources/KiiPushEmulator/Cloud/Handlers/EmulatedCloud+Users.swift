@@ -31,7 +31,7 @@ extension EmulatedCloud {
         }
         let user = UserRecord(id: self.identifiers.principal(), attributes: attributes, password: password)
         self.state.save(user)
-        let location = [HTTPField("Location", "\(self.settings.baseURL)/apps/\(self.appID)/users/\(user.id)")]
+        let location = [self.location("users/\(user.id)", call)]
         guard isPseudo else { return .json(201, "RegistrationResponse", user.description, fields: location) }
         // A pseudo user's token cannot be refreshed: losing it loses the account.
         let token = self.newToken(for: .user(user.id))
@@ -132,7 +132,7 @@ extension EmulatedCloud {
             201,
             "GroupCreationResponse",
             .object([("groupID", JSONValue(group.id)), ("notFoundUsers", JSONValue(notFound))]),
-            fields: [HTTPField("Location", "\(self.settings.baseURL)/apps/\(self.appID)/groups/\(group.id)")]
+            fields: [self.location("groups/\(group.id)", call)]
         )
     }
 }

@@ -1,0 +1,35 @@
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import Testing
+
+/// This project's own client against the emulator by HTTPS.
+@Suite(.timeLimit(.minutes(3))) struct HTTPSTests {
+    @Test func theClientRegistersInstallsAndGetsAnEndpoint() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let client = runtime.client(for: try emulator.secureApp)
+            let user = try await client.registerPseudoUser()
+            let installation = try await client.createInstallation(token: user.token)
+            let endpoint = try await client.mqttEndpoint(of: installation.id, token: user.token)
+            #expect(endpoint.portSSL == emulator.mqttTLSPort)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func withoutTheAuthorityTheClientSendsNothing() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try PushRuntime(configuration: .init(stateDirectory: "\(directory)/agent"))
+            let client = runtime.client(for: try emulator.secureApp)
+            let error = await #expect(throws: TransportError.self) { _ = try await client.registerPseudoUser() }
+            #expect(error?.code == .certificateNotTrusted)
+            await runtime.shutdown()
+        }
+    }
+}
+
+extension Emulator {
+    fileprivate var secureApp: KiiApp {
+        get throws { KiiApp(appID: self.appID, appKey: self.appKey, baseURL: try #require(self.httpsBaseURL)) }
+    }
+}
