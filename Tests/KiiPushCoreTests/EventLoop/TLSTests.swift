@@ -36,6 +36,20 @@ import Testing
         #expect(all.suffix(content.count) == Array(content)[...])
     }
 
+    @Test func transfersThatWaitForOneAnotherComeWhole() async throws {
+        let content = [UInt8]((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) })
+        try Data(content).write(to: URL(fileURLWithPath: self.authority.path + "/content"))
+        // It speaks HTTP/1.0 with one client at a time, so those who hoped to share a connection need their own.
+        let server = try OpenSSLServer(self.authority, "-WWW")
+        defer { server.stop() }
+        let loop = try self.loop(caFile: self.authority.caFile)
+        let request = HTTPRequest(method: "GET", url: "https://localhost:\(server.port)/content")
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<4 { group.addTask { try await loop.perform(request).body == content } }
+            for try await isWhole in group { #expect(isWhole) }
+        }
+    }
+
     @Test func sendsMoreThanThePeerTakesAtOnce() async throws {
         let server = try OpenSSLServer(self.authority, "-rev")
         defer { server.stop() }
