@@ -97,17 +97,18 @@ package struct BrokerConnections: Sendable {
     }
 }
 
+/// Byte by byte: a log may have come to tell of very many connections since the last look.
 extension StringProtocol {
     fileprivate func firstRange(of word: String) -> Range<Index>? {
-        self.indices.lazy.compactMap { self.range(of: word, at: $0) }.first
+        self.utf8.indices.lazy.compactMap { self.range(of: word, at: $0) }.first
     }
 
     fileprivate func lastRange(of word: String) -> Range<Index>? {
-        self.indices.reversed().lazy.compactMap { self.range(of: word, at: $0) }.first
+        self.utf8.indices.reversed().lazy.compactMap { self.range(of: word, at: $0) }.first
     }
 
     private func range(of word: String, at start: Index) -> Range<Index>? {
-        guard self[start...].hasPrefix(word) else { return nil }
-        return start..<self.index(start, offsetBy: word.count)
+        guard self.utf8[start] == word.utf8.first, self.utf8[start...].starts(with: word.utf8) else { return nil }
+        return start..<self.utf8.index(start, offsetBy: word.utf8.count)
     }
 }
