@@ -80,7 +80,7 @@ package struct CloudState: Sendable {
 
     mutating func remove(_ token: TokenRecord) {
         self.tokens[token.key] = nil
-        self.tokensOfCaller[token.caller]?.remove(token.key)
+        self.tokensOfCaller.remove(token.key, of: token.caller)
         if let refreshToken = token.refreshToken { self.refreshTokens[refreshToken.reveal()] = nil }
         self.changes.append(.remove(token))
     }
@@ -104,7 +104,7 @@ package struct CloudState: Sendable {
 
     mutating func save(_ installation: InstallationRecord) {
         if let former = self.installations[installation.id], former.owner != installation.owner {
-            self.installationsOfOwner[former.owner]?.remove(installation.id)
+            self.installationsOfOwner.remove(installation.id, of: former.owner)
         }
         self.installations[installation.id] = installation
         self.installationsOfOwner[installation.owner, default: []].insert(installation.id)
@@ -114,7 +114,7 @@ package struct CloudState: Sendable {
 
     mutating func remove(_ installation: InstallationRecord) {
         self.installations[installation.id] = nil
-        self.installationsOfOwner[installation.owner]?.remove(installation.id)
+        self.installationsOfOwner.remove(installation.id, of: installation.owner)
         self.registrations["\(installation.deviceType.rawValue):\(installation.registrationID)"] = nil
         self.changes.append(.remove(installation))
     }
@@ -154,7 +154,7 @@ package struct CloudState: Sendable {
             self.remove(SubscriptionRecord(target: .topic(topic.topic), subscriber: subscriber))
         }
         self.topics[topic.key] = nil
-        self.topicsOfScope[topic.topic.scope]?.remove(topic.topic.id)
+        self.topicsOfScope.remove(topic.topic.id, of: topic.topic.scope)
         self.changes.append(.remove(topic))
     }
 
@@ -181,7 +181,7 @@ package struct CloudState: Sendable {
     }
 
     mutating func remove(_ subscription: SubscriptionRecord) {
-        self.subscribers[subscription.target]?.remove(subscription.subscriber)
+        self.subscribers.remove(subscription.subscriber, of: subscription.target)
         self.changes.append(.remove(subscription))
     }
 
@@ -199,7 +199,7 @@ package struct CloudState: Sendable {
     mutating func remove(_ object: ObjectRecord) {
         if let body = self.bodies[object.key] { self.remove(body) }
         self.objects[object.key] = nil
-        self.objectsOfBucket[object.object.bucket]?.remove(object.key)
+        self.objectsOfBucket.remove(object.key, of: object.object.bucket)
         self.changes.append(.remove(object))
     }
 
@@ -231,5 +231,13 @@ extension CloudState {
         case ObjectBodyRecord.table: return ObjectBodyRecord(json: value).map { self.save($0) } != nil
         default: return false
         }
+    }
+}
+
+extension Dictionary {
+    /// Takes a member out of one of the sets of an index, and the set with the last one.
+    fileprivate mutating func remove<Member>(_ member: Member, of key: Key) where Value == Set<Member> {
+        self[key]?.remove(member)
+        if self[key]?.isEmpty == true { self[key] = nil }
     }
 }
