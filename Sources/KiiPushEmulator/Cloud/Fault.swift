@@ -68,13 +68,19 @@ extension Fault {
             guard code == nil else { throw body.wrong("status", "is needed beside errorCode") }
             return nil
         }
+        let retryAfter = try body.count("retryAfter", in: 0...86_400)
+        let members = try body.freeMembers("members")
+        let written = retryAfter == nil ? ["errorCode", "message"] : ["errorCode", "message", "retryAfter"]
+        for (name, _) in members where written.contains(name) {
+            throw body.wrong("members", "holds \(name), which the answer has once already")
+        }
         var refusal = KiiFailure(
             status: status,
             errorCode: code ?? "UNDEFINED_ERROR",
             message: try body.text("message") ?? "The emulator was told to answer so.",
-            context: try body.freeMembers("members")
+            context: members
         )
-        if let seconds = try body.count("retryAfter", in: 0...86_400) {
+        if let seconds = retryAfter {
             // In both places where Kii's clients look for it.
             refusal.context.append(("retryAfter", JSONValue(seconds)))
             refusal.fields.append(HTTPField("Retry-After", "\(seconds)"))

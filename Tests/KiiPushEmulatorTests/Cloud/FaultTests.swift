@@ -101,7 +101,8 @@ import Testing
             #"{}"#, #"{"status":200}"#, #"{"status":"503"}"#, #"{"errorCode":"X"}"#, #"{"status":500,"path":"api"}"#,
             #"{"status":500,"times":0}"#, #"{"status":500,"delay":601}"#, #"{"status":500,"retryAfter":-1}"#,
             #"{"status":500,"afterward":true}"#, #"{"status":500,"members":[]}"#,
-            #"{"status":500,"path":"/api/**/topics"}"#,
+            #"{"status":500,"path":"/api/**/topics"}"#, #"{"status":500,"members":{"errorCode":"X"}}"#,
+            #"{"status":500,"members":{"message":"X"}}"#, #"{"status":500,"retryAfter":1,"members":{"retryAfter":2}}"#,
         ]
     )
     func whatIsNotAFaultIsRefused(body: String) throws {
