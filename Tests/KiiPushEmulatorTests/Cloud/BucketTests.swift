@@ -72,9 +72,10 @@ import Testing
         #expect(again.json["bucketID"]?.string == "notes")
     }
 
-    @Test func aBodyWithoutAMediaTypeIsBytes() throws {
+    @Test(arguments: [nil, ""])
+    func aBodyWithoutAMediaTypeIsBytes(mediaType: String?) throws {
         var world = try World("app")
-        #expect(world.upload("", mediaType: nil).status == 200)
+        #expect(world.upload("", mediaType: mediaType).status == 200)
         let read = world.call("GET", "\(world.bucket)/objects/one/body")
         #expect(read.type == "application/octet-stream")
         #expect(read.response.body.isEmpty)

@@ -23,7 +23,7 @@ extension EmulatedCloud {
         let former = self.state.bodies[object.key]
         let body = ObjectBodyRecord(
             object: object.object,
-            mediaType: call.field("Content-Type") ?? "application/octet-stream",
+            mediaType: call.field("Content-Type").flatMap { $0.isEmpty ? nil : $0 } ?? "application/octet-stream",
             bytes: call.request.body,
             version: (former?.version ?? 0) + 1
         )
