@@ -6,14 +6,11 @@ struct RequestTarget: Sendable, Hashable {
     var path: [String]
     /// The query's parameters; of those with one name the last counts.
     var query: [String: String]
-    /// The path as it was sent.
-    var rawPath: String
 
     /// - Throws: ``KiiFailure`` 400 for a `%` without two hexadecimal digits and for bytes that are not UTF-8.
     init(parsing target: String) throws(KiiFailure) {
         let bytes = Array(RequestTarget.withoutAuthority(target).utf8)
         let pathEnd = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
-        self.rawPath = String(decoding: bytes[..<pathEnd], as: UTF8.self)
         var path: [String] = []
         // The first segment is what precedes the first slash: nothing.
         let segments = bytes[..<pathEnd].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
