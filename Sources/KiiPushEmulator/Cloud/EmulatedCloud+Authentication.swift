@@ -99,7 +99,7 @@ extension EmulatedCloud {
     /// Whether `caller` belongs to `scope`: the user itself, a group's member, a thing or its owner, in the app everyone
     /// with a token, and the administrator everywhere.
     ///
-    /// - Source: kii-protocol section 4, default rights. A thing has no rights in its owner's scope.
+    /// - Source: Kii's guide on securing topics, default rights. A thing has no rights in its owner's scope.
     func belongs(_ caller: Caller, to scope: Scope) -> Bool {
         if caller == .admin { return true }
         switch scope {

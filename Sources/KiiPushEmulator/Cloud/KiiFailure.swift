@@ -8,7 +8,7 @@ struct KiiFailure: Error {
     var context: [(String, JSONValue)] = []
     var fields: [HTTPField] = []
 
-    /// The body and media type of kii-protocol's error table: `application/vnd.kii.{Name}Exception+json`.
+    /// A JSON object whose media type names the error: `application/vnd.kii.{Name}Exception+json`.
     var response: HTTPResponse {
         let facts: [(String, JSONValue)] = [
             ("errorCode", JSONValue(self.errorCode)), ("message", JSONValue(self.message)),

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol section 1, headers, and traps 26 and 27.
+/// Credentials in the header, in the forms that clients send.
 @Suite struct AuthenticationTests {
     private static func basic(_ text: String) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")

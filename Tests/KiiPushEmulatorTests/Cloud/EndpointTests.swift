@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol section 3.3: how long an MQTT endpoint is good for.
+/// How long an MQTT endpoint is good for.
 @Suite struct EndpointTests {
     private var kii = CloudHarness()
 

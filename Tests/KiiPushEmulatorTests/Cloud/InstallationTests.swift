@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol section 3.
+/// Installations of all networks and their endpoints.
 @Suite struct InstallationTests {
     private static let type = "InstallationCreationRequest"
 

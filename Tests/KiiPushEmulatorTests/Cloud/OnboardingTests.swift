@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol section 2.4: `POST /thing-if/apps/{appID}/onboardings`.
+/// `POST /thing-if/apps/{appID}/onboardings`.
 @Suite struct OnboardingTests {
     private var kii = CloudHarness()
 

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What arrives over MQTT, whole: kii-protocol section 7.3.
+/// What arrives over MQTT, whole.
 @Suite struct PayloadTests {
     private typealias World = TopicTests.World
     private static let when = CloudHarness.start.millisecondsSinceEpoch

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What each network is handed: kii-protocol sections 7.1, 7.2 and 7.5.
+/// What each network is handed.
 @Suite struct RenderingTests {
     /// A user subscribed to a topic and a bucket of its own, with one installation for each network.
     struct World {

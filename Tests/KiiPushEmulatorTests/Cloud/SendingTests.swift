@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol section 6.
+/// Sending: who may, to whom it goes, and what is refused.
 @Suite struct SendingTests {
     private static let type = "SendPushMessageRequest"
 

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol section 5.
+/// Subscribing, checking and unsubscribing.
 @Suite struct SubscriptionTests {
     typealias World = TopicTests.World
 

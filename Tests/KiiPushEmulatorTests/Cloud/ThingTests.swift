@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol section 2.4.
+/// Registering, finding and owning things.
 @Suite struct ThingTests {
     @Test func registrationWithAuthorizationAnswersWithAToken() throws {
         var kii = CloudHarness()

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol section 2.2.
+/// Logging in and refreshing.
 @Suite struct TokenTests {
     private static func registered() throws -> CloudHarness {
         var kii = CloudHarness()

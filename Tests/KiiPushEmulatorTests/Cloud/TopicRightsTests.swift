@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The access control list of kii-protocol section 4, and what it decides.
+/// The access control list of a topic, and what it decides.
 @Suite struct TopicRightsTests {
     typealias World = TopicTests.World
 

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol section 4.
+/// Making, finding, listing and deleting topics.
 @Suite struct TopicTests {
     /// A cloud with one of each, and the token that may create topics in each scope.
     struct World {

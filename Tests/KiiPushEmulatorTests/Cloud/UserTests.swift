@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// kii-protocol sections 2.1 and 2.3, and the groups that the group scope needs.
+/// Users, their passwords, and the groups that the group scope needs.
 @Suite struct UserTests {
     @Test func registrationAnswersWithTheUserAndNoToken() throws {
         var kii = CloudHarness()

@@ -215,7 +215,7 @@ struct Mosquitto: Sendable {
             tls
             ? ["-p", "\(self.emulator.mqttTLSPort)", "--cafile", self.emulator.certificateAuthorityFile]
             : ["-p", "\(self.emulator.mqttPort)"]
-        // The client ID is the topic (kii-protocol section 8); -c keeps the session.
+        // The client ID is the topic (Kii's guide to push over MQTT); -c keeps the session.
         return address + ["-i", self.receiver.topic, "-c", "-q", "1"]
     }
 }

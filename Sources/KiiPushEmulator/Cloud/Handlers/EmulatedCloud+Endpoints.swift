@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// MQTT endpoints (kii-protocol section 3.3).
+/// MQTT endpoints.
 extension EmulatedCloud {
     /// Seconds for which an endpoint without end is said to be valid: what Kii's captured answer says.
     private static let endlessSeconds: Int64 = 2_147_483_647

@@ -17,7 +17,7 @@ extension Route {
     ]
 }
 
-/// Installations (kii-protocol section 3).
+/// Installations.
 extension EmulatedCloud {
     mutating func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "InstallationCreationRequest")

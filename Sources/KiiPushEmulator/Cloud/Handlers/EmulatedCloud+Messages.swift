@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Sending (kii-protocol section 6).
+/// Sending.
 extension EmulatedCloud {
     mutating func sendToTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingTopic(call)

@@ -7,7 +7,7 @@ extension Route {
     ]
 }
 
-/// Onboarding (kii-protocol section 2.4): a thing is registered if it is new, owned, installed and given its endpoint,
+/// Onboarding: a thing is registered if it is new, owned, installed and given its endpoint,
 /// all in one request.
 extension EmulatedCloud {
     /// What a media type says about how the thing is named and who asks.

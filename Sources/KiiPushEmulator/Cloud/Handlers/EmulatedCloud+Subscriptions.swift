@@ -30,7 +30,7 @@ extension Route {
     }
 }
 
-/// Subscriptions (kii-protocol section 5).
+/// Subscriptions.
 extension EmulatedCloud {
     mutating func subscribe(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         try self.subscribe(try self.subscriber(call), call)

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Things (kii-protocol section 2.4).
+/// Things.
 extension EmulatedCloud {
     mutating func registerThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let wantsToken = call.mediaType == "application/vnd.kii.thingregistrationandauthorizationrequest+json"

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// `POST /oauth2/token` and `POST /apps/{appID}/oauth2/token` (kii-protocol section 2.2).
+/// `POST /oauth2/token` and `POST /apps/{appID}/oauth2/token`.
 extension EmulatedCloud {
     /// Kii's "never": the default of `expires_in`, in seconds.
     private static let unlimitedSeconds = 2_147_483_647

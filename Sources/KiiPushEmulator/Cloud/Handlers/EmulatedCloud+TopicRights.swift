@@ -17,7 +17,7 @@ extension Route {
         }
 }
 
-/// The access control list of a topic (kii-protocol section 4).
+/// The access control list of a topic.
 extension EmulatedCloud {
     /// Whether `caller` may do `verb` with the topic.
     func may(_ caller: Caller, _ verb: TopicRights.Verb, _ record: TopicRecord) -> Bool {

@@ -20,7 +20,7 @@ extension Route {
         ]
 }
 
-/// Topics (kii-protocol section 4).
+/// Topics.
 extension EmulatedCloud {
     /// Topics in one page of a list. Kii's number is not documented.
     private static let pageSize = 50

@@ -16,7 +16,7 @@ extension Route {
     ]
 }
 
-/// Users (kii-protocol section 2.1).
+/// Users.
 extension EmulatedCloud {
     private static let passwordLengths = 4...50
 
@@ -78,7 +78,7 @@ extension EmulatedCloud {
         return .json(200, "UserDataRetrievalResponse", isOpen ? user.description : user.publicDescription)
     }
 
-    /// A new password ends every token of the user (kii-protocol section 2.3).
+    /// A new password ends every token of the user.
     mutating func changePassword(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may change the password.")

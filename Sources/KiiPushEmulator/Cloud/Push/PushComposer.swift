@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Writes a message the way each network gets it (kii-protocol sections 7.1 to 7.3 and 7.5).
+/// Writes a message the way each network gets it (Kii's guides to receiving messages).
 struct PushComposer {
     let appID: String
     let now: Timestamp

@@ -16,7 +16,7 @@ enum PushNetwork: String, CaseIterable, Sendable {
 
     /// How large a message may be, and what is counted; `nil` where no limit is documented.
     ///
-    /// - Source: kii-protocol section 6.4. For Apple the reference's number; a guide says 4096.
+    /// - Source: Kii's REST reference of push messages, and its guides. Of Apple's the reference says 2048, a guide 4096.
     var maximumBytes: Int? {
         switch self {
         case .gcm, .fcm, .mqtt: 4096

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The parts of a send that are for one network each (kii-protocol sections 6.2 to 6.4).
+/// The parts of a send that are for one network each.
 struct PushSections: Sendable {
     /// Google's options, in Kii's spelling and in Google's.
     static let googleOptions = [

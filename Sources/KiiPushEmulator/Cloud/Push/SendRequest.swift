@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The body of a send, checked by the rules of kii-protocol section 6.
+/// The body of a send, checked by the rules of Kii's REST reference.
 struct SendRequest: Sendable {
     var sendToDevelopment: Bool
     var sendToProduction: Bool

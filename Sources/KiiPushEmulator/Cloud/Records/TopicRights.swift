@@ -2,7 +2,7 @@ import KiiPushCore
 
 /// Who may do what with a topic, beside the administrator, who may do everything.
 ///
-/// - Source: kii-protocol section 4, ACL.
+/// - Source: Kii's REST reference of a topic's ACL.
 struct TopicRights: Sendable, Hashable {
     /// What may be done, in Kii's spelling.
     enum Verb: String, CaseIterable, Sendable {
