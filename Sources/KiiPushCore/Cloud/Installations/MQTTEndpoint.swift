@@ -22,8 +22,8 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var password: Secret
     /// How long the topic is said to last, counted from the answer. Whole seconds on the wire.
     ///
-    /// `nil` when absent. A hint only: Kii's reference says to ask for a new endpoint then, KiiThingSDK does, ebisu
-    /// calls the field obsolete, and live answers hold 2147483647.
+    /// `nil` when absent. Kii's reference says to ask for a new endpoint then, as KiiThingSDK and the agents here do;
+    /// ebisu calls the field obsolete, and live answers hold 2147483647.
     /// - Source: field `X-MQTT-TTL` of the body, in thing-if's answers `ttl`, else the header field of that name.
     public var timeToLive: Duration?
 
