@@ -16,6 +16,7 @@ static inline bool cmhd_has_tls(void) { return MHD_is_feature_supported(MHD_FEAT
 static inline struct MHD_Daemon *cmhd_start(
     int listen_socket,
     unsigned int idle_timeout_seconds,
+    unsigned int connection_limit,
     const char *key,
     const char *certificate,
     MHD_AccessHandlerCallback handler,
@@ -33,6 +34,7 @@ static inline struct MHD_Daemon *cmhd_start(
         MHD_OPTION_ARRAY, key ? tls : tls + 2,
         MHD_OPTION_LISTEN_SOCKET, listen_socket,
         MHD_OPTION_CONNECTION_TIMEOUT, idle_timeout_seconds,
+        MHD_OPTION_CONNECTION_LIMIT, connection_limit,
         MHD_OPTION_URI_LOG_CALLBACK, request_line, context,
         MHD_OPTION_NOTIFY_COMPLETED, completed, context,
         MHD_OPTION_END);

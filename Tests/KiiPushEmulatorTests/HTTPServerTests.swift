@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KiiPushCore
 import KiiPushEmulator
 import Testing
@@ -45,6 +46,26 @@ import Testing
             try connection.send(HTTPServerTests.bytes(requests.joined()))
             answers = try requests.map { try connection.receive(isHead: $0.hasPrefix("HEAD")).status }
             #expect(answers == [200, 200, 200, 405])
+        }
+    }
+
+    /// A fleet of devices, each with a connection that it keeps. libmicrohttpd takes 1,020 unless told otherwise.
+    @Test func manyIdleConnectionsKeepNobodyOut() async throws {
+        var limit = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        try #require(getrlimit(resource, &limit) == 0)
+        limit.rlim_cur = limit.rlim_max
+        try #require(setrlimit(resource, &limit) == 0)
+        try await withEmulator { client in
+            let request = HTTPServerTests.bytes("GET /api/x/y HTTP/1.1\r\nHost: x\r\n\r\n")
+            var idle: [RawConnection] = []
+            for _ in 0..<1100 {
+                let connection = try RawConnection(port: client.port)
+                try connection.send(request)
+                try #require(try connection.receive().status == 404)
+                idle.append(connection)
+            }
+            #expect(idle.count == 1100)
         }
     }
 

@@ -46,6 +46,9 @@ final class HTTPServer: @unchecked Sendable {
     // it that the daemon is stopped once and then not used.
     static let maximumBodyBytes = 1 << 20
     private static let idleTimeoutSeconds: UInt32 = 120
+    /// A fleet's: who comes when there are so many waits until another one's connection has been idle for too long.
+    /// Where the process may have fewer descriptors, that is the limit.
+    private static let maximumConnections: UInt32 = 10_000
     /// How long a client may take at the end to read an answer that is larger than the socket's buffers.
     private static let stopPatience = Duration.seconds(2)
     /// Whether the library can serve HTTPS.
@@ -69,6 +72,7 @@ final class HTTPServer: @unchecked Sendable {
         let daemon = cmhd_start(
             descriptor,
             HTTPServer.idleTimeoutSeconds,
+            HTTPServer.maximumConnections,
             identity?.key.reveal(),
             identity?.certificate,
             { context, connection, _, method, _, upload, uploadSize, exchange in
