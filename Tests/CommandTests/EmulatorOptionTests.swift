@@ -1,4 +1,3 @@
-import Foundation
 import KiiPushCore
 import Testing
 
@@ -6,15 +5,7 @@ import Testing
 @Suite struct EmulatorOptionTests {
     private func settings(_ options: [String]) async throws -> JSONValue {
         let session = try EmulatorSession(options: options)
-        let path = session.tool.home.appending(path: "run/kii-push/emulator.json")
-        let file = try JSONValue(parsing: [UInt8](Data(contentsOf: path)))
-        let base = try #require(file["baseURL"]?.string)
-        let pair = try "\(#require(file["clientID"]?.string)):\(#require(file["clientSecret"]?.string))"
-        let request = HTTPRequest(
-            method: "GET", url: base.dropLast("api".count) + "__kii/app",
-            fields: [HTTPField("Authorization", "Basic " + Data(pair.utf8).base64EncodedString())])
-        let answer = try await EventLoop().perform(request)
-        return try JSONValue(parsing: answer.body)
+        return try await session.control("GET", "app")
     }
 
     @Test func everythingLastsByDefault() async throws {

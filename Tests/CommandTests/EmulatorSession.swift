@@ -1,4 +1,5 @@
 import Foundation
+import KiiPushCore
 import Testing
 
 /// A running emulator and a home directory in which the tool finds it.
@@ -34,6 +35,27 @@ final class EmulatorSession {
         let lines = try self.succeed("whoami", "-p", profile).split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix(label) })
         return line.dropFirst(label.count).trimmingCharacters(in: .whitespaces)
+    }
+
+    /// Where the emulator is and what it is spoken to with: its runtime file.
+    func runtimeFile() throws -> JSONValue {
+        let path = self.tool.home.appending(path: "run/kii-push/emulator.json")
+        return try JSONValue(parsing: [UInt8](Data(contentsOf: path)))
+    }
+
+    /// Sends a control below `/__kii` as the administrator, and returns the body of the answer.
+    @discardableResult
+    func control(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
+        let file = try self.runtimeFile()
+        let base = try #require(file["baseURL"]?.string)
+        let pair = try "\(#require(file["clientID"]?.string)):\(#require(file["clientSecret"]?.string))"
+        let request = HTTPRequest(
+            method: method, url: base.dropLast("api".count) + "__kii/" + path,
+            fields: [HTTPField("Authorization", "Basic " + Data(pair.utf8).base64EncodedString())],
+            body: body?.serialized())
+        let answer = try await EventLoop().perform(request)
+        try #require((200..<300).contains(answer.status), "\(method) /__kii/\(path): \(answer.status)")
+        return try JSONValue(parsing: answer.body)
     }
 
     /// Ends the emulator with a signal and says how it ended.

@@ -179,7 +179,15 @@ extension BrokerLink {
     }
 
     func streamDidClose(_ stream: ByteStream, error: TransportError) {
-        self.finish(self.sessionEnd.map { .session($0) } ?? .transport(error))
+        self.finish(self.sessionEnd.map { .session($0) } ?? .transport(self.naming(error)))
+    }
+
+    /// The error with the broker's address: the cloud's is another, of which the reader may think first.
+    private func naming(_ error: TransportError) -> TransportError {
+        guard let target = self.target else { return error }
+        var error = error
+        error.subject = "the broker at \(target.endpoint.host):\(target.port)"
+        return error
     }
 
     private func perform() {
@@ -248,7 +256,7 @@ extension BrokerLink {
 
     private func closed() {
         let lost = TransportError(.connectionLost, detail: "the connection was closed")
-        self.finish(self.sessionEnd.map { .session($0) } ?? .transport(lost))
+        self.finish(self.sessionEnd.map { .session($0) } ?? .transport(self.naming(lost)))
     }
 
     private func finish(_ cause: End.Cause) {

@@ -33,7 +33,9 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         case .stateOfAnotherAccount(let path):
             "\(path) belongs to another app or account; register anew, or use another name or state directory"
         case .signInRefused(let error): "cannot sign in: \(error)"
-        case .pseudoUserLost(let error): "the cloud no longer knows this pseudo user: \(error); register anew"
+        case .pseudoUserLost(let error):
+            "the cloud no longer takes this pseudo user's token: \(error); to register anew makes another user, without "
+                + "this one's subscriptions and messages"
         case .noUsablePort(let usesTLS):
             "the broker's endpoint has no \(usesTLS ? "TLS" : "plain TCP") port; choose the other transport"
         case .file(let error): error.description

@@ -31,6 +31,8 @@ public final class PushRuntime: Sendable {
         /// The URL of a proxy (`http`, `https`, `socks5`, …) for the REST API and the broker. Default: none; the
         /// environment is not looked at.
         public var proxy: String?
+        /// How long one exchange with the REST API may take. Default 30 s.
+        public var callTimeout: Duration
         /// How long a stop waits for running handlers. Default 10 s. Messages that are not finished by then are
         /// delivered again by the next run.
         public var shutdownGrace: Duration
@@ -44,6 +46,7 @@ public final class PushRuntime: Sendable {
             self.certificateAuthorityFile = nil
             self.verifiesCertificates = true
             self.proxy = nil
+            self.callTimeout = .seconds(30)
             self.shutdownGrace = .seconds(10)
         }
     }
@@ -98,7 +101,7 @@ public final class PushRuntime: Sendable {
 
     /// A client of the REST API that shares this runtime's connections.
     public func client(for app: KiiApp) -> KiiClient {
-        KiiClient(app: app, transport: self.loop)
+        KiiClient(app: app, transport: self.loop, timeout: self.configuration.callTimeout)
     }
 
     /// Ends the runtime: running handlers get ``Configuration/shutdownGrace``, connections close, the lock is released.

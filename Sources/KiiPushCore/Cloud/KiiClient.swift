@@ -9,6 +9,9 @@
 /// - ``KiiError`` when Kii refused, the last time if there were several.
 /// - ``KiiResponseError`` when the answer is not what Kii documents.
 /// - ``TransportError`` when there was no answer, and `CancellationError` when the task was cancelled.
+///
+/// A ``KiiError`` and a ``TransportError`` say with `isInDoubt` that the call may have been carried out all the same and
+/// is none that may be repeated without another thought, such as one that sends a message.
 public struct KiiClient: Sendable {
     /// The app that is spoken to.
     public let app: KiiApp
@@ -54,15 +57,32 @@ public struct KiiClient: Sendable {
     ) async throws -> Endpoint.Response {
         try endpoint.validate()
         let path = try endpoint.path(in: self.app).encoded()
-        let request = try self.request(for: endpoint, path: path, token: token)
+        let root = try self.app.checkedBaseURL(of: endpoint.service)
+        let request = try self.request(for: endpoint, url: root + path, token: token)
         let operation = KiiOperation(method: endpoint.method, path: path)
-        return try await self.retry.repeating(isIdempotent: endpoint.isIdempotent) { isInDoubt in
+        do {
+            return try await self.answer(to: request, endpoint, operation, token: token)
+        } catch var error as TransportError {
+            error.subject = "\(operation) at \(root)"
+            error.isInDoubt = !endpoint.isIdempotent && error.leavesOutcomeOpen
+            throw error
+        }
+    }
+
+    private func answer<Endpoint: KiiEndpoint>(
+        to request: HTTPRequest,
+        _ endpoint: Endpoint,
+        _ operation: KiiOperation,
+        token: Secret?
+    ) async throws -> Endpoint.Response {
+        try await self.retry.repeating(isIdempotent: endpoint.isIdempotent) { isInDoubt in
             let answer = try await self.transport.perform(request)
             let response = KiiResponse(operation: operation, http: answer, receivedAt: self.now())
             if endpoint.successStatuses.contains(answer.status) { return try endpoint.decode(response) }
             if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
             let secrets = endpoint.secrets + [self.app.appKey] + (token.map { [$0] } ?? [])
-            let error = KiiError(response, withholding: secrets)
+            var error = KiiError(response, withholding: secrets)
+            error.isInDoubt = !endpoint.isIdempotent && error.leavesOutcomeOpen
             if let answer = endpoint.answer(from: error) { return answer }
             if isInDoubt, let answer = endpoint.answer(toRepetition: error) { return answer }
             throw error
@@ -71,10 +91,10 @@ public struct KiiClient: Sendable {
 
     private func request(
         for endpoint: some KiiEndpoint,
-        path: String,
+        url: String,
         token: Secret?
     ) throws(KiiInputError) -> HTTPRequest {
-        var url = try self.app.checkedBaseURL(of: endpoint.service) + path
+        var url = url
         for (position, item) in endpoint.query.enumerated() {
             url += (position == 0 ? "?" : "&") + item.name.percentEncoded + "=" + item.value.percentEncoded
         }

@@ -1,7 +1,7 @@
 extension KiiError: CustomStringConvertible {
     /// One line: which call was refused, why, and what to do about it.
     public var description: String {
-        var line = "\(self.operation) was refused with \(self.status)"
+        var line = "\(self.operation) \(self.isInDoubt ? "failed" : "was refused") with \(self.status)"
         if let errorCode = self.errorCode { line += " \(errorCode)" }
         if let message = self.message.map(KiiError.oneLine), !message.isEmpty { line += " (\(message))" }
         line += ": \(self.advice)"
@@ -22,6 +22,11 @@ extension KiiError: CustomStringConvertible {
     }
 
     private var advice: String {
+        if self.isInDoubt { return "it may have been carried out all the same, and to repeat it may do it twice" }
+        if self.isAboutOthersInstallations {
+            return "only an administrator lists installations that are not its own: name the token's user or thing as "
+                + "the owner, or sign in as an administrator"
+        }
         if let errorCode = self.errorCode, let advice = KiiError.advice(for: errorCode) { return advice }
         switch self.status {
         case 300..<400: return "the cloud has moved; use the new address as the base URL"
@@ -37,6 +42,12 @@ extension KiiError: CustomStringConvertible {
         case 500..<600: return "the cloud has a problem; try again later"
         default: return "check the base URL and any proxy"
         }
+    }
+
+    /// Whether a list of installations was refused to a token that is good or may be.
+    private var isAboutOthersInstallations: Bool {
+        guard self.operation.method == .get, self.operation.path.hasSuffix("/installations") else { return false }
+        return self.status == 401 && (self.errorCode == nil || self.errorCode == .unauthorized)
     }
 
     private static func advice(for code: KiiErrorCode) -> String? {

@@ -4,13 +4,9 @@ extension KiiError {
     ///
     /// - Source: `authenticatedPrincipalID` in Kii's answers with `UNAUTHORIZED`
     var refusesToken: Bool {
-        switch self.errorCode {
-        case KiiErrorCode.wrongToken: return true
+        if self.errorCode == .wrongToken { return true }
         // These are about a password, or about whom no token helps.
-        case KiiErrorCode.wrongPassword, KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled: return false
-        default: break
-        }
-        guard self.status == 401 else { return false }
+        guard self.status == 401, self.errorCode != .wrongPassword, !self.saysDisabled else { return false }
         return (self.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
     }
 

@@ -20,6 +20,9 @@ public struct KiiError: Error, Sendable, Hashable {
     public var retryAfter: Duration?
     /// How long the answer's body was, in bytes. 0 tells an answer without one from a page that is not Kii's.
     public var bodyByteCount: Int
+    /// Whether the call may have been carried out all the same, and would be carried out once more by making it again:
+    /// a 5xx without a wait, to a call without ``KiiEndpoint/isIdempotent``.
+    public var isInDoubt: Bool
 
     /// Makes an error; the client makes them from answers, and a test may.
     public init(
@@ -29,7 +32,8 @@ public struct KiiError: Error, Sendable, Hashable {
         message: String? = nil,
         context: JSONValue = [:],
         retryAfter: Duration? = nil,
-        bodyByteCount: Int = 0
+        bodyByteCount: Int = 0,
+        isInDoubt: Bool = false
     ) {
         self.operation = operation
         self.status = status
@@ -38,9 +42,11 @@ public struct KiiError: Error, Sendable, Hashable {
         self.context = context
         self.retryAfter = retryAfter
         self.bodyByteCount = bodyByteCount
+        self.isInDoubt = isInDoubt
     }
 
-    /// Whether the same call may succeed later without anybody changing anything: 429 and 5xx, except 501.
+    /// Whether the same call may succeed later without anybody changing anything: 429 and 5xx, except 501. What it may
+    /// do a second time then, ``isInDoubt`` tells.
     public var isTransient: Bool {
         self.status == 429 || ((500..<600).contains(self.status) && self.status != 501)
     }
@@ -48,8 +54,19 @@ public struct KiiError: Error, Sendable, Hashable {
     /// Whether the token, or the name and password, were refused, so that only signing in anew can help.
     ///
     /// Kii answers 401 ``KiiErrorCode/unauthorized`` both to a token that is not one and to a principal that lacks a
-    /// right, so this can also mean the latter.
+    /// right, so this can also mean the latter. Not when the principal is only disabled: once it is enabled again, what
+    /// it has stays good.
     public var refusesCredentials: Bool {
-        self.status == 401 || self.errorCode == .wrongToken || self.errorCode == .wrongRefreshToken
+        guard !self.saysDisabled else { return false }
+        return self.status == 401 || self.errorCode == .wrongToken || self.errorCode == .wrongRefreshToken
+    }
+
+    /// Whether the user, the thing or the app has been disabled. Nothing is lost by that but time; to register anew
+    /// would lose something.
+    public var saysDisabled: Bool {
+        switch self.errorCode {
+        case KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled, KiiErrorCode.appDisabled: true
+        default: false
+        }
     }
 }

@@ -30,19 +30,37 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public var detail: String
     /// libcurl's `CURLcode`, where there is one.
     public var curlCode: Int?
+    /// What it was about: a call with the address of its cloud, or the broker with its address. `nil` when the transport
+    /// alone was concerned.
+    public var subject: String?
+    /// Whether the call may have been carried out all the same, and would be carried out once more by making it again.
+    public var isInDoubt: Bool
 
     /// Makes an error.
-    public init(_ code: Code, detail: String, curlCode: Int? = nil) {
+    public init(
+        _ code: Code,
+        detail: String,
+        curlCode: Int? = nil,
+        subject: String? = nil,
+        isInDoubt: Bool = false
+    ) {
         self.code = code
         self.detail = detail
         self.curlCode = curlCode
+        self.subject = subject
+        self.isInDoubt = isInDoubt
     }
 
-    /// One line: what failed and what to do about it.
-    public var description: String { "\(self.detail); \(self.advice)" }
+    /// One line: what it was about, what failed, and what to do about it.
+    public var description: String {
+        let failure = "\(self.detail); \(self.advice)"
+        guard let subject = self.subject else { return failure }
+        return "\(subject): \(failure)"
+    }
 
     private var advice: String {
-        switch self.code {
+        if self.isInDoubt { return "it may have been carried out all the same, and to repeat it may do it twice" }
+        return switch self.code {
         case .nameNotResolved: "check the host name and the DNS"
         case .connectionRefused: "check the address, and that the server is running"
         case .certificateNotTrusted: "check the certificate, or name its authority's file"

@@ -78,7 +78,8 @@ enum HelpTopic: String, CaseIterable {
           state      the connection: connected, offline and so on, and why
 
         Errors go to standard error as one object with "type": "error", category, message,
-        exit, and hint, code, http_status where there are any.
+        exit, and hint, code, http_status where there are any. "in_doubt": true tells that it
+        may have been done all the same, and would be done twice by the same command.
 
         """
 }

@@ -33,6 +33,9 @@ struct RegisterCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var profile: ProfileOptions
 
+    @OptionGroup(title: "Cloud")
+    var calls: CallOptions
+
     func run() async throws {
         let console = self.output.console
         var profile = try Profile(self.profile)
@@ -46,6 +49,7 @@ struct RegisterCommand: ParsableCommand {
             profile,
             cloud: cloud,
             account: account,
+            calls: self.calls,
             isReplacing: isReplacing,
             isCreatingUser: self.principal.create
         )
@@ -90,6 +94,7 @@ struct RegisterCommand: ParsableCommand {
             .configuration,
             "profile '\(profile.name)' is registered as \(saved.account.text) with app \(saved.appID)",
             hint: "name another profile with --profile, or forget this one with --anew"
+                + (saved.account == .pseudoUser ? ", which loses what is subscribed and waits for it" : "")
         )
     }
 
@@ -97,12 +102,13 @@ struct RegisterCommand: ParsableCommand {
         _ profile: Profile,
         cloud: CloudSettings,
         account: SavedProfile.Account,
+        calls: CallOptions,
         isReplacing: Bool,
         isCreatingUser: Bool
     ) async throws -> Registration {
         try PrivateFile.makeDirectory(profile.directory)
         let runtime = try PushRuntime(
-            configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory)
+            configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory, calls: calls)
         )
         let agent = PushAgent(
             runtime: runtime,
@@ -122,7 +128,7 @@ struct RegisterCommand: ParsableCommand {
     /// The cloud tells nobody whether the name or the password is wrong, so the advice is for both.
     private static func advising(_ error: any Error, _ account: SavedProfile.Account) -> any Error {
         guard case .user = account, case .signInRefused(let refusal)? = error as? PushAgentError,
-            refusal.errorCode != .appNotFound
+            refusal.errorCode != .appNotFound, !refusal.saysDisabled
         else { return error }
         var failure = CommandFailure(describing: error)
         failure.hint = "if there is no \(account.text) yet, create it: add --create"

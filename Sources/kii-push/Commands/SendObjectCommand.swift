@@ -25,10 +25,13 @@ struct SendObjectCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var profile: ProfileOptions
 
+    @OptionGroup(title: "Cloud")
+    var calls: CallOptions
+
     func run() async throws {
         let (console, name) = (self.output.console, self.bucket)
         let fields = try self.data.value()
-        try await CloudSession.use(self.profile, console: console) { session in
+        try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let bucket = Bucket(name.id, in: try session.scope(name.scope))
             let object = try await session.ownOrAdmin().withToken { token in
                 try await session.client.createObject(fields, in: bucket, token: token.token)

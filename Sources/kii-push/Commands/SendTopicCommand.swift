@@ -32,10 +32,13 @@ struct SendTopicCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var profile: ProfileOptions
 
+    @OptionGroup(title: "Cloud")
+    var calls: CallOptions
+
     func run() async throws {
         let (console, name) = (self.output.console, self.topic)
         let message = try self.message.message(try self.data.value())
-        try await CloudSession.use(self.profile, console: console) { session in
+        try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let topic = Topic(name.id, in: try session.scope(name.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.
             let sender = try topic.scope == .app ? session.adminOrOwn() : session.ownOrAdmin()

@@ -31,10 +31,13 @@ struct SendUserCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var profile: ProfileOptions
 
+    @OptionGroup(title: "Cloud")
+    var calls: CallOptions
+
     func run() async throws {
         let (console, user) = (self.output.console, self.user)
         let message = try self.message.message(try self.data.value())
-        try await CloudSession.use(self.profile, console: console) { session in
+        try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let userID = try user == "me" ? session.ownUserID() : user
             let sent = try await session.adminOrOwn().withToken { token in
                 try await session.client.send(message, toUser: userID, token: token.token)

@@ -30,6 +30,9 @@ struct SubscribeCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var profile: ProfileOptions
 
+    @OptionGroup(title: "Cloud")
+    var calls: CallOptions
+
     func validate() throws {
         guard self.topics.isEmpty, self.buckets.isEmpty else { return }
         throw ValidationError("name a topic, or a bucket with --bucket")
@@ -37,7 +40,7 @@ struct SubscribeCommand: ParsableCommand {
 
     func run() async throws {
         let (console, topics, buckets) = (self.output.console, self.topics, self.buckets)
-        try await CloudSession.use(self.profile, console: console) { session in
+        try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let principal = try session.registration().principal
             for target in try SubscriptionTarget.targets(topics: topics, buckets: buckets, of: principal) {
                 let outcome = try await session.subscribe(principal, to: target)

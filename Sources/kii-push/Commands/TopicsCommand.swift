@@ -25,9 +25,12 @@ struct TopicsCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var profile: ProfileOptions
 
+    @OptionGroup(title: "Cloud")
+    var calls: CallOptions
+
     func run() async throws {
         let (console, scope, subscribed) = (self.output.console, self.scope, self.subscribed)
-        try await CloudSession.use(self.profile, console: console) { session in
+        try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let registration = try session.registration()
             let own = try session.own()
             let scope = try scope.resolved(for: registration.principal)

@@ -25,6 +25,9 @@ struct UnsubscribeCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var profile: ProfileOptions
 
+    @OptionGroup(title: "Cloud")
+    var calls: CallOptions
+
     func validate() throws {
         guard self.topics.isEmpty, self.buckets.isEmpty else { return }
         throw ValidationError("name a topic, or a bucket with --bucket")
@@ -32,7 +35,7 @@ struct UnsubscribeCommand: ParsableCommand {
 
     func run() async throws {
         let (console, topics, buckets) = (self.output.console, self.topics, self.buckets)
-        try await CloudSession.use(self.profile, console: console) { session in
+        try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let principal = try session.registration().principal
             for target in try SubscriptionTarget.targets(topics: topics, buckets: buckets, of: principal) {
                 let isChanged = try await session.unsubscribe(principal, from: target)

@@ -33,7 +33,8 @@ extension CommandFailure {
             self.init(describing: cause)
             self.exit = .authentication
             self.message = "the cloud no longer takes the token of this profile's user: \(cause)"
-            self.hint = "begin as another user: kii-push register --anew"
+            self.hint =
+                "'kii-push register --anew' begins as another user; what waits for this one is lost then"
         case .file(let cause): self.init(describing: cause)
         case .stateDirectoryInUse(_, let processID), .installationInUse(_, let processID):
             let holder = processID.map { "process \($0)" } ?? "another process"
@@ -72,6 +73,7 @@ extension CommandFailure {
     private init(_ error: KiiError) {
         let exit: ExitStatus =
             switch error.status {
+            case _ where error.isInDoubt: .failure
             case 401, 403: .authentication
             case 429: .temporary
             case 500...: error.isTransient ? .temporary : .protocolError
@@ -83,11 +85,13 @@ extension CommandFailure {
             code: error.errorCode?.rawValue,
             httpStatus: error.status
         )
+        self.isInDoubt = error.isInDoubt
     }
 
     private init(_ error: TransportError) {
         let exit: ExitStatus =
             switch error.code {
+            case _ where error.isInDoubt: .failure
             case .nameNotResolved, .connectionRefused, .timedOut, .connectionLost, .tlsFailed, .certificateNotTrusted,
                 .other:
                 .unreachable
@@ -96,6 +100,8 @@ extension CommandFailure {
             case .shutDown: .internalError
             }
         self.init(exit, error.description)
+        self.isInDoubt = error.isInDoubt
+        if error.code == .certificateNotTrusted { self.hint = "trust the authority in a file: --cacert FILE" }
     }
 
     private init(_ error: FileError) {

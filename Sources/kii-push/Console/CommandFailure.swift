@@ -7,6 +7,8 @@ struct CommandFailure: Error {
     /// The server's own code, such as `TOPIC_NOT_FOUND`.
     var code: String?
     var httpStatus: Int?
+    /// Whether it may have been done all the same, and would be done twice by the same command.
+    var isInDoubt = false
 
     init(_ exit: ExitStatus, _ message: String, hint: String? = nil, code: String? = nil, httpStatus: Int? = nil) {
         self.exit = exit

@@ -1,7 +1,7 @@
 extension ExitStatus {
     /// What a command that talks to a cloud can end with.
     static let ofCloudCommands: [ExitStatus] = [
-        .unreachable, .temporary, .protocolError, .authentication, .configuration,
+        .failure, .unreachable, .temporary, .protocolError, .authentication, .configuration,
     ]
 }
 

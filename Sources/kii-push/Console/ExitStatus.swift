@@ -20,7 +20,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     var meaning: String {
         switch self {
         case .success: "Done."
-        case .failure: "Failed for another reason; the message says which."
+        case .failure: "Failed for another reason, or perhaps done all the same; the message says."
         case .usage: "The command line is wrong."
         case .badInput: "The payload or data is not what it should be."
         case .missingInput: "The input file does not exist or cannot be read."

@@ -38,6 +38,7 @@ struct FailureReport {
         ]
         if let code = self.failure.code { members.append(("code", JSONValue(code))) }
         if let status = self.failure.httpStatus { members.append(("http_status", JSONValue(status))) }
+        if self.failure.isInDoubt { members.append(("in_doubt", true)) }
         if let hint = self.hint { members.append(("hint", JSONValue(hint))) }
         members.append(("exit", JSONValue(Int(self.failure.exit.rawValue))))
         return JSONValue.object(members).terminalText + "\n"

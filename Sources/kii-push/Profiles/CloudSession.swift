@@ -14,12 +14,12 @@ final class CloudSession: Sendable {
     /// The profile's agent, which only signs in here; `nil` when the profile was never registered.
     private let agent: PushAgent?
 
-    private init(profile: Profile, cloud: CloudSettings, console: Console) throws {
+    private init(profile: Profile, cloud: CloudSettings, calls: CallOptions, console: Console) throws {
         self.profile = profile
         self.cloud = cloud
         self.console = console
         self.runtime = try PushRuntime(
-            configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory)
+            configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory, calls: calls)
         )
         let client = self.runtime.client(for: cloud.app)
         self.client = client
@@ -42,6 +42,7 @@ final class CloudSession: Sendable {
     /// Opens a session for `body` and closes it, whatever comes of it.
     static func use(
         _ options: ProfileOptions,
+        _ calls: CallOptions,
         console: Console,
         _ body: (CloudSession) async throws -> Void
     ) async throws {
@@ -49,17 +50,27 @@ final class CloudSession: Sendable {
         let cloud = try profile.cloud(options)
         cloud.warn(console)
         console.detail("app \(cloud.app.appID) at \(cloud.app.baseURL), named by the \(cloud.source.rawValue)")
-        let session = try CloudSession(profile: profile, cloud: cloud, console: console)
+        let session = try CloudSession(profile: profile, cloud: cloud, calls: calls, console: console)
         do {
             try await body(session)
         } catch {
             await session.runtime.shutdown()
-            guard let refusal = error as? KiiError, refusal.refusesCredentials else { throw error }
-            var failure = CommandFailure(describing: refusal)
-            failure.hint = "sign in again: kii-push register --anew; or as the app's admin: kii-push help files"
-            throw failure
+            throw session.advising(error)
         }
         await session.runtime.shutdown()
+    }
+
+    /// Adds what helps here, and what it costs.
+    private func advising(_ error: any Error) -> any Error {
+        var failure = CommandFailure(describing: error)
+        switch error {
+        case let refusal as KiiError where refusal.refusesCredentials:
+            failure.hint = self.profile.hint(after: refusal)
+        case let error as TransportError where error.code == .timedOut:
+            failure.hint = "allow a call more time with --timeout"
+        default: return error
+        }
+        return failure
     }
 
     /// The registration of the profile with this cloud.

@@ -126,8 +126,9 @@ extension CloudSettings {
     }
 
     /// A runtime for this cloud with its state in `directory`.
-    func runtimeConfiguration(stateDirectory: String) -> PushRuntime.Configuration {
+    func runtimeConfiguration(stateDirectory: String, calls: CallOptions? = nil) -> PushRuntime.Configuration {
         var configuration = PushRuntime.Configuration(stateDirectory: stateDirectory)
+        if let timeout = calls?.timeout?.duration { configuration.callTimeout = timeout }
         configuration.certificateAuthorityFile = self.caFile
         configuration.verifiesCertificates = !self.isInsecure
         configuration.proxy = self.proxy

@@ -91,6 +91,27 @@ struct Profile: Sendable {
     /// The command that registers this profile.
     var registerHint: String { "run: kii-push register" + self.option }
 
+    /// What helps when the cloud refused a token or password of this profile, or of the app's admin.
+    func hint(after refusal: KiiError) -> String {
+        let asAdmin = "do it as the app's admin: kii-push help files"
+        let isRightMissing = !(refusal.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
+        guard let account = self.saved?.account, !isRightMissing else { return asAdmin }
+        switch account {
+        case .user(let name):
+            return "sign in again: kii-push register --user \(name) --password-stdin\(self.option); or \(asAdmin)"
+        case .thing(let vendorThingID, _):
+            return "sign in again: kii-push register --thing \(vendorThingID) --password-stdin\(self.option); or "
+                + asAdmin
+        case .pseudoUser:
+            // It never asks for a token, so it was the admin's credentials that were refused.
+            guard !refusal.operation.path.hasSuffix("/oauth2/token") else {
+                return "check clientID and clientSecret: kii-push help files"
+            }
+            return "\(asAdmin); 'kii-push register --anew\(self.option)' begins as another user; what is "
+                + "subscribed and waits for this one is lost then"
+        }
+    }
+
     /// What names this profile at the end of a command; empty for the default one.
     var option: String { self.name == ProfileLocation.defaultName ? "" : " --profile \(self.name)" }
 }

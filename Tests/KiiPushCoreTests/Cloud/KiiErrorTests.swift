@@ -136,7 +136,8 @@ import Testing
 
     @Test(arguments: [
         (401, "UNAUTHORIZED", true), (403, "WRONG_TOKEN", true), (403, "WRONG_REFRESH_TOKEN", true),
-        (403, "APP_DISABLED", false), (404, "APP_NOT_FOUND", false),
+        (403, "APP_DISABLED", false), (401, "USER_DISABLED", false), (401, "THING_DISABLED", false),
+        (404, "APP_NOT_FOUND", false),
     ])
     func tellsWhatOnlySigningInCanHelp(status: Int, code: String, refuses: Bool) async throws {
         #expect(try await self.refusal(.refusal(status, code)).refusesCredentials == refuses)

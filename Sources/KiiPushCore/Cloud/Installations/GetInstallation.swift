@@ -65,7 +65,8 @@ public struct ListInstallations: KiiListEndpoint {
     /// Installations.
     public typealias Element = Installation
 
-    /// Whose installations; `nil` means the app's, for an administrator's token only.
+    /// Whose installations; `nil` means the app's. A user's or thing's token lists its own alone, and is refused with 401
+    /// ``KiiErrorCode/unauthorized`` otherwise: everybody else's, and the app's, are for administrators.
     public var owner: Principal?
     /// What ``KiiPage/paginationKey`` of the page before said. `nil` for the first page.
     public var paginationKey: String?

@@ -29,7 +29,8 @@ extension KiiClient {
     }
 
     /// The installations of `owner`, or with `nil` and an administrator's token, of the whole app, read page after page
-    /// as far as they are looked at.
+    /// as far as they are looked at. To a user's or a thing's token the cloud refuses every list but its own with 401
+    /// ``KiiErrorCode/unauthorized``.
     public func installations(of owner: Principal?, token: Secret) -> KiiList<Installation> {
         KiiList(ListInstallations(of: owner), client: self, token: token)
     }

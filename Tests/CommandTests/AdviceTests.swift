@@ -1,0 +1,109 @@
+import KiiPushCore
+import Testing
+
+/// What the commands advise after a failure: nothing that costs more than the failure did.
+@Suite(.timeLimit(.minutes(3))) struct AdviceTests {
+    @Test func nothingIsThrownAwayForAPrincipalThatIsOnlyDisabled() async throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let advice = "it has been disabled; have it enabled by its administrator"
+        let user = try session.whoami("user")
+        try await session.control("PATCH", "users/\(user)", ["disabled": true])
+        let ofUser = try session.tool("topics")
+        #expect(ofUser.exit == 77)
+        #expect(ofUser.error.wholeMatch(of: /kii-push: GET \S+ was refused with 401 USER_DISABLED .*\n/) != nil)
+        #expect(ofUser.error.hasSuffix(": \(advice)\n"))
+        try await session.control("PATCH", "app", ["disabled": true])
+        let ofApp = try session.tool("topics")
+        #expect(ofApp.exit == 77)
+        #expect(ofApp.error.hasSuffix(": \(advice)\n"))
+    }
+
+    @Test func aUserThatIsDisabledIsNotToldToCreateItself() async throws {
+        let session = try EmulatorSession()
+        let secret = try session.tool.write("correct-horse\n", to: "secret")
+        try session.succeed("register", "--user", "alice", "--create", "--password-file", secret)
+        try await session.control("PATCH", "users/LOGIN_NAME:alice", ["disabled": true])
+        let result = try session.tool("register", "-p", "other", "--user", "alice", "--password-file", secret)
+        #expect(result.exit == 77)
+        #expect(result.error.hasSuffix("it has been disabled; have it enabled by its administrator\n"))
+    }
+
+    private static let refusedToken: JSONValue = [
+        "method": "GET", "path": "/api/apps/**", "times": 9, "status": 401, "errorCode": "UNAUTHORIZED",
+    ]
+
+    @Test func thatAnewLosesAPseudoUserIsSaid() async throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try await session.control("POST", "faults", Self.refusedToken)
+        let result = try session.tool("topics")
+        #expect(result.exit == 77)
+        #expect(
+            result.error.hasSuffix(
+                "\n          do it as the app's admin: kii-push help files; 'kii-push register --anew' begins as another "
+                    + "user; what is subscribed and waits for this one is lost then\n"))
+        let again = try session.tool("register")
+        #expect(again.exit == 77)
+        #expect(again.error.hasSuffix("begins as another user; what waits for this one is lost then\n"))
+        let other = try session.tool("register", "--user", "alice", "--password-stdin", input: "secret\n")
+        #expect(other.exit == 78)
+        #expect(other.error.hasSuffix(" with --anew, which loses what is subscribed and waits for it\n"))
+    }
+
+    @Test func whoHasANameSignsInByItAgain() async throws {
+        let session = try EmulatorSession()
+        let secret = try session.tool.write("correct-horse\n", to: "secret")
+        try session.succeed("register", "-p", "a", "--user", "alice", "--create", "--password-file", secret)
+        try await session.control("POST", "faults", Self.refusedToken)
+        let result = try session.tool("topics", "-p", "a")
+        #expect(result.exit == 77)
+        let command = "kii-push register --user alice --password-stdin --profile a"
+        #expect(result.error.contains("\n          sign in again: \(command); or do it as the app's admin: "))
+    }
+
+    @Test(arguments: [
+        (["topic", "alerts"], "/topics/alerts/push/messages"), (["object", "news"], "/buckets/news/objects"),
+    ])
+    func thatALostAnswerMayHaveBeenSuccessIsSaid(kind: [String], path: String) async throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("subscribe", "alerts")
+        let command = ["send"] + kind + ["--data", #"{"n":1}"#, "--timeout", "2s"]
+        let words = "it may have been carried out all the same, and to repeat it may do it twice\n"
+        let lost: JSONValue = [
+            "method": "POST", "path": JSONValue("/api/apps/*\(path)"), "times": 2, "status": 503,
+            "afterwards": true,
+        ]
+        try await session.control("POST", "faults", lost)
+        let refused = try session.tool.start(command).waitForExit()
+        #expect(refused.exit == 1)
+        #expect(refused.error.hasPrefix("kii-push: POST /apps/kiilocal\(path) failed with 503 "))
+        #expect(refused.error.hasSuffix(": \(words)"))
+        let json = try session.tool.start(command + ["--json"]).waitForExit()
+        #expect(json.error.contains(#""category":"failure""#) && json.error.contains(#""in_doubt":true"#))
+        let slow: JSONValue = ["method": "POST", "path": JSONValue("/api/apps/*\(path)"), "delay": 60]
+        try await session.control("POST", "faults", slow)
+        let late = try session.tool.start(command).waitForExit()
+        #expect(late.exit == 1)
+        #expect(late.error.hasPrefix("kii-push: POST /apps/kiilocal\(path) at http://127.0.0.1:"))
+        #expect(late.error.hasSuffix("; \(words)          allow a call more time with --timeout\n"))
+    }
+
+    @Test func theConnectionWhoseCertificateIsNotTrustedIsNamed() throws {
+        let session = try EmulatorSession()
+        let file = try session.runtimeFile()
+        let key = try session.tool.write(try #require(file["appKey"]?.string), to: "key")
+        let cloud = [
+            "register", "--base-url", try #require(file["baseURL"]?.string),
+            "--app-id", try #require(file["appID"]?.string), "--app-key-file", key,
+        ]
+        let result = try session.tool.start(cloud).waitForExit()
+        #expect(result.exit == 69)
+        let port = try #require(file["mqttTLSPort"]?.int64)
+        #expect(result.error.hasPrefix("kii-push: the broker at 127.0.0.1:\(port): "))
+        #expect(result.error.hasSuffix("\n          trust the authority in a file: --cacert FILE\n"))
+        let trusting = try session.tool.start(cloud + ["--cacert", try #require(file["caFile"]?.string)]).waitForExit()
+        #expect(trusting.exit == 0)
+    }
+}
