@@ -51,6 +51,17 @@ import Testing
         #expect(other.error.hasSuffix(" with --anew, which loses what is subscribed and waits for it\n"))
     }
 
+    @Test func credentialsOfTheAdminAreNotTakenForThoseOfTheUser() async throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try await session.control(
+            "POST", "faults",
+            ["method": "POST", "path": "/api/**", "times": 9, "status": 401, "errorCode": "AUTHENTICATION_FAILED"])
+        let result = try session.tool("send", "user", "me", "--data", #"{"n":1}"#)
+        #expect(result.exit == 77)
+        #expect(result.error.hasSuffix("\n          check clientID and clientSecret: kii-push help files\n"))
+    }
+
     @Test func whoHasANameSignsInByItAgain() async throws {
         let session = try EmulatorSession()
         let secret = try session.tool.write("correct-horse\n", to: "secret")

@@ -119,14 +119,24 @@ import Testing
         let stored = AccessToken(principal: .user("u1"), token: "t0", refreshToken: "r0", expiresAt: testNow)
         let session = self.fixture.session(stored, hasPassword: false)
         self.cloud.change { $0.interruptions = [.failure(TransportError(.timedOut, detail: "late"))] }
-        await #expect(throws: TransportError.self) { try await session.token() }
+        let late = await #expect(throws: TransportError.self) { try await session.token() }
+        #expect(late?.isInDoubt == false)
         #expect(try await session.token().token == "t1")
         #expect(self.cloud.refreshesAskedFor == ["r0", "r0"])
+    }
+
+    @Test func aCallThatWaitedForARefreshInVainIsNotInDoubt() async throws {
+        let stored = AccessToken(principal: .user("u1"), token: "t0", refreshToken: "r0", expiresAt: testNow)
+        let session = self.fixture.session(stored, hasPassword: false)
+        self.cloud.change { $0.interruptions = [.success(.status(503))] }
+        let error = await #expect(throws: KiiError.self) { try await session.token() }
+        #expect(error?.status == 503 && error?.isInDoubt == false)
     }
 
     @Test(arguments: [
         Result<HTTPResponse, TransportError>.failure(TransportError(.connectionRefused, detail: "nobody there")),
         .success(.status(503, "", fields: [HTTPField("Retry-After", "9")])), .success(.refusal(404, "APP_NOT_FOUND")),
+        .success(.refusal(401, "USER_DISABLED")),
     ])
     func aRefreshTokenThatWasNotTakenIsSentAgain(_ answer: Result<HTTPResponse, TransportError>) async throws {
         let stored = AccessToken(principal: .user("u1"), token: "t0", refreshToken: "r0", expiresAt: testNow)

@@ -131,7 +131,21 @@ extension KiiSession {
         } catch {
             let isInDoubt = RequestFailure(error)?.isInDoubt ?? !((error as? KiiError)?.isRequestsFault ?? false)
             self.held.withLock { $0?.isRefreshInDoubt = isInDoubt }
-            throw error
+            throw Self.withoutDoubt(error)
+        }
+    }
+
+    /// The error of a refresh as one of the call that it was for, which was not made: the refresh token, which alone is
+    /// in doubt, is the session's own matter.
+    private static func withoutDoubt(_ error: any Error) -> any Error {
+        switch error {
+        case var error as KiiError:
+            error.isInDoubt = false
+            return error
+        case var error as TransportError:
+            error.isInDoubt = false
+            return error
+        default: return error
         }
     }
 
