@@ -148,6 +148,7 @@ extension Endpoint.Request {
             takesAnyMediaType: try object.bool("anyMediaType"),
             members: try object.objects("members").map { try Endpoint.Member($0) },
             open: try object.optionalString("open"),
+            rules: try object.strings("rules"),
             sample: object.optional("sample"),
             isEmpty: try object.bool("emptyBody"),
             bytes: try object.optionalString("bytes")

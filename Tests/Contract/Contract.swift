@@ -58,6 +58,28 @@ package struct Contract: Sendable {
     }
 }
 
+extension Contract {
+    /// The codes that a request to `path` can be answered with, whichever of the calls it is that share the path.
+    ///
+    /// Bad credentials are refused wherever they are sent, and every path can be misspelt.
+    package func codes(for method: String, at path: String, of service: Endpoint.Service) -> Set<String> {
+        let asked = method == "HEAD" ? "GET" : method
+        var codes = Set(
+            self.errors.filter { [.credentials, .token, .user, .thing].contains($0.extent) }.map { $0.code })
+        codes.formUnion(["RESOURCE_NOT_FOUND", "METHOD_NOT_ALLOWED"])
+        // The app is looked for before the method.
+        if path.hasPrefix("/apps/{app}") { codes.formUnion(self.errors.filter { $0.extent == .app }.map { $0.code }) }
+        for variant in self.variants {
+            let endpoint = variant.endpoint
+            guard endpoint.method == asked, endpoint.service == service,
+                ([variant.path] + endpoint.alsoAt).contains(path)
+            else { continue }
+            codes.formUnion(self.errors(of: endpoint).filter { $0.applies(to: variant) }.map { $0.code })
+        }
+        return codes
+    }
+}
+
 /// An error that a call can have.
 package struct NamedError: Sendable {
     package var code: String
@@ -81,6 +103,10 @@ package struct ContractError: Sendable {
         case credentials
         /// Calls that need a token.
         case token
+        /// The same, when the token is that of a user.
+        case user
+        /// The same, when the token is that of a thing.
+        case thing
         /// Calls below `/apps/{app}`.
         case app
     }
@@ -107,7 +133,7 @@ package struct ContractError: Sendable {
         case nil: false
         case .body: !endpoint.request.mediaTypes.isEmpty && endpoint.request.bytes == nil
         case .credentials: endpoint.auth != .none
-        case .token: endpoint.auth == .token
+        case .token, .user, .thing: endpoint.auth == .token
         case .app: endpoint.path.hasPrefix("/apps/{app}")
         }
     }

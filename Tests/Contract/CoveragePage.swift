@@ -72,15 +72,21 @@ extension Contract {
     }
 
     private func calls(with error: ContractError) -> String {
-        switch error.extent {
-        case .body: return "all with a JSON body"
-        case .credentials: return "all that need credentials"
-        case .token: return "all that need a token"
-        case .app: return "all below `/apps/{app}`"
-        case nil: break
+        let common: String? =
+            switch error.extent {
+            case .body: "all with a JSON body"
+            case .credentials: "all that need credentials"
+            case .token: "all that need a token"
+            case .user: "all that need a token, when it is a user's"
+            case .thing: "all that need a token, when it is a thing's"
+            case .app: "all below `/apps/{app}`"
+            case nil: nil
+            }
+        let named = self.endpoints.filter { endpoint in
+            !error.applies(to: endpoint) && endpoint.errors.contains { $0.code == error.code }
         }
-        let named = self.endpoints.filter { $0.errors.contains { $0.code == error.code } }.map { "`\($0.id)`" }
-        if !named.isEmpty { return named.joined(separator: ", ") }
+        let calls = [common].compactMap { $0 } + named.map { "`\($0.id)`" }
+        if !calls.isEmpty { return calls.joined(separator: ", ") }
         return error.isFault ? "any, by a fault" : "any"
     }
 }

@@ -56,6 +56,8 @@ package struct Endpoint: Sendable {
         package var members: [Member] = []
         /// What further members may be there; `nil` when none.
         package var open: String?
+        /// Further rules, each a sentence.
+        package var rules: [String] = []
         package var sample: JSONValue?
         /// The body is there and has no bytes and no media type.
         package var isEmpty = false

@@ -75,6 +75,7 @@ extension Contract {
         }
         if !request.members.isEmpty { text += "\n" + self.members(request.members, "member") }
         if let open = request.open { text += "\n\(open)\n" }
+        if !request.rules.isEmpty { text += "\n" + request.rules.map { "- \($0)\n" }.joined() }
         if let sample = request.sample { text += "\n```json\n\(sample.text)\n```\n" }
         return text
     }

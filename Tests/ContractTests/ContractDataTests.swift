@@ -58,6 +58,17 @@ import Testing
         }
     }
 
+    /// The kinds of messages in samples are those that the emulator writes.
+    @Test func samplesNameKindsThatThereAre() throws {
+        let file = Contract.documentation.deletingLastPathComponent()
+            .appending(path: "Sources/KiiPushEmulator/Cloud/Push/MessageLog.swift")
+        let source = try String(contentsOf: file, encoding: .utf8)
+        let samples = self.contract.endpoints.flatMap { $0.replies }.compactMap { $0.sample }
+        let kinds = samples.compactMap { $0["kind"] ?? $0["messages"]?.array?.first?["kind"] }
+        #expect(kinds.count == 2)
+        for kind in kinds { #expect(source.contains(" = \(kind.text)"), "\(kind.text)") }
+    }
+
     /// The codes of the library are those of the table, each with the status that its documentation names.
     @Test func theLibraryKnowsEveryCode() throws {
         let file = Contract.documentation.deletingLastPathComponent()

@@ -95,14 +95,25 @@ let scenarios: [Scenario] = [
             let prepared = try await scenario.prepare(world, variant)
             for error in world.contract.errors where error.applies(to: variant.endpoint) {
                 var request = prepared
-                request.commonMistake(error)
+                try await world.make(error, in: &request)
                 expect(try await world.send(request), is: error, "\(variant)")
+                try await world.enable(prepared.people)
             }
         }
     }
 }
 
 extension ContractWorld {
+    /// Switches the scenario's user and thing on again.
+    fileprivate func enable(_ people: People) async throws {
+        for (id, principal) in [("control.switchUser", people.user.id), ("control.switchThing", people.thing.id)] {
+            var request = try self.blank(id, people: people)
+            request.parameters[id == "control.switchUser" ? "user" : "thing"] = principal
+            request.set(["disabled": false])
+            try await self.succeed(request)
+        }
+    }
+
     func variants(of scenario: Scenario) throws -> [Variant] {
         let endpoint = try #require(self.contract.endpoint(scenario.id))
         // One that the call does not name is of every call.

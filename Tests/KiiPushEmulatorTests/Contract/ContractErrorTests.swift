@@ -58,8 +58,21 @@ extension ContractWorld {
         }
         let chosen = try #require(scenario, "\(error.code)")
         var request = try await chosen.prepare(self, try #require(try self.variants(of: chosen).first))
-        request.commonMistake(error)
+        try await self.make(error, in: &request)
         return request
+    }
+
+    /// Makes the mistake that is answered with an error of all calls of a kind.
+    func make(_ error: ContractError, in request: inout ContractRequest) async throws {
+        switch error.extent {
+        case .user:
+            try await self.first("control.switchUser", request, as: .administrator, ["disabled": true])
+            request.credentials = .token(request.people.user.token)
+        case .thing:
+            try await self.first("control.switchThing", request, as: .administrator, ["disabled": true])
+            request.credentials = .token(request.people.thing.token)
+        case .body, .credentials, .token, .app, nil: request.commonMistake(error)
+        }
     }
 
     /// A request that meets a fault made for it.
@@ -88,7 +101,7 @@ extension ContractRequest {
         case .token: self.credentials = .token("unknown")
         case .app: self.parameters["app"] = "another"
         case .body: self.bytes = Array((error.code == "INVALID_JSON" ? "{" : "[]").utf8)
-        case nil: break
+        case .user, .thing, nil: break
         }
     }
 }

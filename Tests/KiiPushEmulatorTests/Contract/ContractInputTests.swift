@@ -1,4 +1,5 @@
 import Contract
+import Foundation
 import KiiPushCore
 import KiiPushEmulator
 import Testing
@@ -132,8 +133,21 @@ extension ContractWorld {
         if (200..<300).contains(answer.status) { return }
         #expect(answer.status < 500, comment)
         #expect(answer.status == answer.code.flatMap { self.contract.error($0)?.status }, comment)
+        self.expectListed(answer, request, method: request.variant.endpoint.method, comment)
         if let effects = answer.effects { #expect(effects == EmulatedCloud.Effects(), comment) }
         #expect(try await self.state() == before, comment)
+    }
+
+    /// Expects a refusal that the contract lists for the call.
+    func expectListed(_ answer: CloudAnswer, _ request: ContractRequest, method: String, _ comment: Comment) {
+        let target = request.incoming(to: self.cloud).target
+        // Of a path that cannot be read nobody knows which call it is.
+        guard target.removingPercentEncoding != nil, let code = answer.code else { return }
+        let names = request.variant.parameterNames.compactMap { request.parameters[$0] }
+        guard names.allSatisfy({ !$0.isEmpty && !$0.contains("/") }) else { return }
+        let endpoint = request.variant.endpoint
+        let codes = self.contract.codes(for: method, at: request.variant.path, of: endpoint.service)
+        #expect(codes.contains(code), "not in the contract: \(method) \(request.variant) \(code); \(comment)")
     }
 
     /// All that the emulator shows of itself.

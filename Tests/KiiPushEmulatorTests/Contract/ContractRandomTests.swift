@@ -26,6 +26,7 @@ import Testing
             #expect(answer.status < 500, comment)
             guard !(200..<300).contains(answer.status) else { continue }
             #expect(answer.status == answer.code.flatMap { world.contract.error($0)?.status }, comment)
+            world.expectListed(answer, request, method: method ?? "", comment)
             #expect(answer.effects == EmulatedCloud.Effects(), comment)
         }
     }

@@ -1,6 +1,9 @@
 import KiiPushCore
 
-private let onObjects = ["objects.get", "objects.put", "objects.patch", "objects.delete"]
+private let onObjects = [
+    "objects.get", "objects.put", "objects.patch", "objects.delete", "objects.body.put", "objects.body.get",
+    "objects.body.delete",
+]
 
 let objectScenarios: [Scenario] =
     onObjects.flatMap { id -> [Scenario] in
@@ -10,6 +13,11 @@ let objectScenarios: [Scenario] =
         ]
     }
     + ["objects.get", "objects.patch", "objects.delete"].map { .refusal($0, "OBJECT_NOT_FOUND") { _, _ in } }
+    + [
+        .refusal("objects.put", "OBJECT_NOT_FOUND") { request, _ in
+            request.fields = [HTTPField("If-Match", "\"7\"")]
+        }
+    ]
     + ["objects.put", "objects.patch", "objects.delete"].map {
         .refusal($0, "OBJECT_VERSION_IS_STALE") { request, world in
             try await world.first("objects.put", request)

@@ -14,9 +14,10 @@ private func absences(_ id: String) -> [Scenario] {
             try await world.makeTopic(&request)
             request.parameters["subscribingThing"] = "nothing"
         },
-        .refusal(id, "GROUP_NOT_FOUND", where: { $0.isIn("group scope") }) { request, world in
-            try await world.makeTopic(&request)
-            request.parameters["group"] = "nothing"
+        .refusal(id, "INVALID_INPUT_DATA", where: { $0.isIn("topic") }) { request, _ in
+            request.parameters["topic"] = "a.b"
+        },
+        .refusal(id, "INVALID_BUCKET", where: { $0.isIn("bucket") }) { request, _ in request.parameters["bucket"] = "b"
         },
         .refusal(id, "TOPIC_NOT_FOUND", where: { $0.isIn("topic") }) { request, _ in
             request.credentials = request.asAdministrator
@@ -62,6 +63,26 @@ private let selfScenarios: [Scenario] =
                 try await world.makeTopic(&request)
                 request.credentials = request.asSubscriber
                 try await world.succeed(request)
+            },
+            .refusal(id, "INVALID_INPUT_DATA", where: { $0.isIn("topic") }) { request, _ in
+                request.credentials = request.asSubscriber
+                request.parameters["topic"] = "a.b"
+            },
+            .refusal(id, "INVALID_BUCKET", where: { $0.isIn("bucket") }) { request, _ in
+                request.credentials = request.asSubscriber
+                request.parameters["bucket"] = "b"
+            },
+            .refusal(id, "USER_NOT_FOUND", where: { $0.isIn("user scope") }) { request, _ in
+                request.credentials = request.asSubscriber
+                request.parameters["user"] = "nobody"
+            },
+            .refusal(id, "GROUP_NOT_FOUND", where: { $0.isIn("group scope") }) { request, _ in
+                request.credentials = request.asSubscriber
+                request.parameters["group"] = "nothing"
+            },
+            .refusal(id, "THING_NOT_FOUND", where: { $0.isIn("thing scope") }) { request, _ in
+                request.credentials = request.asSubscriber
+                request.parameters["thing"] = "nothing"
             },
             .refusal(id, "TOPIC_NOT_FOUND", where: { isPossible($0) && $0.isIn("topic") }) { request, _ in
                 request.credentials = request.asSubscriber

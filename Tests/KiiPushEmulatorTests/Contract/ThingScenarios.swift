@@ -18,6 +18,7 @@ let thingScenarios: [Scenario] =
             request.parameters["thing"] = "VENDOR_THING_ID:nothing"
         },
         .refusal("things.addOwner", "USER_NOT_FOUND") { request, _ in request.parameters["owner"] = "user:nobody" },
+        .refusal("things.addOwner", "GROUP_NOT_FOUND") { request, _ in request.parameters["owner"] = "group:nobody" },
     ]
 
 /// By the vendor's ID a thing is registered on the way; by its ID it is the one of the scenario.
@@ -53,13 +54,16 @@ let onboardingScenarios: [Scenario] =
                 request.onboard(id, request.people.thing.id)
             },
         ]
-    } + [
-        .refusal("onboarding.byOwner", "USER_NOT_FOUND") { request, world in
-            request.onboard("onboarding.byOwner", world.name("lamp"))
-            request.set(["owner": "user:nobody"])
-            request.credentials = request.asAdministrator
+    }
+    + ["onboarding.byOwner", "onboarding.byOwnerWithThingID"].flatMap { id in
+        [("user", "USER_NOT_FOUND"), ("group", "GROUP_NOT_FOUND")].map { kind, code in
+            .refusal(id, code) { request, world in
+                request.onboard(id, world.name("lamp"))
+                request.set(["owner": JSONValue("\(kind):nobody")])
+                request.credentials = request.asAdministrator
+            }
         }
-    ]
+    }
 
 extension ContractRequest {
     /// Names the thing by its vendor's ID or its own, whichever the call takes, and the owner where one is needed.

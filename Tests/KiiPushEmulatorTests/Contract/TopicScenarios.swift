@@ -15,9 +15,16 @@ private func missingScopes(_ id: String) -> [Scenario] {
 }
 
 let topicScenarios: [Scenario] =
-    ["topics.create", "topics.check", "topics.delete", "topics.list", "messages.sendToTopic", "objects.create"]
-    .flatMap { missingScopes($0) } + [
+    [
+        "topics.create", "topics.check", "topics.delete", "topics.list", "topics.acl.list", "topics.acl.get",
+        "topics.acl.grant", "topics.acl.revoke", "messages.sendToTopic", "objects.create", "objects.get", "objects.put",
+        "objects.patch", "objects.delete", "objects.body.put", "objects.body.get", "objects.body.delete",
+        "buckets.delete", "subscriptions.subscribe", "subscriptions.check", "subscriptions.unsubscribe",
+    ].flatMap { missingScopes($0) } + [
         .success("topics.create"),
+        .refusal("topics.check", "INVALID_INPUT_DATA") { request, _ in request.parameters["topic"] = "a.b" },
+        .refusal("topics.delete", "INVALID_INPUT_DATA") { request, _ in request.parameters["topic"] = "a.b" },
+        .refusal("topics.acl.list", "INVALID_INPUT_DATA") { request, _ in request.parameters["topic"] = "a.b" },
         .refusal("topics.create", "INVALID_INPUT_DATA") { request, _ in request.parameters["topic"] = "a.b" },
         .refusal("topics.create", "TOPIC_ALREADY_EXISTS") { request, world in try await world.succeed(request) },
         .success("topics.check") { request, world in try await world.first("topics.create", request) },
@@ -66,11 +73,14 @@ let topicAccessScenarios: [Scenario] =
                 try await world.first("topics.create", request)
                 request.parameters["verb"] = "READ"
             },
-            .refusal(id, "USER_NOT_FOUND") { request, world in
-                try await world.first("topics.create", request)
-                request.parameters["subject"] = "UserID:nobody"
-            },
         ]
+            + [("UserID", "USER_NOT_FOUND"), ("GroupID", "GROUP_NOT_FOUND"), ("ThingID", "THING_NOT_FOUND")]
+            .map { kind, code in
+                .refusal(id, code) { request, world in
+                    try await world.first("topics.create", request)
+                    request.parameters["subject"] = "\(kind):nobody"
+                }
+            }
     } + [
         .success("topics.acl.list") { request, world in try await world.first("topics.create", request) },
         .refusal("topics.acl.list", "TOPIC_NOT_FOUND") { _, _ in },

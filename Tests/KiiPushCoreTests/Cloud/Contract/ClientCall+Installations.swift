@@ -2,7 +2,7 @@ import Contract
 import KiiPushCore
 import Testing
 
-private let create = "createInstallation(deviceType:registrationID:isDevelopment:owner:token:)"
+private let create = "createInstallation(deviceType:isDevelopment:registrationID:owner:token:)"
 
 extension ClientCall {
     static let installations: [ClientCall] = [

@@ -23,20 +23,31 @@ private let calls: [ClientCall] = [
         #expect(calls.filter { !known.contains($0.id) }.map { $0.id } == [])
     }
 
+    /// With every label and in the order of the declarations, so that what the pages name can be called.
     @Test func theMethodsOfTheContractAreTheClients() throws {
         let folder = Contract.documentation.deletingLastPathComponent().appending(path: "Sources/KiiPushCore/Cloud")
-        let sources = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-            .filter { $0.hasSuffix(".swift") }
-            .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
-        for method in Set(try loaded.get().endpoints.flatMap { $0.client }) {
-            let name = method.prefix { $0 != "(" }
-            if name == "execute" {
-                let type = method.dropFirst("execute(".count).dropLast()
-                #expect(sources.contains("struct \(type): KiiEndpoint"), "\(method)")
-            } else {
-                #expect(sources.contains("func \(name)("), "\(method)")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        var declared: Set<String> = []
+        for file in files {
+            let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            if file.contains("KiiClient") { declared.formUnion(PublicFunctions.names(in: source)) }
+            for match in source.matches(of: /public struct ([A-Za-z]+): KiiEndpoint/) {
+                declared.insert("execute(\(match.output.1))")
             }
         }
+        #expect(declared.contains("execute(_:token:)"))
+        for endpoint in try loaded.get().endpoints {
+            for method in endpoint.client { #expect(declared.contains(method), "\(endpoint.id): \(method)") }
+        }
+    }
+
+    @Test func namesHaveTheLabelsOfTheDeclaration() {
+        let source = """
+            public func one() {}
+            public func two<A>(_ a: A, b: [Int: (x: Int, y: Int)] = [:], c d: (Int, Int) -> Void) async {}
+            func three(a: Int) {}
+            """
+        #expect(PublicFunctions.names(in: source) == ["one()", "two(_:b:c:)"])
     }
 
     @Test(arguments: calls)
