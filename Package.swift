@@ -44,6 +44,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "CloudTour",
+            dependencies: ["KiiPushCore"],
+            path: "Examples/CloudTour",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "kii-push-bench",
             dependencies: ["KiiPushCore"],
             path: "Benchmarks/kii-push-bench",
@@ -83,7 +89,7 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent"],
+            dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour"],
             swiftSettings: settings
         ),
         .testTarget(
