@@ -36,6 +36,11 @@ extension KiiFailure {
         KiiFailure(status: 400, errorCode: "INVALID_INPUT_DATA", message: message)
     }
 
+    /// A body of another media type than the call takes: `types`, all of them.
+    static func mediaType(_ types: [String]) -> KiiFailure {
+        .invalidInput("The Content-Type has to be one of \(types.joined(separator: ", ")).")
+    }
+
     static func invalidJSON(_ error: JSONError) -> KiiFailure {
         KiiFailure(status: 400, errorCode: "INVALID_JSON", message: "The body is not JSON: \(error)")
     }

@@ -12,4 +12,24 @@ enum Names {
                 }
             }
     }
+
+    /// Whether `text` is two letters, as countries are written. Kii's SDKs differ in which case they take.
+    static func isCountry(_ text: String) -> Bool {
+        text.utf8.count == 2
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            }
+    }
+
+    /// Whether `text` can be an e-mail address: something without blanks, one `@`, and two or more labels of a domain.
+    ///
+    /// - Source: Kii's SDKs, whose rule for what precedes the `@` is closer still.
+    static func isEmailAddress(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
+            return false
+        }
+        let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count > 1 && labels.allSatisfy { Names.isLegal(String($0), 1...63, extra: "-") }
+    }
 }

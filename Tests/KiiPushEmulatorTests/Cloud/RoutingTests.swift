@@ -33,6 +33,44 @@ import Testing
         #expect(outcome.response.field("Allow")?.isEmpty == false)
     }
 
+    @Test(
+        arguments: [
+            ("/api/apps/kiilocal/users", ["RegistrationRequest", "RegistrationAndAuthorizationRequest"], true),
+            (
+                "/api/apps/kiilocal/things",
+                ["ThingRegistrationRequest", "ThingRegistrationAndAuthorizationRequest"], true
+            ),
+            ("/api/apps/kiilocal/oauth2/token", ["OauthTokenRequest"], true),
+            ("/api/apps/kiilocal/installations", ["InstallationCreationRequest"], true),
+            (
+                "/thing-if/apps/kiilocal/onboardings",
+                [
+                    "OnboardingWithVendorThingIDByThing", "OnboardingWithThingIDByThing",
+                    "OnboardingWithVendorThingIDByOwner", "OnboardingWithThingIDByOwner",
+                ], false
+            ),
+        ]
+    )
+    func allMediaTypesThatACallTakesAreNamed(path: String, names: [String], isPlainTaken: Bool) throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        let fields = [HTTPField("Authorization", "Bearer \(user.token)"), HTTPField("Content-Type", "text/plain")]
+        let refused = kii.send("POST", path, fields, "{}")
+        expectRefusal(refused, "400 INVALID_INPUT_DATA")
+        let message = try #require(refused.json["message"]?.string)
+        for name in names { #expect(message.contains("application/vnd.kii.\(name)+json"), "\(message)") }
+        #expect(message.contains("application/json") == isPlainTaken, "\(message)")
+        #expect(message.contains("x-www-form-urlencoded") == path.hasSuffix("token"), "\(message)")
+    }
+
+    @Test(arguments: [("users/me", "GET, HEAD"), ("topics/news", "PUT, DELETE, GET, HEAD"), ("users", "POST")])
+    func theMethodsThatAPathHasAreNamed(path: String, methods: String) throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        let allowed = try #require(kii.call("BREW", path, token: user.token).response.field("Allow"))
+        #expect(Set(allowed.split(separator: ", ")) == Set(methods.split(separator: ", ")), "\(allowed)")
+    }
+
     @Test(arguments: ["users/%", "users/%2", "users/%zz", "users/%ff", "topics?paginationKey=%g0"])
     func brokenPercentEncodingIsRefused(path: String) throws {
         var kii = CloudHarness()

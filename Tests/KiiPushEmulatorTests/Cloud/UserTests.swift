@@ -68,12 +68,34 @@ import Testing
             #"{"loginName":"has space","password":"secret"}"#, #"{"loginName":7,"password":"secret"}"#,
             #"{"loginName":"ann"}"#, #"{"loginName":"ann","password":"abc"}"#,
             #"{"loginName":"ann","password":"\u00e9\u00e9\u00e9\u00e9"}"#,
+            #"{"loginName":"ann","password":"secret","country":"JAPAN"}"#,
+            #"{"loginName":"ann","password":"secret","country":"J1"}"#,
+            #"{"loginName":"ann","password":"secret","country":""}"#,
+            #"{"emailAddress":"no","password":"secret"}"#, #"{"emailAddress":"a@b","password":"secret"}"#,
+            #"{"emailAddress":"@example.com","password":"secret"}"#, #"{"emailAddress":"a@b.","password":"secret"}"#,
+            #"{"emailAddress":"a b@example.com","password":"secret"}"#,
+            #"{"emailAddress":"a@b@example.com","password":"secret"}"#,
         ]
     )
     func illegalRegistrationsAreRefused(body: String) throws {
         var kii = CloudHarness()
         let outcome = kii.call("POST", "users", type: "RegistrationRequest", try JSONValue(parsing: body))
         expectRefusal(outcome, "400 INVALID_INPUT_DATA")
+    }
+
+    @Test(
+        arguments: [
+            #"{"emailAddress":"ann.b+1%x@mail-1.example.com"}"#, #"{"emailAddress":"änn@example.com"}"#,
+            #"{"loginName":"ann","country":"jp"}"#, #"{"loginName":"ann","country":"JP"}"#,
+            #"{"loginName":"ann","country":null}"#,
+        ]
+    )
+    func legalRegistrationsAreTaken(body: String) throws {
+        var kii = CloudHarness()
+        var members = try #require(try JSONValue(parsing: body).members)
+        members.append(JSONMember(key: "password", value: "secret"))
+        let outcome = kii.call("POST", "users", type: "RegistrationRequest", JSONValue(members: members))
+        #expect(outcome.status == 201)
     }
 
     @Test func usersAreFoundByIDAndByName() throws {

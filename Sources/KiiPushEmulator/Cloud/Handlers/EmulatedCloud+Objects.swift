@@ -125,7 +125,7 @@ extension EmulatedCloud {
             throw KiiFailure(
                 status: 400,
                 errorCode: "INVALID_OBJECT_ID",
-                message: "An object ID has to be 2 to 100 of A-Z a-z 0-9 - _ ."
+                message: "An object ID has to be 2 to 100 of A-Z, a-z, 0-9, `-`, `_` and `.`."
             )
         }
         return ObjectReference(call["object"], in: try self.writableBucket(call))
@@ -149,7 +149,7 @@ extension EmulatedCloud {
     /// The body of any JSON media type: Kii's samples name types of their own, `application/vnd.{appID}.{type}+json`.
     private func data(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         guard call.mediaType == "application/json" || call.mediaType.hasSuffix("+json") else {
-            throw .invalidInput("The Content-Type has to be application/json or application/vnd.….+json.")
+            throw .mediaType(["application/json", "application/vnd.{appID}.{type}+json"])
         }
         return try self.objectData(call)
     }

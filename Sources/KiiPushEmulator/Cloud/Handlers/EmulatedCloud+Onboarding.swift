@@ -12,24 +12,25 @@ extension Route {
 extension EmulatedCloud {
     /// What a media type says about how the thing is named and who asks.
     private struct Onboarding {
-        /// Written by Kii's clients also with a small first letter; media types are compared in lower case.
         static let kinds = [
-            "application/vnd.kii.onboardingwithvendorthingidbything+json": Onboarding(
-                isByVendor: true, isByOwner: false),
-            "application/vnd.kii.onboardingwiththingidbything+json": Onboarding(isByVendor: false, isByOwner: false),
-            "application/vnd.kii.onboardingwithvendorthingidbyowner+json": Onboarding(
-                isByVendor: true, isByOwner: true),
-            "application/vnd.kii.onboardingwiththingidbyowner+json": Onboarding(isByVendor: false, isByOwner: true),
+            Onboarding(name: "OnboardingWithVendorThingIDByThing", isByVendor: true, isByOwner: false),
+            Onboarding(name: "OnboardingWithThingIDByThing", isByVendor: false, isByOwner: false),
+            Onboarding(name: "OnboardingWithVendorThingIDByOwner", isByVendor: true, isByOwner: true),
+            Onboarding(name: "OnboardingWithThingIDByOwner", isByVendor: false, isByOwner: true),
         ]
 
+        let name: String
         /// Whether the thing is named by its vendor's ID, and so may be unknown yet.
         var isByVendor: Bool
         var isByOwner: Bool
+
+        var mediaType: String { "application/vnd.kii.\(self.name)+json" }
     }
 
     mutating func onboard(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        guard let kind = Onboarding.kinds[call.mediaType] else {
-            throw .invalidInput("The Content-Type has to be application/vnd.kii.OnboardingWith…+json.")
+        // Kii's clients write the names also with a small first letter.
+        guard let kind = Onboarding.kinds.first(where: { $0.mediaType.lowercased() == call.mediaType }) else {
+            throw .mediaType(Onboarding.kinds.map { $0.mediaType })
         }
         let body = try call.object()
         var owner: ThingOwner?

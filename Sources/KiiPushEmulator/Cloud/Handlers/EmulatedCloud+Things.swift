@@ -4,8 +4,9 @@ import KiiPushCore
 extension EmulatedCloud {
     mutating func registerThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let wantsToken = call.mediaType == "application/vnd.kii.thingregistrationandauthorizationrequest+json"
-        let kind = wantsToken ? "ThingRegistrationAndAuthorization" : "ThingRegistration"
-        let body = try call.object(of: kind + "Request")
+        let withToken = "ThingRegistrationAndAuthorization"
+        let kind = wantsToken ? withToken : "ThingRegistration"
+        let body = try call.object(of: kind + "Request", others: ["application/vnd.kii.\(withToken)Request+json"])
         guard let vendorThingID = body["_vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: vendorThingID)
         else { throw .invalidInput("_vendorThingID has to be \(ThingRecord.legalNames).") }
         guard let password = body["_password"]?.string, !password.isEmpty else {

@@ -8,7 +8,8 @@ extension EmulatedCloud {
     mutating func issueToken(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body =
             call.mediaType == "application/x-www-form-urlencoded"
-            ? try self.form(call) : try call.object(of: "OauthTokenRequest")
+            ? try self.form(call)
+            : try call.object(of: "OauthTokenRequest", others: ["application/x-www-form-urlencoded"])
         let grant = try self.grantType(body)
         if grant == "refresh_token" {
             try self.require(self.isFromApp(call), call, "Refreshing needs the app's credentials.")

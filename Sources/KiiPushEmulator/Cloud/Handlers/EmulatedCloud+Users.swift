@@ -22,7 +22,11 @@ extension EmulatedCloud {
 
     mutating func registerUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let isPseudo = call.mediaType == "application/vnd.kii.registrationandauthorizationrequest+json"
-        let body = try call.object(of: isPseudo ? "RegistrationAndAuthorizationRequest" : "RegistrationRequest")
+        let pseudo = "RegistrationAndAuthorizationRequest"
+        let body =
+            try isPseudo
+            ? call.object(of: pseudo)
+            : call.object(of: "RegistrationRequest", others: ["application/vnd.kii.\(pseudo)+json"])
         let attributes = try UserRecord.attributes(body)
         let names = try self.checkedNames(body)
         let password = try isPseudo ? nil : self.checkedPassword(body["password"])
@@ -55,7 +59,10 @@ extension EmulatedCloud {
             names[field] = text
         }
         if let name = names["loginName"], !Names.isLegal(name, 3...64, extra: "-_.") {
-            throw .invalidInput("loginName has to be 3 to 64 of A-Z a-z 0-9 - _ .")
+            throw .invalidInput("loginName has to be 3 to 64 of A-Z, a-z, 0-9, `-`, `_` and `.`.")
+        }
+        if let address = names["emailAddress"], !Names.isEmailAddress(address) {
+            throw .invalidInput("emailAddress has to be an address such as ann@example.com.")
         }
         for (field, value) in names.sorted(by: { $0.key < $1.key })
         where self.state.userID(field: field, value: value) != nil {

@@ -54,6 +54,9 @@ extension UserRecord {
         let texts = ["loginName", "displayName", "country", "locale", "emailAddress", "phoneNumber"]
         var known = Dictionary(uniqueKeysWithValues: texts.map { ($0, JSONValue.Kind.string) })
         known["phoneNumberVerified"] = .bool
+        if let country = body["country"]?.string, !Names.isCountry(country) {
+            throw .invalidInput("country has to be two letters, such as JP.")
+        }
         // The ID is the cloud's to choose: a field of that name would stand in its place in every answer.
         return .object(try Attributes.checked(body, known: known, leavingOut: ["password", "userID"]))
     }

@@ -5,7 +5,7 @@ struct ThingRecord: StoredRecord {
     static let table = "thing"
 
     /// What ``isLegal(vendorThingID:)`` asks for, in words.
-    static let legalNames = "1 to 200 of A-Z a-z 0-9 - _ ."
+    static let legalNames = "1 to 200 of A-Z, a-z, 0-9, `-`, `_` and `.`"
 
     /// Whether a vendor may call a thing so.
     static func isLegal(vendorThingID: String) -> Bool { Names.isLegal(vendorThingID, 1...200, extra: "-_.") }

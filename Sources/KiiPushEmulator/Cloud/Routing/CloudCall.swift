@@ -33,10 +33,12 @@ struct CloudCall: Sendable {
     /// The body as a JSON object, if it comes as `application/vnd.kii.{name}+json` or `application/json`.
     ///
     /// Media types are compared without regard to case, as Kii's own clients differ in it.
-    func object(of name: String) throws(KiiFailure) -> JSONValue {
+    ///
+    /// - Parameter others: the media types that the call takes as well, and that were looked for before.
+    func object(of name: String, others: [String] = []) throws(KiiFailure) -> JSONValue {
         let type = "application/vnd.kii.\(name)+json"
         guard self.mediaType == type.lowercased() || self.mediaType == "application/json" else {
-            throw .invalidInput("The Content-Type has to be \(type).")
+            throw .mediaType([type] + others + ["application/json"])
         }
         return try self.object()
     }

@@ -50,7 +50,8 @@ package enum RouteTable {
             guard let parameters = route.match(rest) else { continue }
             // RFC 9110 section 9.3.2: HEAD is GET without the content, which the server leaves out.
             if route.method == method || (method == "HEAD" && route.method == "GET") { return (route, parameters) }
-            if !allowed.contains(route.method) { allowed.append(route.method) }
+            guard !allowed.contains(route.method) else { continue }
+            allowed += route.method == "GET" ? ["GET", "HEAD"] : [route.method]
         }
         guard !allowed.isEmpty else { throw RouteTable.nothing(at: path) }
         throw .methodNotAllowed(method, allowed: allowed)
