@@ -25,7 +25,8 @@ public final class Emulator: Sendable {
         /// Where to write what others need to find the emulator, mode 0600; removed by ``Emulator/stop()``. `nil`, the
         /// default, writes nothing.
         public var runtimeFile: String?
-        /// Refuse what Kii's cloud lets pass: a wrong app key beside a valid token, or in Basic credentials.
+        /// Refuse what Kii's cloud lets pass: an app key or secret that is wrong where Kii does not look at it, and keys
+        /// in a message's data that Kii writes itself. Default no.
         public var strict: Bool
         /// The broker's program; `nil`, the default, looks for `mosquitto` in the places programs are in.
         public var mosquittoPath: String?

@@ -60,6 +60,16 @@ import Testing
         expectRefusal(kii.raw("GET", "/apps/\(app.appID)/users/me", fields), "401 UNAUTHORIZED")
     }
 
+    @Test(arguments: [false, true])
+    func onlyStrictLooksAtTheSecretOfAnAnonymousLogin(strict: Bool) {
+        var kii = CloudHarness(strict: strict)
+        let login: JSONValue = [
+            "grant_type": "client_credentials", "client_id": JSONValue(kii.app.appID), "client_secret": "dummy",
+        ]
+        let outcome = kii.call("POST", "oauth2/token", type: "OauthTokenRequest", login)
+        #expect(outcome.refusal == (strict ? "401 AUTHENTICATION_FAILED" : "200 "))
+    }
+
     @Test(arguments: ["Basic !!!", "Basic", "Bearer", "Digest x", "", "Basic bm9ib2R5Ong="])
     func otherCredentialsAreRefused(value: String) {
         var kii = CloudHarness()

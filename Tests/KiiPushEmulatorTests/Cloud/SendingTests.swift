@@ -107,6 +107,29 @@ import Testing
         expectRefusal(world.send(try JSONValue(parsing: body)), "400 INVALID_INPUT_DATA")
     }
 
+    @Test(arguments: ["topic", "type", "sender", "senderURI", "bucketID", "objectScopeUserID", "when"])
+    func onlyStrictRefusesKeysThatKiiWrites(key: String) throws {
+        let data = JSONValue.object([(key, "mine")])
+        for isStrict in [false, true] {
+            var kii = CloudHarness(strict: isStrict)
+            let user = try kii.user()
+            _ = try kii.installation(of: user)
+            for message: JSONValue in [
+                ["data": data, "mqtt": ["enabled": true]], ["mqtt": ["enabled": true, "data": data]],
+                ["data": data, "apns": ["enabled": true]],
+            ] {
+                let path = "users/me/push/messages"
+                let sent = kii.call("POST", path, token: user.token, type: "SendPushMessageRequest", message)
+                let isForMQTT = message["mqtt"] != nil
+                #expect(sent.status == (isStrict && isForMQTT ? 400 : 200), "\(message)")
+                guard !isStrict, isForMQTT else { continue }
+                // What Kii does not write into a direct push is the sender's.
+                let isOverwritten = key == "senderURI"
+                #expect((sent.published.first?.payload[key]?.string == "mine") == !isOverwritten)
+            }
+        }
+    }
+
     @Test func anotherNetworksReservedKeysAreFreeForMQTT() throws {
         var world = try World()
         let body = #"{"data":{"from":"b","google.x":"c"},"mqtt":{"enabled":true}}"#

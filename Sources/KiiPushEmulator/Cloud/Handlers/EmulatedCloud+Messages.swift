@@ -21,7 +21,7 @@ extension EmulatedCloud {
         _ principals: [Principal],
         _ call: CloudCall
     ) throws(KiiFailure) -> HTTPResponse {
-        let send = try SendRequest(call.object(of: "SendPushMessageRequest"))
+        let send = try SendRequest(call.object(of: "SendPushMessageRequest"), isStrict: self.settings.isStrict)
         for network in PushNetwork.allCases where send.sections.isEnabled(network) {
             if let key = network.key, !self.app.networks.contains(key) { throw .keyNotFound(key) }
         }

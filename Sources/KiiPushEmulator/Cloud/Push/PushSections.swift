@@ -16,10 +16,19 @@ struct PushSections: Sendable {
         "fcm_options", "direct_boot_ok",
     ]
 
+    /// What Kii writes into an MQTT message itself, beside the data and on the same level.
+    private static let mqttWritten: Set<String> = [
+        "appID", "bucketID", "bucketType", "modifiedAt", "objectID", "objectScopeAppID", "objectScopeGroupID",
+        "objectScopeThingID", "objectScopeType", "objectScopeUserID", "origin", "sender", "senderURI", "sourceURI",
+        "topic", "type", "when",
+    ]
+
     private let common: [JSONMember]
     private let sections: [PushNetwork: JSONValue]
 
-    init(_ body: JSONValue) throws(KiiFailure) {
+    /// - Parameter isStrict: whether MQTT's data may not have keys that Kii writes itself. Kii lets them pass: a value of
+    ///   its own then stands in their place, and where it writes none receivers take the sender's for Kii's.
+    init(_ body: JSONValue, isStrict: Bool) throws(KiiFailure) {
         self.common = try PushSections.flatMembers(body["data"], name: "data", onlyStrings: false) ?? []
         var sections: [PushNetwork: JSONValue] = [:]
         for network in PushNetwork.allCases {
@@ -35,6 +44,9 @@ struct PushSections: Sendable {
             throw .invalidInput("At least one of gcm, fcm, apns, jpush and mqtt is needed, with `enabled`.")
         }
         for network in PushNetwork.allCases where self.isEnabled(network) { try self.check(network, body) }
+        if isStrict, self.isEnabled(.mqtt) {
+            try PushSections.checkKeys(self.data(of: .mqtt), prefixes: [], reserved: PushSections.mqttWritten)
+        }
         if sections[.gcm]?["dryRun"]?.bool == true, self.isEnabled(.apns) {
             throw .invalidInput("gcm.dryRun is not possible together with apns.")
         }

@@ -13,8 +13,9 @@ struct SendRequest: Sendable {
     var sendTopicID: Bool
     var sections: PushSections
 
+    /// - Parameter isStrict: whether MQTT's data may not have keys that Kii writes itself.
     /// - Throws: ``KiiFailure`` 400 `INVALID_INPUT_DATA`.
-    init(_ body: JSONValue) throws(KiiFailure) {
+    init(_ body: JSONValue, isStrict: Bool) throws(KiiFailure) {
         self.sendToDevelopment = try SendRequest.flag(body, "sendToDevelopment", default: true)
         self.sendToProduction = try SendRequest.flag(body, "sendToProduction", default: true)
         self.sendAppID = try SendRequest.flag(body, "sendAppID", default: false)
@@ -30,7 +31,7 @@ struct SendRequest: Sendable {
             guard let type = value.string else { throw .invalidInput("pushMessageType has to be a string.") }
             self.pushMessageType = type
         }
-        self.sections = try PushSections(body)
+        self.sections = try PushSections(body, isStrict: isStrict)
     }
 
     private static func flag(_ body: JSONValue, _ name: String, default: Bool) throws(KiiFailure) -> Bool {
