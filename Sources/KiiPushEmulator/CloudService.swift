@@ -44,7 +44,7 @@ final class CloudService: RequestHandler {
         self.delayed = delayed
     }
 
-    func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse) -> Void) {
+    func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
         self.core.withLock { core in
             let outcome = core.respond(to: request)
             // Within the lock, since each server has its thread: the broker and the publisher hear of changes in the
@@ -53,9 +53,9 @@ final class CloudService: RequestHandler {
         }
     }
 
-    private func bringAbout(_ outcome: EmulatedCloud.Reply, _ reply: @escaping @Sendable (HTTPResponse) -> Void) {
+    private func bringAbout(_ outcome: EmulatedCloud.Reply, _ reply: @escaping @Sendable (HTTPResponse?) -> Void) {
         let effects = outcome.effects
-        let answer: @Sendable (HTTPResponse) -> Void = { response in
+        let answer: @Sendable (HTTPResponse?) -> Void = { response in
             self.delayed.after(effects.delay) { reply(response) }
         }
         self.broker.revoke(effects.revocations)

@@ -67,6 +67,8 @@ extension Contract {
         var codes = Set(
             self.errors.filter { [.credentials, .token, .user, .thing].contains($0.extent) }.map { $0.code })
         codes.formUnion(["RESOURCE_NOT_FOUND", "METHOD_NOT_ALLOWED"])
+        // Each of the emulator's own calls refuses query items that it does not know.
+        if service == .emulator { codes.insert("INVALID_INPUT_DATA") }
         // The app is looked for before the method.
         if path.hasPrefix("/apps/{app}") { codes.formUnion(self.errors.filter { $0.extent == .app }.map { $0.code }) }
         for variant in self.variants {

@@ -32,13 +32,13 @@ import Testing
             }
         }
 
-        /// The next answer to `method` on `path` is lost on its way, by a gateway that gives up.
-        func loseAnswer(_ method: String, _ path: String) async throws {
-            try await self.emulator.control(
-                "POST", "faults",
-                [
-                    "method": JSONValue(method), "path": JSONValue(path), "status": 504, "afterwards": true,
-                ])
+        /// The next answer to `method` on `path` is lost on its way: by a gateway that gives up, or with the connection.
+        func loseAnswer(_ method: String, _ path: String, withConnection: Bool = false) async throws {
+            var fault: [(String, JSONValue)] = [
+                ("method", JSONValue(method)), ("path", JSONValue(path)), ("afterwards", true),
+            ]
+            if !withConnection { fault.append(("status", 504)) }
+            try await self.emulator.control("POST", "faults", .object(fault))
         }
     }
 
@@ -93,20 +93,27 @@ import Testing
         }
     }
 
-    @Test func callsWhoseAnswersAreLostAreDoneOnce() async throws {
+    @Test(arguments: [false, true])
+    func callsWhoseAnswersAreLostAreDoneOnce(withConnection: Bool) async throws {
         try await self.withSubject { subject in
             let client = subject.client
             let admin = try await subject.emulator.adminToken(client)
             let topic = Topic("news")
-            try await subject.loseAnswer("PUT", "/api/apps/*/topics/*")
+            try await subject.loseAnswer("PUT", "/api/apps/*/topics/*", withConnection: withConnection)
             #expect(try await client.createTopic(topic, token: admin) == .alreadyExisted)
-            try await subject.loseAnswer("POST", "/api/apps/*/topics/*/push/messages")
-            await #expect(throws: KiiError.self) {
+            let path = "/api/apps/*/topics/*/push/messages"
+            try await subject.loseAnswer("POST", path, withConnection: withConnection)
+            let error = await #expect(throws: (any Error).self) {
                 try await client.send(PushMessage(data: ["n": 1]), to: topic, token: admin)
+            }
+            if withConnection {
+                #expect((error as? TransportError)?.code == .connectionLost)
+            } else {
+                #expect((error as? KiiError)?.status == 504)
             }
             let messages = try await subject.emulator.control("GET", "messages")
             #expect(messages["messages"]?.array?.count == 1)
-            try await subject.loseAnswer("DELETE", "/api/apps/*/topics/*")
+            try await subject.loseAnswer("DELETE", "/api/apps/*/topics/*", withConnection: withConnection)
             try await client.deleteTopic(topic, token: admin)
             #expect(try await !client.topicExists(topic, token: admin))
         }

@@ -42,6 +42,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [("GET", 0.0), ("GET", 0.05), ("POST", 0.0), ("POST", 0.05)])
+    func aConnectionEndsWithoutAnAnswer(method: String, delay: Double) async throws {
+        try await withEmulator { client in
+            let path = "/api/apps/\(client.emulator.appID)/users"
+            let fault: JSONValue = ["disconnect": true, "delay": try #require(JSONValue(delay))]
+            #expect(try await client.control("POST", "faults", fault).status == 201)
+            let connection = try RawConnection(port: client.port)
+            let request = RawHTTP.request(method, path, [], method == "POST" ? "{}" : nil)
+            try connection.send(Array(request.replacing("Connection: close\r\n", with: "").utf8))
+            #expect(try connection.isClosedByPeer())
+            // The server goes on, and the next connection is answered.
+            _ = try await client.adminToken()
+        }
+    }
+
     @Test func aDelayIsKept() async throws {
         try await withEmulator { client in
             #expect(try await client.control("POST", "faults", ["delay": 0.2]).status == 201)

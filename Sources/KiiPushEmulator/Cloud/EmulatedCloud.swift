@@ -8,7 +8,8 @@ package struct EmulatedCloud: Sendable {
         /// Where the broker listens, for the endpoints that are handed out.
         package var brokerHost: String
         package var brokerPorts: BrokerPorts
-        /// Refuse what Kii's cloud lets pass: wrong app keys beside valid tokens, wrong second parts of Basic.
+        /// Refuse what Kii's cloud lets pass: app keys and secrets that are wrong where it does not look at them, and keys
+        /// in a message's data that it writes itself.
         package var isStrict: Bool
         /// `http://127.0.0.1:{port}/api`, for `Location`.
         package var baseURL: String
@@ -54,7 +55,8 @@ package struct EmulatedCloud: Sendable {
 
     /// What became of a request.
     package struct Reply: Sendable {
-        package var response: HTTPResponse
+        /// `nil` where the connection is closed without an answer; only a fault asks for it.
+        package var response: HTTPResponse?
         package var effects: Effects
     }
 
@@ -97,7 +99,7 @@ package struct EmulatedCloud: Sendable {
     package mutating func commit(_ effects: Effects) {
         if effects.isReset {
             self.faults = []
-            self.messages = MessageLog()
+            self.messages.removeAll()
             self.requestWindow = RequestWindow()
         }
         if let message = effects.message { self.messages.append(message) }
@@ -109,7 +111,7 @@ package struct EmulatedCloud: Sendable {
     package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
         self.effects = Effects()
         var delay = Duration.zero
-        let response: HTTPResponse
+        let response: HTTPResponse?
         do throws(KiiFailure) {
             response = try self.admit(request, now: now, delay: &delay)
         } catch {
@@ -128,23 +130,32 @@ package struct EmulatedCloud: Sendable {
         _ request: IncomingRequest,
         now: Timestamp,
         delay: inout Duration
-    ) throws(KiiFailure) -> HTTPResponse {
+    ) throws(KiiFailure) -> HTTPResponse? {
         guard !request.isBodyTooLarge else { throw .bodyTooLarge(limit: HTTPServer.maximumBodyBytes) }
         let target = try RequestTarget(parsing: request.target)
         guard target.path.first != "__kii" else { return try self.dispatch(request, target, now: now) }
         let fault = self.takeFault(method: request.meantMethod, path: target.path)
         delay = fault?.delay ?? .zero
-        if let fault, !fault.isAfterwards, let refusal = fault.refusal { throw refusal }
+        guard let fault, let answer = fault.answer else { return try self.carryOut(request, target, now: now) }
+        if fault.isAfterwards {
+            do throws(KiiFailure) {
+                _ = try self.carryOut(request, target, now: now)
+            } catch {
+                // A refusal is lost as any other answer; what was refused has no effects.
+                self.effects = Effects()
+            }
+        }
+        return answer.response
+    }
+
+    private mutating func carryOut(
+        _ request: IncomingRequest,
+        _ target: RequestTarget,
+        now: Timestamp
+    ) throws(KiiFailure) -> HTTPResponse {
         if let limit = self.app.requestLimit { try self.requestWindow.count(limit, now: now) }
         if self.app.isDisabled { throw .appDisabled }
-        guard let lost = fault?.refusal else { return try self.dispatch(request, target, now: now) }
-        do throws(KiiFailure) {
-            _ = try self.dispatch(request, target, now: now)
-        } catch {
-            // A refusal is lost as any other answer; what was refused has no effects.
-            self.effects = Effects()
-        }
-        return lost.response
+        return try self.dispatch(request, target, now: now)
     }
 
     private mutating func dispatch(
@@ -159,6 +170,7 @@ package struct EmulatedCloud: Sendable {
             method: request.meantMethod, path: path, app: self.appID)
         var call = CloudCall(request: request, target: target, parameters: parameters, now: now)
         call.caller = try self.authenticate(call, need: route.need)
+        if target.path.first == "__kii" { try route.checkQuery(target) }
         return try route.handler(&self, call)
     }
 }

@@ -2,6 +2,13 @@ import KiiPushCore
 
 /// A failure that the emulator was told to show: what the next requests of one kind are answered with.
 struct Fault: Sendable {
+    /// What a request gets in place of its answer.
+    enum Answer: Sendable {
+        case refusal(KiiFailure, retryAfter: Int?)
+        /// The connection is closed without one.
+        case disconnect
+    }
+
     /// What a list names it by.
     var id: String
     /// `nil` for every method.
@@ -9,9 +16,9 @@ struct Fault: Sendable {
     var path: PathPattern
     /// How many requests it still meets.
     var times: Int
-    /// What is answered; `nil` where the request is only delayed.
-    var refusal: KiiFailure?
-    /// Whether the request is carried out before it is refused: its answer is lost.
+    /// `nil` where the request is only delayed.
+    var answer: Answer?
+    /// Whether the request is carried out before that: its own answer is lost.
     var isAfterwards: Bool
     /// How long the answer is held back, after the request was carried out.
     var delay: Duration
@@ -31,70 +38,113 @@ struct Fault: Sendable {
         }
     }
 
-    /// Whether a request is met.
+    /// Whether a request is met. HEAD is GET without the content (RFC 9110 section 9.3.2), so a fault for GET is for it too.
     func meets(method: String, path: [String]) -> Bool {
-        (self.method == nil || self.method == method) && self.path.matches(path)
+        let isMeant = self.method == nil || self.method == method || (self.method == "GET" && method == "HEAD")
+        return isMeant && self.path.matches(path)
+    }
+}
+
+extension Fault.Answer {
+    /// `nil` where the connection is closed.
+    var response: HTTPResponse? {
+        switch self {
+        case .disconnect: return nil
+        case .refusal(var refusal, let retryAfter):
+            if let retryAfter {
+                // In both places where Kii's clients look for it.
+                refusal.context.append(("retryAfter", JSONValue(retryAfter)))
+                refusal.fields.append(HTTPField("Retry-After", "\(retryAfter)"))
+            }
+            return refusal.response
+        }
     }
 }
 
 extension Fault {
     /// The longest time for which a connection is kept waiting.
     private static let longestDelay = Duration.seconds(600)
+    /// The methods that a path of the cloud can have.
+    private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+    /// What describes an answer, and so means nothing without a status.
+    private static let answerMembers = ["errorCode", "message", "members", "retryAfter"]
 
     /// Reads a fault as `POST /__kii/faults` writes it.
     init(_ body: ControlBody, id: String) throws(KiiFailure) {
         try body.allow(
-            "method", "path", "times", "status", "errorCode", "message", "members", "retryAfter", "afterwards", "delay")
+            ["method", "path", "times", "status"] + Fault.answerMembers + ["afterwards", "disconnect", "delay"])
         let path = try body.text("path") ?? "/**"
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         guard segments.first == "", !segments.dropLast().contains("**") else {
             throw body.wrong("path", "has to start with a slash and may have ** at its end, as in /api/**")
         }
         self.id = id
-        self.method = try body.text("method").map { $0.uppercased() }
+        self.method = try Fault.method(body)
         self.path = PathPattern(text: path)
         self.times = try body.count("times") ?? 1
         self.isAfterwards = try body.bool("afterwards") ?? false
         self.delay = try body.duration("delay", from: .zero, to: Fault.longestDelay) ?? .zero
-        self.refusal = try Fault.refusal(body)
-        guard self.refusal != nil || self.delay > .zero else {
-            throw body.wrong("status", "or delay is needed")
+        self.answer = try Fault.answer(body, isLost: self.isAfterwards)
+        guard self.answer != nil || self.delay > .zero else {
+            throw body.wrong("status", "or disconnect, afterwards or delay is needed")
         }
     }
 
-    private static func refusal(_ body: ControlBody) throws(KiiFailure) -> KiiFailure? {
-        let code = try body.text("errorCode")
-        guard let status = try body.count("status", in: 400...599) else {
-            guard code == nil else { throw body.wrong("status", "is needed beside errorCode") }
-            return nil
+    private static func method(_ body: ControlBody) throws(KiiFailure) -> String? {
+        guard let method = try body.text("method")?.uppercased() else { return nil }
+        guard Fault.methods.contains(method) else {
+            throw body.wrong("method", "has to be one of \(Fault.methods.joined(separator: ", "))")
         }
+        return method
+    }
+
+    /// - Parameter isLost: whether the request is carried out first. An answer that is lost, with nothing in its place,
+    ///   is a connection that ends.
+    private static func answer(_ body: ControlBody, isLost: Bool) throws(KiiFailure) -> Answer? {
+        let disconnects = try body.bool("disconnect")
+        guard let status = try body.count("status", in: 400...599) else {
+            if let member = Fault.answerMembers.first(where: { body.has($0) }) {
+                throw body.wrong("status", "is needed beside \(member)")
+            }
+            return disconnects ?? isLost ? .disconnect : nil
+        }
+        guard disconnects != true else { throw body.wrong("disconnect", "leaves no answer to have a status") }
         let retryAfter = try body.count("retryAfter", in: 0...86_400)
         let members = try body.freeMembers("members")
         let written = retryAfter == nil ? ["errorCode", "message"] : ["errorCode", "message", "retryAfter"]
         for (name, _) in members where written.contains(name) {
             throw body.wrong("members", "holds \(name), which the answer has once already")
         }
-        var refusal = KiiFailure(
+        let refusal = KiiFailure(
             status: status,
-            errorCode: code ?? "UNDEFINED_ERROR",
+            errorCode: try body.text("errorCode") ?? (status == 429 ? "TOO_MANY_REQUESTS" : "UNDEFINED_ERROR"),
             message: try body.text("message") ?? "The emulator was told to answer so.",
             context: members
         )
-        if let seconds = retryAfter {
-            // In both places where Kii's clients look for it.
-            refusal.context.append(("retryAfter", JSONValue(seconds)))
-            refusal.fields.append(HTTPField("Retry-After", "\(seconds)"))
-        }
-        return refusal
+        return .refusal(refusal, retryAfter: retryAfter)
     }
 
-    /// One element of `GET /__kii/faults`.
+    /// One element of `GET /__kii/faults`: all that was set, and what stands for what was not.
     var json: JSONValue {
-        .compact([
+        var members: [(String, JSONValue)] = [
             ("id", JSONValue(self.id)), ("method", .optional(self.method)), ("path", JSONValue(self.path.text)),
-            ("times", JSONValue(self.times)), ("status", self.refusal.map { JSONValue($0.status) } ?? .null),
-            ("errorCode", .optional(self.refusal?.errorCode)), ("afterwards", JSONValue(self.isAfterwards)),
+            ("times", JSONValue(self.times)),
+        ]
+        var disconnects = false
+        switch self.answer {
+        case .refusal(let refusal, let retryAfter):
+            members += [
+                ("status", JSONValue(refusal.status)), ("errorCode", JSONValue(refusal.errorCode)),
+                ("message", JSONValue(refusal.message)), ("members", .object(refusal.context)),
+            ]
+            if let retryAfter { members.append(("retryAfter", JSONValue(retryAfter))) }
+        case .disconnect: disconnects = true
+        case nil: break
+        }
+        members += [
+            ("afterwards", JSONValue(self.isAfterwards)), ("disconnect", JSONValue(disconnects)),
             ("delay", .seconds(self.delay)),
-        ])
+        ]
+        return .compact(members)
     }
 }

@@ -10,7 +10,8 @@ final class Exchange: @unchecked Sendable {
         case reading
         case handling
         case waiting(SuspendedConnection)
-        case answered(HTTPResponse)
+        /// `nil`: the connection is closed without an answer.
+        case answered(HTTPResponse?)
     }
 
     private struct SuspendedConnection: @unchecked Sendable {
@@ -72,7 +73,7 @@ final class Exchange: @unchecked Sendable {
         return self.queueOrSuspend(connection)
     }
 
-    private func answer(_ response: HTTPResponse) {
+    private func answer(_ response: HTTPResponse?) {
         let suspended: SuspendedConnection? = self.progress.withLock { progress in
             switch progress {
             case .reading, .handling:
@@ -90,18 +91,20 @@ final class Exchange: @unchecked Sendable {
 
     private func queueOrSuspend(_ connection: OpaquePointer) -> MHD_Result {
         let suspended = SuspendedConnection(raw: connection)
-        let response: HTTPResponse? = self.progress.withLock { progress in
-            if case .answered(let response) = progress { return response }
+        let isAnswered = self.progress.withLock { progress in
+            if case .answered = progress { return true }
             // Under the lock, so that no answer can resume what is not suspended yet.
             MHD_suspend_connection(suspended.raw)
             progress = .waiting(suspended)
-            return nil
+            return false
         }
-        guard let response else { return .YES }
+        guard isAnswered, case .answered(let response) = self.progress.withLock({ $0 }) else { return .YES }
         return Exchange.queue(response, on: connection)
     }
 
-    private static func queue(_ answer: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
+    /// Without an answer libmicrohttpd is told to give the connection up: it closes it.
+    private static func queue(_ answer: HTTPResponse?, on connection: OpaquePointer) -> MHD_Result {
+        guard let answer else { return .NO }
         let response = answer.body.withUnsafeBytes { bytes in
             MHD_create_response_from_buffer(
                 bytes.count,

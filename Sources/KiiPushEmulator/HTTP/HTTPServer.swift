@@ -36,8 +36,9 @@ package struct IncomingRequest: Sendable {
 /// What answers requests.
 protocol RequestHandler: AnyObject, Sendable {
     /// Answers `request` by calling `reply` once, from any thread, now or later; the connection waits meanwhile and
-    /// no other request does. Runs on the thread of the server that took the request.
-    func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse) -> Void)
+    /// no other request does. `nil` closes the connection without an answer. Runs on the thread of the server that took
+    /// the request.
+    func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void)
 }
 
 /// HTTP/1.1 on the loopback interface, plain or with TLS, by libmicrohttpd with one thread on epoll.

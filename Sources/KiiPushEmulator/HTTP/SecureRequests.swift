@@ -8,7 +8,7 @@ package final class SecureRequests: RequestHandler {
         self.handler = handler
     }
 
-    package func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse) -> Void) {
+    package func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
         var request = request
         request.isSecure = true
         self.handler.handle(request, reply: reply)

@@ -71,6 +71,70 @@ import Testing
         #expect(kii.call("GET", "users/me", token: user.token).status == 200)
     }
 
+    @Test(arguments: [#"{"disconnect":true}"#, #"{"disconnect":true,"delay":0.25}"#])
+    func aConnectionIsClosedBeforeTheRequestIsCarriedOut(fault: String) throws {
+        var kii = CloudHarness()
+        let admin = try kii.admin()
+        #expect(kii.control("POST", "faults", try JSONValue(parsing: fault)).status == 201)
+        let lost = kii.call("PUT", "topics/x", token: admin)
+        #expect(lost.isUnanswered)
+        #expect(lost.effects.changes.isEmpty)
+        #expect((lost.effects.delay == .zero) == !fault.contains("delay"))
+        #expect(kii.call("PUT", "topics/x", token: admin).status == 204)
+    }
+
+    @Test(arguments: [#"{"afterwards":true}"#, #"{"disconnect":true,"afterwards":true}"#])
+    func aConnectionIsClosedAfterTheRequestWasCarriedOut(fault: String) throws {
+        var kii = CloudHarness()
+        let admin = try kii.admin()
+        let added = kii.control("POST", "faults", try JSONValue(parsing: fault))
+        #expect(added.json["disconnect"]?.bool == true && added.json["afterwards"]?.bool == true)
+        let lost = kii.call("PUT", "topics/x", token: admin)
+        #expect(lost.isUnanswered)
+        #expect(lost.effects.changes.count == 1)
+        expectRefusal(kii.call("PUT", "topics/x", token: admin), "409 TOPIC_ALREADY_EXISTS")
+    }
+
+    @Test func whatTheAppIsRefusedIsLostAsWell() throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        kii.control("PATCH", "app", ["disabled": true])
+        kii.control("POST", "faults", ["afterwards": true])
+        #expect(kii.call("GET", "users/me", token: user.token).isUnanswered)
+        expectRefusal(kii.call("GET", "users/me", token: user.token), "403 APP_DISABLED")
+    }
+
+    @Test func aFaultIsShownWithAllThatWasSet() {
+        var kii = CloudHarness()
+        let set: [(String, JSONValue)] = [
+            ("method", "PUT"), ("path", "/api/**"), ("times", 3), ("status", 503), ("errorCode", "LOCK_FAILED"),
+            ("message", "Busy."), ("members", ["lock": "user"]), ("retryAfter", 7), ("afterwards", true),
+            ("disconnect", false), ("delay", 0.25),
+        ]
+        let added = kii.control("POST", "faults", .object(set)).json
+        #expect(added.members?.map { $0.key } == ["id"] + set.map { $0.0 })
+        for (name, value) in set { #expect(added[name] == value, "\(name)") }
+        #expect(kii.control("GET", "faults").json["faults"] == JSONValue([added]))
+    }
+
+    @Test func aFaultForGetMeetsHeadAsWellAndNotTheOtherWayRound() throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        for (fault, request, isMet) in [("GET", "HEAD", true), ("HEAD", "HEAD", true), ("HEAD", "GET", false)] {
+            kii.control("POST", "faults", ["method": JSONValue(fault), "status": 500])
+            let status = kii.call(request, "users/me", token: user.token).status
+            #expect(status == (isMet ? 500 : 200), "\(fault) \(request)")
+            kii.control("DELETE", "faults")
+        }
+    }
+
+    @Test func tooManyRequestsAreCalledThat() throws {
+        var kii = CloudHarness()
+        let user = try kii.user()
+        kii.control("POST", "faults", ["status": 429])
+        expectRefusal(kii.call("GET", "users/me", token: user.token), "429 TOO_MANY_REQUESTS")
+    }
+
     @Test func aFaultMayOnlyDelay() throws {
         var kii = CloudHarness()
         let user = try kii.user()
@@ -103,6 +167,10 @@ import Testing
             #"{"status":500,"afterward":true}"#, #"{"status":500,"members":[]}"#,
             #"{"status":500,"path":"/api/**/topics"}"#, #"{"status":500,"members":{"errorCode":"X"}}"#,
             #"{"status":500,"members":{"message":"X"}}"#, #"{"status":500,"retryAfter":1,"members":{"retryAfter":2}}"#,
+            #"{"status":500,"method":"FETCH"}"#,
+            #"{"status":500,"disconnect":true}"#, #"{"disconnect":false}"#, #"{"afterwards":true,"disconnect":false}"#,
+            #"{"disconnect":"yes"}"#, #"{"disconnect":true,"retryAfter":1}"#, #"{"delay":1,"message":"Busy."}"#,
+            #"{"delay":1,"members":{"a":1}}"#, #"{"delay":1,"retryAfter":1}"#,
         ]
     )
     func whatIsNotAFaultIsRefused(body: String) throws {

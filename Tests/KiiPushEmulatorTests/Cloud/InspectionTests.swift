@@ -138,9 +138,42 @@ import Testing
         #expect(log.first?["sequence"]?.int64 == 1102)
         #expect(log.last?["sequence"]?.int64 == 2101)
         #expect(log.count == 1000)
-        // An answer that was lost tells nobody: the log starts anew with a reset.
+    }
+
+    @Test func aResetForgetsTheMessagesAndNotTheirNumbers() throws {
+        var world = try InspectionTests.world()
+        _ = InspectionTests.send(&world)
+        let last = try #require(
+            world.kii.control("GET", "messages").json["messages"]?.array?.last?["sequence"]?.int64)
         #expect(world.kii.control("POST", "reset").status == 204)
-        #expect(world.kii.control("GET", "messages").json["messages"]?.array?.isEmpty == true)
+        #expect(world.kii.control("GET", "messages").json == ["messages": []])
+        let user = try world.kii.user()
+        let message: JSONValue = ["data": ["n": 1], "mqtt": ["enabled": true]]
+        let path = "users/\(user.id)/push/messages"
+        let sent = world.kii.call("POST", path, token: user.token, type: "SendPushMessageRequest", message)
+        #expect(sent.status == 200)
+        // Who asked for what comes after the last one goes on asking so.
+        let next = world.kii.control("GET", "messages?after=\(last)").json["messages"]?.array
+        #expect(next?.map { $0["pushMessageID"] } == [sent.json["pushMessageID"]])
+        #expect(next?.first?["sequence"]?.int64 == last + 1)
+    }
+
+    @Test(
+        arguments: [
+            ("GET", "messages?before=1", "before"), ("GET", "messages?after=0&Limit=1", "Limit"),
+            ("GET", "messages/none?after=1", "after"), ("GET", "topics?scope=APP", "scope"),
+            ("GET", "faults?x", "x"), ("POST", "reset?only=messages", "only"),
+            ("PATCH", "app?disabled=true", "disabled"),
+        ]
+    )
+    func whatIsNoQueryItemIsRefused(method: String, path: String, name: String) throws {
+        var world = try InspectionTests.world()
+        let refused = world.kii.control(method, path)
+        expectRefusal(refused, "400 INVALID_INPUT_DATA")
+        #expect(refused.json["message"]?.string?.contains(" \(name) ") == true)
+        #expect(world.kii.control("GET", "topics").json["topics"]?.array?.isEmpty == false)
+        // It is not told to who may not ask.
+        expectRefusal(world.kii.send(method, "/__kii/\(path)", [], ""), "401 UNAUTHORIZED")
     }
 
     @Test func theLogIsBoundedInBytesToo() throws {

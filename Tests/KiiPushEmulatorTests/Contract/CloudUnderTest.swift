@@ -46,7 +46,8 @@ struct CloudInMemory: CloudUnderTest {
             harness.cloud.commit(reply.effects)
             return reply
         }
-        return CloudAnswer(response: reply.response, effects: reply.effects)
+        guard let response = reply.response else { throw RawHTTP.Failure(what: "closed without an answer") }
+        return CloudAnswer(response: response, effects: reply.effects)
     }
 }
 

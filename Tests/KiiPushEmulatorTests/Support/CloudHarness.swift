@@ -155,11 +155,15 @@ struct CloudHarness {
 
 /// An answer and its effects, ready to be looked at.
 struct Outcome {
+    /// With the status 0 and nothing else when there is none.
     let response: HTTPResponse
     let effects: EmulatedCloud.Effects
+    /// Whether the connection is closed without an answer.
+    let isUnanswered: Bool
 
     init(_ reply: EmulatedCloud.Reply) {
-        self.response = reply.response
+        self.response = reply.response ?? HTTPResponse(status: 0)
+        self.isUnanswered = reply.response == nil
         self.effects = reply.effects
     }
 

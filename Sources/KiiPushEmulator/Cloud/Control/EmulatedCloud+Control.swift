@@ -62,8 +62,8 @@ extension EmulatedCloud {
         return .json(200, nil, ["installationID": JSONValue(renewed.id), "mqttTopic": .optional(renewed.mqttTopic)])
     }
 
-    /// Forgets users, things, groups, tokens, installations, topics and buckets, the messages and the faults; the app
-    /// and its settings stay.
+    /// Forgets users, things, groups, tokens, installations, topics with their rights, buckets with their objects,
+    /// subscriptions, messages, faults and what a request limit has counted; the app and its settings stay.
     mutating func reset() -> HTTPResponse {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
         self.effects.isReset = true

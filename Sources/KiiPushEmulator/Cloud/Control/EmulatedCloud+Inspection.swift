@@ -12,7 +12,7 @@ extension Route {
             cloud.showSubscriptions()
         },
         Route("GET", "buckets", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.showBuckets() },
-        Route("GET", "messages", need: .administrator) { (cloud, call) throws(KiiFailure) in
+        Route("GET", "messages", need: .administrator, query: ["after", "limit"]) { (cloud, call) throws(KiiFailure) in
             try cloud.showMessages(call)
         },
         Route("GET", "messages/{id}", need: .administrator) { (cloud, call) throws(KiiFailure) in

@@ -20,6 +20,13 @@ struct MessageLog: Sendable {
 
     func message(id: String) -> LoggedMessage? { self.messages.first { $0.id == id } }
 
+    /// Lets go of all of them. The numbers go on, so that who asks for what came after one of them misses nothing.
+    mutating func removeAll() {
+        let lastSequence = self.lastSequence
+        self = MessageLog()
+        self.lastSequence = lastSequence
+    }
+
     /// Keeps `message` under the next number, and drops the oldest for as long as there are too many or too much.
     mutating func append(_ message: LoggedMessage) {
         self.lastSequence += 1
@@ -62,7 +69,7 @@ struct LoggedMessage: Sendable, Hashable {
     let renderings: [PushRendering]
     /// The installations that each network was to reach. What a real network makes of it is not known here.
     let deliveries: [PushNetwork: [String]]
-    /// Counts the messages of this start of the emulator, from 1.
+    /// Counts the messages of this start of the emulator, from 1; a reset does not begin anew.
     fileprivate(set) var sequence: Int64 = 0
 
     init(

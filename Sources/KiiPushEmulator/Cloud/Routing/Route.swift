@@ -19,6 +19,8 @@ struct Route: Sendable {
     let method: String
     let pattern: [Segment]
     let need: Need
+    /// The query items that a control has. Kii's own calls take others as well, and do not look at them.
+    let query: [String]
     let handler: Handler
 
     /// One segment of a pattern: a word, or `{name}` for anything but nothing.
@@ -27,9 +29,16 @@ struct Route: Sendable {
         case parameter(String)
     }
 
-    init(_ method: String, _ pattern: String, need: Need = .principal, _ handler: @escaping Handler) {
+    init(
+        _ method: String,
+        _ pattern: String,
+        need: Need = .principal,
+        query: [String] = [],
+        _ handler: @escaping Handler
+    ) {
         self.method = method
         self.need = need
+        self.query = query
         self.handler = handler
         self.pattern = pattern.split(separator: "/").map { segment in
             segment.hasPrefix("{") ? .parameter(String(segment.dropFirst().dropLast())) : .word(String(segment))
@@ -49,5 +58,12 @@ struct Route: Sendable {
         var parameters: [String: String] = [:]
         for case (.parameter(let name), let text) in zip(self.pattern, path) { parameters[name] = text }
         return parameters
+    }
+
+    /// - Throws: ``KiiFailure`` 400 when there is an item that is none of ``query``.
+    func checkQuery(_ target: RequestTarget) throws(KiiFailure) {
+        guard let unknown = target.query.keys.sorted().first(where: { !self.query.contains($0) }) else { return }
+        let known = self.query.isEmpty ? "there is none here" : "there is \(self.query.joined(separator: ", "))"
+        throw .invalidInput("The query item \(unknown) is not known; \(known).")
     }
 }
