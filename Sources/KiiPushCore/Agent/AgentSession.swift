@@ -54,7 +54,8 @@ final class AgentSession: Sendable {
             topicFilter: endpoint.mqttTopic,
             keepAlive: agent.configuration.keepAlive
         )
-        configuration.expectsSession = agent.enrolment.current?.hasSession ?? false
+        // One that was left with another topic is missed as well: what it holds will not arrive.
+        configuration.expectsSession = agent.enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
         let former = agent.enrolment.current?.formerInstallationIDs ?? []
         let identifiers = [endpoint.installationID] + former.filter { $0 != endpoint.installationID }
         (self.installations, self.link) = try await loop.run { [configuration] in
@@ -110,10 +111,10 @@ final class AgentSession: Sendable {
 
     /// Receives until cancelled, or until the cloud names another installation or topic.
     ///
+    /// - Parameter policy: what came before; the next session goes on with it.
     /// - Returns: the other endpoint; `nil` when the agent is to stop.
     /// - Throws: ``PushAgentError``; `CancellationError`.
-    func run(_ first: MQTTEndpoint, policy: ReconnectPolicy) async throws -> MQTTEndpoint? {
-        var policy = policy
+    func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         var endpoint = first
         var isFetched = false
         var cloudIsAskedFrom = MonotonicInstant.now()
@@ -146,17 +147,27 @@ final class AgentSession: Sendable {
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
             hub.emit(.disconnected(reason: end.reason, retryIn: decision.delay))
             try await Task.sleep(for: decision.delay)
-            guard refreshes, .now() >= cloudIsAskedFrom else { continue }
-            switch try await self.askForEndpoint() {
-            case .endpoint(let fetched):
-                isFetched = true
-                guard endpoint.isSamePlace(as: fetched) else { return self.moved(to: fetched) }
-                endpoint = fetched
-            case .failure(let failure):
-                // The broker is another server than the cloud: it is tried meanwhile.
-                if let retryAfter = failure.retryAfter { cloudIsAskedFrom = .now() + retryAfter }
-                hub.emit(.disconnected(reason: failure.reason, retryIn: .zero))
+            var reason = end.reason
+            var isAnswered = true
+            if refreshes, .now() >= cloudIsAskedFrom {
+                switch try await self.askForEndpoint() {
+                case .endpoint(let fetched):
+                    isFetched = true
+                    guard endpoint.isSamePlace(as: fetched) else { return self.moved(to: fetched) }
+                    let isSame = endpoint.isSameAccess(as: fetched)
+                    endpoint = fetched
+                    if !isSame { continue }
+                case .failure(let failure):
+                    // The broker is another server than the cloud: it is tried meanwhile.
+                    if let retryAfter = failure.retryAfter { cloudIsAskedFrom = .now() + retryAfter }
+                    reason = failure.reason
+                    isAnswered = false
+                }
             }
+            // What was refused a moment ago would be refused again.
+            let pause = decision.delay == .zero ? policy.nothingNew() : .zero
+            if !isAnswered || pause > .zero { hub.emit(.disconnected(reason: reason, retryIn: pause)) }
+            try await Task.sleep(for: pause)
         }
     }
 
@@ -329,6 +340,12 @@ extension MQTTEndpoint {
     /// Whether what arrives here arrives there: another topic, or another installation, is another MQTT session.
     fileprivate func isSamePlace(as other: MQTTEndpoint) -> Bool {
         self.installationID == other.installationID && self.mqttTopic == other.mqttTopic
+    }
+
+    /// Whether the broker would say the same to both, as long as nothing changes there.
+    fileprivate func isSameAccess(as other: MQTTEndpoint) -> Bool {
+        self.host == other.host && self.portTCP == other.portTCP && self.portSSL == other.portSSL
+            && self.username == other.username && self.password == other.password
     }
 }
 

@@ -17,6 +17,8 @@ struct AgentState: Sendable, Hashable {
     var endpointExpiresAt: Timestamp?
     /// Whether the broker has been asked to keep a session, so that its absence later on means a loss.
     var hasSession = false
+    /// Whether a session was left at the broker, with another topic or installation, and its loss has not been told yet.
+    var lostSession = false
 
     /// Whether both belong to one user or thing, so that the token of the one serves the other.
     func isOfSameOwner(as other: AgentState) -> Bool {
@@ -29,6 +31,21 @@ struct AgentState: Sendable, Hashable {
             self.formerInstallationIDs.append(id)
         }
         self.installationID = nil
+        self.leaveSession()
+    }
+
+    /// Notes that the broker's session is of no use any more: what it holds will not arrive.
+    mutating func leaveSession() {
+        self.lostSession = self.lostSession || self.hasSession
+        self.hasSession = false
+    }
+
+    /// Takes over what does not depend on the principal from the state of the agent's former one.
+    mutating func follow(_ former: AgentState) {
+        var former = former
+        former.leaveInstallation()
+        self.formerInstallationIDs = former.formerInstallationIDs
+        self.lostSession = former.lostSession
     }
 
     /// What may be told to anyone; `nil` while there is no installation or endpoint yet.
@@ -73,6 +90,7 @@ extension AgentState {
         self.installationID = json["installationID"]?.string
         self.formerInstallationIDs = json["formerInstallationIDs"]?.array?.compactMap(\.string) ?? []
         self.hasSession = json["hasSession"]?.bool ?? false
+        self.lostSession = json["lostSession"]?.bool ?? false
         self.endpoint = try json["endpoint"].map { value throws(AgentStateError) in try MQTTEndpoint(stored: value) }
         self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
     }
@@ -103,6 +121,7 @@ extension AgentState {
             members.append(("endpointExpiresAt", JSONValue(integerLiteral: end.millisecondsSinceEpoch)))
         }
         members.append(("hasSession", JSONValue(booleanLiteral: self.hasSession)))
+        if self.lostSession { members.append(("lostSession", true)) }
         return .object(members)
     }
 }

@@ -55,7 +55,9 @@ final class AgentStateStore: Sendable {
             if held.state?.principal == principal {
                 held.state?.token = token
             } else {
-                held.state = AgentState(appID: appID, account: account, principal: principal, token: token)
+                var next = AgentState(appID: appID, account: account, principal: principal, token: token)
+                if let former = held.state { next.follow(former) }
+                held.state = next
             }
             held.hasNewToken = true
         }

@@ -101,7 +101,10 @@ final class Enrolment: Sendable {
     ///
     /// If writing fails, all that is missed is the report of a session that the broker loses later on.
     func sessionOpened() {
-        self.store.updateOnLoop { $0.hasSession = true }
+        self.store.updateOnLoop { state in
+            state.hasSession = true
+            state.lostSession = false
+        }
     }
 
     /// Makes a call with the token, and once more with a new one if the cloud refuses the old.
@@ -133,7 +136,7 @@ extension Enrolment {
         let end = endpoint.timeToLive.map { self.client.now() + $0 }
         try await self.store.update { state in
             // Another topic is another MQTT session.
-            if state.endpoint?.mqttTopic != endpoint.mqttTopic { state.hasSession = false }
+            if state.endpoint?.mqttTopic != endpoint.mqttTopic { state.leaveSession() }
             state.endpoint = endpoint
             state.endpointExpiresAt = end
         }

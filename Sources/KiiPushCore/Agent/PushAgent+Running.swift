@@ -8,11 +8,12 @@ extension PushAgent {
     /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that, and messages of the
     ///   former installation that no handler has finished stay in the inbox. Default: no.
     /// - Returns: what the cloud knows the agent by.
-    /// - Throws: ``PushAgentError``; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now;
-    ///   `CancellationError`.
+    /// - Throws: ``PushAgentError``; ``KiiInputError`` for a subscription that can never be made, before anything is
+    ///   sent; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now; `CancellationError`.
     @discardableResult
     public func register(replacing: Bool = false) async throws -> Registration {
         try await self.exclusively {
+            try self.requireUsableSubscriptions()
             if replacing {
                 // Another process may be receiving with what is on file: nothing of that is given up before the lock
                 // is ours.
@@ -45,23 +46,24 @@ extension PushAgent {
     /// Receives until the task is cancelled: registers where needed, connects, subscribes, hands messages to the
     /// handler, and reconnects after every loss.
     ///
-    /// Temporary failures of cloud, broker and network are retried without end and told by ``events``. Cancellation
+    /// Temporary failures of cloud, broker and network are retried without end and told by ``events``, and so are
+    /// subscriptions that the cloud refuses, such as one to a topic that is not there yet. Cancellation
     /// stops gracefully: no more messages are taken, running handlers get
     /// ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the broker is told.
     ///
-    /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help. Returns normally
-    ///   when cancelled, and when the runtime is shut down meanwhile.
+    /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help; ``KiiInputError``
+    ///   for a subscription that can never be made, before anything is sent. Returns normally when cancelled, and when
+    ///   the runtime is shut down meanwhile.
     public func run() async throws {
         try await self.exclusively {
+            try self.requireUsableSubscriptions()
             let core = try await self.runtime.open()
             do {
                 for event in core.events { self.hub.emit(event) }
                 try self.enrolment.load()
                 var policy = ReconnectPolicy(configuration: self.reconnect)
                 let endpoint = try await self.enrol(&policy)
-                // Cancelled where this scope ends, if it is not done by then.
-                async let _: Void = self.keepSubscribed()
-                try await self.receive(at: endpoint, core, policy)
+                try await self.receive(at: endpoint, core, &policy)
             } catch is CancellationError {
                 // Being cancelled is how a run ends.
             } catch let error as TransportError where error.code == .shutDown {
@@ -73,14 +75,32 @@ extension PushAgent {
     }
 
     /// Receives as one installation after another; mostly there is only one.
-    private func receive(at first: MQTTEndpoint, _ core: PushRuntime.Core, _ policy: ReconnectPolicy) async throws {
+    private func receive(
+        at first: MQTTEndpoint, _ core: PushRuntime.Core, _ policy: inout ReconnectPolicy
+    ) async throws {
         var endpoint: MQTTEndpoint? = first
         while let current = endpoint {
-            let lock = try self.lockInstallation(current)
-            let session = try await AgentSession(agent: self, core: core, endpoint: current)
-            endpoint = try await session.run(current, policy: policy)
-            withExtendedLifetime(lock) {}
+            // Another installation may be another principal's, whom the cloud knows no subscription of. Cancelled where
+            // this scope ends, if it is not done by then.
+            async let _: Void = self.keepSubscribed()
+            endpoint = try await self.receiveAsInstallation(of: current, core, &policy)
         }
+    }
+
+    /// Receives on one topic after another of one installation.
+    ///
+    /// - Returns: the endpoint of another installation; `nil` when the agent is to stop.
+    private func receiveAsInstallation(
+        of first: MQTTEndpoint, _ core: PushRuntime.Core, _ policy: inout ReconnectPolicy
+    ) async throws -> MQTTEndpoint? {
+        let lock = try self.lockInstallation(first)
+        defer { withExtendedLifetime(lock) {} }
+        var endpoint: MQTTEndpoint? = first
+        while let current = endpoint, current.installationID == first.installationID {
+            let session = try await AgentSession(agent: self, core: core, endpoint: current)
+            endpoint = try await session.run(current, policy: &policy)
+        }
+        return endpoint
     }
 
     /// The endpoint, however long the cloud takes to give it.
@@ -97,39 +117,6 @@ extension PushAgent {
                 self.hub.emit(.disconnected(reason: failure.reason, retryIn: decision.delay))
                 try await Task.sleep(for: decision.delay)
             }
-        }
-    }
-
-    /// Sees to it that the cloud knows every subscription; one that it refuses for good is told and left.
-    private func keepSubscribed() async {
-        for target in self.configuration.subscriptions {
-            var policy = ReconnectPolicy(configuration: self.reconnect)
-            while !Task.isCancelled {
-                do {
-                    try await self.subscribe(to: target)
-                    self.hub.emit(.subscribed(target))
-                    break
-                } catch {
-                    if Task.isCancelled { return }
-                    guard let failure = TemporaryFailure(error) else {
-                        self.hub.emit(.subscriptionFailed(target, reason: "\(error)", retryIn: nil))
-                        break
-                    }
-                    let decision = policy.connectionEnded(
-                        .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter)
-                    self.hub.emit(
-                        .subscriptionFailed(target, reason: failure.reason, retryIn: decision.delay))
-                    // Cancellation is what the loop's condition looks at.
-                    try? await Task.sleep(for: decision.delay)
-                }
-            }
-        }
-    }
-
-    private func subscribe(to target: SubscriptionTarget) async throws {
-        _ = try await self.enrolment.authorized { token in
-            guard let principal = token.principal else { return }
-            try await self.client.subscribe(principal, to: target, token: token.token)
         }
     }
 

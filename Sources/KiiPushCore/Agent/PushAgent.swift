@@ -18,7 +18,7 @@ public final class PushAgent: Sendable {
         /// How the agent signs in.
         public var account: KiiAccount
         /// What is subscribed to, whenever the agent runs. What is not listed is left alone. Default: nothing; direct
-        /// pushes arrive without a subscription.
+        /// pushes arrive without a subscription. A topic that is not there yet is tried again until it is.
         public var subscriptions: [SubscriptionTarget]
         /// Whether the broker is spoken to over TLS. Default: yes.
         public var usesTLS: Bool
@@ -48,6 +48,7 @@ public final class PushAgent: Sendable {
     let receiver: any Receiver
     let hub = EventHub()
     let reconnect: ReconnectPolicy.Configuration
+    let subscriptionRetry: SubscriptionRetry
     private let isBusy = Locked(false)
 
     /// Makes an agent; nothing happens before ``register(replacing:)`` or ``run()``.
@@ -65,13 +66,15 @@ public final class PushAgent: Sendable {
         runtime: PushRuntime,
         configuration: Configuration,
         handler: some NotificationHandler,
-        reconnect: ReconnectPolicy.Configuration
+        reconnect: ReconnectPolicy.Configuration,
+        subscriptionRetry: SubscriptionRetry = .init()
     ) {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")
         self.runtime = runtime
         self.configuration = configuration
         self.receiver = HandlerReceiver(handler)
         self.reconnect = reconnect
+        self.subscriptionRetry = subscriptionRetry
         self.enrolment = Enrolment(
             client: runtime.client(for: configuration.app),
             account: configuration.account,

@@ -8,13 +8,16 @@ public enum PushEvent: Sendable {
     case connecting(host: String, port: Int, usesTLS: Bool)
     /// The broker has granted the subscription; from here on messages arrive.
     case connected(Connection)
-    /// The broker kept no session although it was asked to: messages sent meanwhile may be missing.
+    /// The broker has no session although it was asked to keep one, or the cloud replaced the installation or its topic
+    /// and what was sent before the new session began is gone: messages may be missing.
     case sessionLost
     /// The connection ended, or none came about; the next attempt is made after `retryIn`.
     case disconnected(reason: String, retryIn: Duration)
     /// The cloud confirmed the subscription.
     case subscribed(SubscriptionTarget)
-    /// A subscription could not be confirmed; it is tried again after `retryIn`, or given up when that is `nil`.
+    /// A subscription could not be confirmed; it is tried again after `retryIn`, or given up when that is `nil`: then the
+    /// agent cannot sign in any more, and says so itself. What the cloud refuses, such as a topic that is not there, is
+    /// tried again after 5 s and, while it goes on, after up to 5 min.
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
     /// The inbox cannot be written: nothing is acknowledged, so nothing is lost, until ``storageRecovered``.
     case storageFailed(reason: String)

@@ -1,8 +1,9 @@
 /// What the agents of one process share: one network thread, one inbox, one lock on the state directory.
 ///
 /// Any number of agents may run on one runtime; a gateway that receives for thousands of things has one. Creating a
-/// runtime starts its thread; the state directory is locked when the first agent registers or runs. Two processes
-/// cannot use one state directory at once.
+/// runtime starts its thread; the state directory is locked when the first agent runs, or opens its session at the
+/// broker while it registers, and stays so until ``shutdown()``. Two processes cannot receive with one state directory
+/// at once; what is on file (``PushAgent/registration()``) may be read meanwhile, and so may a token be got.
 public final class PushRuntime: Sendable {
     /// How a runtime stores and connects.
     public struct Configuration: Sendable {

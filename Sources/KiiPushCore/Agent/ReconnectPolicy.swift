@@ -4,7 +4,8 @@
 /// keepalive, the network gone) nobody else is likely to be coming, so the first retry is quick. When the other side
 /// closed, a whole fleet may have lost its broker, so the first retry is spread over ten seconds. From then on the
 /// delay follows decorrelated jitter, and only a connection that lasted forgets the past: a broker that accepts and
-/// kicks is not hammered.
+/// kicks is not hammered. Refused credentials were mostly replaced: the first time in a row the endpoint is fetched and
+/// tried without a delay.
 package struct ReconnectPolicy: Sendable {
     /// The numbers of the policy.
     package struct Configuration: Sendable, Hashable {
@@ -45,6 +46,8 @@ package struct ReconnectPolicy: Sendable {
 
     private let configuration: Configuration
     private var failures = 0
+    /// How often the credentials were refused since the last connection.
+    private var refusals = 0
     private var lastDelay: Duration?
 
     package init(configuration: Configuration = Configuration()) {
@@ -70,7 +73,13 @@ package struct ReconnectPolicy: Sendable {
             self.failures = 0
             self.lastDelay = nil
         }
+        if connectedFor != nil { self.refusals = 0 }
         self.failures += 1
+        if loss == .credentialsRefused {
+            self.refusals += 1
+            // Mostly they were replaced, and the cloud has the new ones.
+            if self.refusals == 1, retryAfter == nil { return Decision(delay: .zero, refreshesEndpoint: true) }
+        }
         let refreshes = loss == .credentialsRefused || self.failures % self.configuration.failuresBeforeRefresh == 0
         let delay: Duration
         if let retryAfter {
@@ -86,6 +95,13 @@ package struct ReconnectPolicy: Sendable {
             delay = self.decorrelatedDelay(jitter)
         }
         return Decision(delay: delay, refreshesEndpoint: refreshes)
+    }
+
+    /// The delay after an attempt that was to be made at once, when there is nothing new to try.
+    ///
+    /// - Parameter jitter: as in ``connectionEnded(_:connectedFor:retryAfter:jitter:)``.
+    package mutating func nothingNew(jitter: Double = .random(in: 0..<1)) -> Duration {
+        self.decorrelatedDelay(jitter)
     }
 
     private mutating func decorrelatedDelay(_ jitter: Double) -> Duration {

@@ -100,4 +100,41 @@ import Testing
             policy.connectionEnded(.credentialsRefused, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
                 .refreshesEndpoint)
     }
+
+    @Test func theFirstRefusalAfterAConnectionIsFollowedUpAtOnceAndTheNextOnesAreNot() {
+        var policy = ReconnectPolicy()
+        func refused() -> Duration {
+            policy.connectionEnded(.credentialsRefused, connectedFor: nil, jitter: 0.5).delay
+        }
+        #expect(refused() == .zero)
+        #expect(refused() >= .seconds(1))
+        _ = policy.connectionEnded(.attemptFailed, connectedFor: nil, jitter: 0.5)
+        #expect(refused() >= .seconds(1))
+        _ = policy.connectionEnded(.closedByPeer, connectedFor: .seconds(1), jitter: 0.5)
+        #expect(refused() == .zero)
+    }
+
+    @Test func anEndpointThatIsRefusedAndStaysTheSameIsWaitedFor() {
+        var policy = ReconnectPolicy()
+        _ = policy.connectionEnded(.credentialsRefused, connectedFor: nil, jitter: 0.5)
+        let delays = (0..<10).map { _ in policy.nothingNew(jitter: 0.99) }
+        #expect(delays.allSatisfy { (.seconds(1) ... .seconds(120)).contains($0) })
+        #expect(delays.last == .seconds(120))
+    }
+}
+
+/// The delays after a subscription was refused.
+@Suite struct SubscriptionRetryTests {
+    @Test func theDelayDoublesFromFiveSecondsToFiveMinutes() {
+        var retry = SubscriptionRetry()
+        let delays = (0..<8).map { _ in retry.refused(jitter: 0) * 2 }
+        #expect(delays == [5, 10, 20, 40, 80, 160, 300, 300].map { .seconds($0) })
+    }
+
+    @Test func aDelayIsAtLeastHalfAndNeverMore() {
+        for jitter in [0, 0.25, 0.999] {
+            var retry = SubscriptionRetry()
+            #expect((.milliseconds(2500) ... .seconds(5)).contains(retry.refused(jitter: jitter)))
+        }
+    }
 }

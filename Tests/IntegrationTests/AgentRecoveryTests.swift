@@ -1,0 +1,187 @@
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import Testing
+
+/// What an agent makes of another principal, another installation, another topic, and of topics that come late.
+@Suite(.timeLimit(.minutes(3))) struct AgentRecoveryTests {
+    private static let targets: [SubscriptionTarget] = [.topic(Topic("alerts")), .bucket(Bucket("readings"))]
+
+    private func agent(
+        _ emulator: Emulator, _ runtime: PushRuntime, _ handler: RecordingHandler = RecordingHandler(),
+        targets: [SubscriptionTarget] = [], baseDelay: Duration = .milliseconds(1)
+    ) -> PushAgent {
+        let account = KiiAccount.user(name: "alice", password: "pass word", createsIfMissing: true)
+        var reconnect = ReconnectPolicy.Configuration()
+        // Every connection counts as a good one, so that only what follows a failure waits for the base delay.
+        reconnect.stableAfter = .zero
+        reconnect.firstDelayAfterPeerLoss = .milliseconds(1)
+        reconnect.baseDelay = baseDelay
+        reconnect.maximumDelay = baseDelay * 2
+        return PushAgent(
+            runtime: runtime,
+            configuration: PushAgent.Configuration(app: emulator.app, account: account, subscriptions: targets),
+            handler: handler, reconnect: reconnect,
+            subscriptionRetry: SubscriptionRetry(firstDelay: .milliseconds(10), maximumDelay: .milliseconds(20)))
+    }
+
+    private func createTopic(_ emulator: Emulator, _ client: KiiClient) async throws -> Secret {
+        let admin = try await emulator.adminToken(client)
+        try await client.createTopic(Topic("alerts"), token: admin)
+        return admin
+    }
+
+    /// Waits until the agent is known by another installation than `old`, and all that was lost by that is told.
+    ///
+    /// - Returns: whether the loss of the session was told before the new connection.
+    private func recovery(
+        _ events: AsyncStream<PushEvent>, from old: Registration, subscribing targets: [SubscriptionTarget]
+    ) async -> Bool {
+        var (isNew, isLost, isConnected) = (false, false, false)
+        var missing = Set(targets)
+        for await event in events {
+            switch event {
+            case .registered(let now): isNew = isNew || now.installationID != old.installationID
+            case .sessionLost: isLost = isNew && !isConnected
+            case .connected: isConnected = isNew
+            case .subscribed(let target): if isNew { missing.remove(target) }
+            default: break
+            }
+            if isConnected, missing.isEmpty { break }
+        }
+        return isLost
+    }
+
+    @Test func anAgentThatBecomesAnotherPrincipalSubscribesAgain() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let handler = RecordingHandler()
+            let agent = self.agent(emulator, runtime, handler, targets: Self.targets)
+            _ = try await self.createTopic(emulator, agent.client)
+            let first = try await agent.register()
+            let before = agent.events
+            let events = agent.events
+            let call = try await whileRunning(agent) {
+                _ = await firstEvent(before) { if case .subscribed(Self.targets[1]) = $0 { true } else { false } }
+                try await emulator.control("POST", "reset")
+                let admin = try await self.createTopic(emulator, agent.client)
+                #expect(await self.recovery(events, from: first, subscribing: Self.targets))
+                _ = try await agent.client.send(PushMessage(data: ["n": 1]), to: Topic("alerts"), token: admin)
+                return await handler.next(1).first
+            }
+            #expect(call?.message.rawPayload["n"]?.int64 == 1)
+            #expect(try agent.registration()?.principal != first.principal)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func anAgentWhoseInstallationWasDeletedSubscribesAgain() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime, targets: Self.targets)
+            let admin = try await self.createTopic(emulator, agent.client)
+            let first = try await agent.register()
+            let before = agent.events
+            let events = agent.events
+            try await whileRunning(agent) {
+                _ = await firstEvent(before) { if case .subscribed(Self.targets[1]) = $0 { true } else { false } }
+                try await agent.client.deleteInstallation(.id(first.installationID), token: admin)
+                #expect(await self.recovery(events, from: first, subscribing: Self.targets))
+            }
+            #expect(try agent.registration()?.principal == first.principal)
+            await runtime.shutdown()
+        }
+    }
+
+    /// Waits for the next connection, and says whether the loss of a session was told before it.
+    private func isLost(_ events: AsyncStream<PushEvent>, beforeConnecting count: Int = 1) async -> Bool {
+        var (isLost, connections) = (false, 0)
+        for await event in events {
+            if case .sessionLost = event { isLost = true }
+            if case .connected = event { connections += 1 }
+            if connections == count { break }
+        }
+        return isLost
+    }
+
+    // The base delay is longer than the test may last: nothing may wait for it.
+    @Test func anotherTopicIsFollowedAtOnceAndTheLossIsTold() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime, baseDelay: .seconds(600))
+            let installationID = try await agent.register().installationID
+            let before = agent.events
+            let events = agent.events
+            try await whileRunning(agent) {
+                #expect(await !self.isLost(before))
+                try await emulator.control("POST", "installations/\(installationID)/rotate")
+                #expect(await self.isLost(events, beforeConnecting: 2))
+            }
+            // And once only.
+            let later = agent.events
+            try await whileRunning(agent) { #expect(await !self.isLost(later)) }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func whatWasSentToAnotherTopicMeanwhileIsMissed(isRegisteredFirst: Bool) async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime)
+            let installationID = try await agent.register().installationID
+            try await emulator.control("POST", "installations/\(installationID)/rotate")
+            let events = agent.events
+            if isRegisteredFirst {
+                try await agent.register()
+                #expect(await self.isLost(events))
+            } else {
+                try await whileRunning(agent) { #expect(await self.isLost(events)) }
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func aTopicThatComesLateIsSubscribedToAndHoldsNothingUp() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime, targets: Self.targets)
+            let events = agent.events
+            let later = agent.events
+            try await whileRunning(agent) {
+                var delay: Duration?
+                for await event in events {
+                    if case .subscriptionFailed(_, _, let retryIn) = event { delay = retryIn }
+                    if case .subscribed(let target) = event {
+                        #expect(target == Self.targets[1])
+                        break
+                    }
+                }
+                #expect(delay != nil)
+                _ = try await self.createTopic(emulator, agent.client)
+                _ = await firstEvent(later) { if case .subscribed(Self.targets[0]) = $0 { true } else { false } }
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test(
+        arguments: [
+            .topic(Topic("bad topic")), .topic(Topic("alerts", in: .user(""))), .bucket(Bucket("")),
+            .bucket(Bucket("readings", in: .thing(".."))),
+        ] as [SubscriptionTarget])
+    func aSubscriptionThatCannotBeMadeIsRefusedBeforeAnythingIsSent(target: SubscriptionTarget) async throws {
+        try await withTemporaryDirectory { directory in
+            let runtime = try PushRuntime(configuration: .init(stateDirectory: "\(directory)/agent"))
+            // Nobody listens there: what is sent fails in another way, or is tried without end.
+            let app = KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api")
+            let agent = PushAgent(
+                runtime: runtime,
+                configuration: .init(app: app, account: .pseudoUser, subscriptions: [target]),
+                handler: RecordingHandler())
+            await #expect(throws: KiiInputError.self) { try await agent.register() }
+            await #expect(throws: KiiInputError.self) { try await agent.run() }
+            await runtime.shutdown()
+        }
+    }
+}
