@@ -2,7 +2,7 @@ import KiiPushCore
 import Testing
 
 /// What the commands advise after a failure: nothing that costs more than the failure did.
-@Suite(.timeLimit(.minutes(3))) struct AdviceTests {
+@Suite(.timeLimit(.minutes(15))) struct AdviceTests {
     @Test func nothingIsThrownAwayForAPrincipalThatIsOnlyDisabled() async throws {
         let session = try EmulatorSession()
         try session.succeed("register")

@@ -7,7 +7,7 @@ import Testing
 
 /// A message that the broker delivered is handled, however often the process is killed.
 @Suite(.serialized) struct KillTests {
-    @Test(.timeLimit(.minutes(5)), arguments: [("file", 2000, 20), ("memory", 500, 5)])
+    @Test(.timeLimit(.minutes(15)), arguments: [("file", 2000, 20), ("memory", 500, 5)])
     func nothingIsLostToKill9(inbox: String, messages: Int, kills: Int) async throws {
         try await withEmulator { emulator, directory in
             let agent = CountingProcess(emulator: emulator, directory: directory, inbox: inbox)

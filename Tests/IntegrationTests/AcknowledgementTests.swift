@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// When an acknowledgement leaves, and what a redelivery is taken for.
-@Suite(.timeLimit(.minutes(3))) struct AcknowledgementTests {
+@Suite(.timeLimit(.minutes(15))) struct AcknowledgementTests {
     private static let quick: ReconnectPolicy.Configuration = {
         var configuration = ReconnectPolicy.Configuration()
         configuration.baseDelay = .milliseconds(1)

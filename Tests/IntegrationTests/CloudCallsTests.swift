@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Calls of the client over a real connection to a real emulator.
-@Suite(.timeLimit(.minutes(3))) struct CloudCallsTests {
+@Suite(.timeLimit(.minutes(15))) struct CloudCallsTests {
     /// A client, its app's administrator and a user.
     private struct Cast {
         var client: KiiClient

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What happens between a connection, the store and a handler when one of them does not do as the others expect.
-@Suite(.timeLimit(.minutes(3))) struct ConnectionFaultTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionFaultTests {
     private static let quick: ReconnectPolicy.Configuration = {
         var configuration = ReconnectPolicy.Configuration()
         configuration.baseDelay = .milliseconds(1)

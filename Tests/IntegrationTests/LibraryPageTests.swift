@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The page about the library shows a program that is built, and the program does what it says.
-@Suite(.timeLimit(.minutes(3))) struct LibraryPageTests {
+@Suite(.timeLimit(.minutes(15))) struct LibraryPageTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

@@ -81,7 +81,7 @@ import Testing
         #expect(try String(contentsOf: source, encoding: .utf8).split(separator: "\n").count < 60)
     }
 
-    @Test(.timeLimit(.minutes(1))) func thePushMadeByHandArrives() async throws {
+    @Test(.timeLimit(.minutes(15))) func thePushMadeByHandArrives() async throws {
         try await self.withPublishedEmulator { emulator, directory in
             let output = try await self.run(try self.block("run: by hand"), beside: emulator, in: directory)
             let payload = try #require(output.split(separator: "\n").last)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func theCommandsShowAPushAndItsVerdict() async throws {
+    @Test(.timeLimit(.minutes(15))) func theCommandsShowAPushAndItsVerdict() async throws {
         try await self.withPublishedEmulator { emulator, directory in
             let output = try await self.run(try self.block("run: command line"), beside: emulator, in: directory)
             #expect(output.contains("--> push-to-user"))
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func theExampleReceives() async throws {
+    @Test(.timeLimit(.minutes(15))) func theExampleReceives() async throws {
         try await self.withPublishedEmulator { emulator, directory in
             let runtime = try emulator.runtime("\(directory)/sender")
             let client = runtime.client(for: emulator.app)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Sessions and repeated calls against a cloud whose answers get lost and whose tokens end.
-@Suite(.timeLimit(.minutes(3))) struct SessionTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionTests {
     /// A client whose clock can be put forward, so that its tokens are about to end.
     private struct Subject {
         let emulator: Emulator

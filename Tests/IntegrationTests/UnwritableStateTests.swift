@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// An agent whose own file cannot be written, as on a full disk, goes on with what it has in memory.
-@Suite(.timeLimit(.minutes(3))) struct UnwritableStateTests {
+@Suite(.timeLimit(.minutes(15))) struct UnwritableStateTests {
     /// The agent's file; a directory in the place of the file that is to replace it keeps it from being written.
     private struct StateFile {
         let path: String

@@ -8,7 +8,7 @@ import Testing
 ///
 /// The facts are from the sources of Kii's C clients (ebisu, KiiThingSDK), of its Go client, and from the curl samples of
 /// its guide; the words are not.
-@Suite(.timeLimit(.minutes(3))) struct ClientShapesTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientShapesTests {
     /// A client's way of writing a request.
     private struct Client {
         let emulator: EmulatorClient

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import Testing
 
 /// The controls over the socket: what they do to connections, credentials and the stored state.
-@Suite(.timeLimit(.minutes(3))) struct ControlHTTPTests {
+@Suite(.timeLimit(.minutes(15))) struct ControlHTTPTests {
     @Test func theDocumentedCommandsWork() async throws {
         let directory = try TemporaryDirectory()
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import Testing
 
 /// What Kii's clients send and a strict server would refuse, byte by byte over the socket.
-@Suite(.timeLimit(.minutes(3))) struct TrapTests {
+@Suite(.timeLimit(.minutes(15))) struct TrapTests {
     /// An emulator, a pseudo user and what its requests begin with.
     private struct World {
         let client: EmulatorClient

@@ -55,7 +55,7 @@ private final class HoldingStore: DeliveryStore {
         while self.threadCount(name) > 0 { await Task.yield() }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func aShutdownDoesNotWaitForAHandler() async {
         let name = "kd-busy"
         let started = Journal<Int>()
@@ -77,7 +77,7 @@ private final class HoldingStore: DeliveryStore {
         #expect(fixture.store.changes.entries == [])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func aHandlerMayShutItsOwnRunnerDown() async {
         let box = Locked<DeliveryRunner?>(nil)
         let done = Journal<Int>()
@@ -145,7 +145,7 @@ private final class HoldingStore: DeliveryStore {
 
     /// The clock stands still, so this ends by the runner's being idle or not at all. What the runner reads from its
     /// store at the start may still be under way.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func anIdleRunnerDrainsWithoutWaitingForTheDeadline() async {
         let fixture = RunnerFixture(ClosureHandler { _, _, _ in })
         #expect(await fixture.runner.drain(until: fixture.clock.now + .seconds(1)))

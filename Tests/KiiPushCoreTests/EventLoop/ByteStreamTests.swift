@@ -3,7 +3,7 @@ import Foundation
 import KiiPushCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ByteStreamTests {
+@Suite(.timeLimit(.minutes(15))) struct ByteStreamTests {
     let loop: EventLoop
 
     init() throws { self.loop = try EventLoop() }

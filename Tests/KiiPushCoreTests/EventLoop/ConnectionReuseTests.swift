@@ -3,7 +3,7 @@ import KiiPushCore
 import Testing
 
 /// What becomes of requests on a connection that was kept from an earlier one.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionReuseTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionReuseTests {
     let loop: EventLoop
 
     init() throws { self.loop = try EventLoop() }

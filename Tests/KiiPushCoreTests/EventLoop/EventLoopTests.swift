@@ -3,7 +3,7 @@ import KiiPushCore
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(15))) struct EventLoopTests {
     let loop: EventLoop
 
     init() throws { self.loop = try EventLoop() }

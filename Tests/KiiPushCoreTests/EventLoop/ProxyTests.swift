@@ -3,7 +3,7 @@ import Glibc
 import KiiPushCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ProxyTests {
+@Suite(.timeLimit(.minutes(15))) struct ProxyTests {
     /// An HTTP proxy that tunnels to `target` whatever it was asked for, if `password` was given.
     private func tunnel(
         to target: UInt16, password: String? = nil, heads: Locked<[String]>

@@ -2,7 +2,7 @@ import Foundation
 import KiiPushCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+@Suite(.timeLimit(.minutes(15))) struct TLSTests {
     let authority: TestAuthority
 
     init() throws { self.authority = try TestAuthority() }

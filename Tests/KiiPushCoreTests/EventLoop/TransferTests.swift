@@ -2,7 +2,7 @@ import Foundation
 import KiiPushCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct TransferTests {
+@Suite(.timeLimit(.minutes(15))) struct TransferTests {
     let loop: EventLoop
 
     init() throws { self.loop = try EventLoop() }

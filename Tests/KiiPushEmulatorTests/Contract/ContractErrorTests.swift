@@ -4,7 +4,7 @@ import KiiPushEmulator
 import Testing
 
 /// Each row of the error table, from a running emulator: as raw HTTP, and as what ``KiiClient`` makes of it.
-@Suite(.timeLimit(.minutes(3))) struct ContractErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct ContractErrorTests {
     @Test func everyErrorReachesTheClientWithItsFacts() async throws {
         try await withEmulator { client in
             let loop = try EventLoop()
