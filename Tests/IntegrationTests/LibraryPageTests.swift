@@ -36,9 +36,10 @@ import Testing
             #expect(result.status == 0, "\(result.errors)")
             let lines = result.output.split(separator: "\n").map { String($0) }
             #expect(lines.filter { $0.hasPrefix("handling pushToApp") }.count == 4, "\(lines)")
+            // "connected to" may be missing: what the broker kept comes before SUBACK, and all may be done by then.
             for line in [
                 "to be stored: a token that ends ", "topic dinner", "installations 1", "asked once:",
-                "may subscribe:", "nothing was sent: ", "sent ", "the lamp receives at ", "connected to ",
+                "may subscribe:", "nothing was sent: ", "sent ", "the lamp receives at ",
                 "handling pushToUser Dinner is ready",
             ] {
                 #expect(lines.contains { $0.hasPrefix(line) }, "\(line) is not among \(lines)")
