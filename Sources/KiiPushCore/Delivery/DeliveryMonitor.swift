@@ -3,10 +3,10 @@ import Glibc
 /// One lock around one value, and two conditions to wait for: work for the threads, and time for the timer.
 ///
 /// As with ``Locked``: compute under the lock, act after it.
-final class DeliveryMonitor<State>: @unchecked Sendable {
+final class DeliveryMonitor<State: Sendable>: @unchecked Sendable {
     // Proof for @unchecked Sendable: `state` is touched in `withLock` and `wait` alone, with `mutex` held. (Waiting
-    // gives the mutex up inside pthread_cond_wait only, between two runs of the body.) The pointers never change, and
-    // what they point to is pthread's.
+    // gives the mutex up inside pthread_cond_wait only, between two runs of the body.) What a body takes out of it is
+    // Sendable, as all of `State` is. The pointers never change, and what they point to is pthread's.
     private var state: State
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let conditions: UnsafeMutablePointer<pthread_cond_t>
@@ -23,7 +23,7 @@ final class DeliveryMonitor<State>: @unchecked Sendable {
         case sleep(until: MonotonicInstant?)
     }
 
-    init(_ initial: sending State) {
+    init(_ initial: State) {
         self.state = initial
         self.mutex = .allocate(capacity: 1)
         self.conditions = .allocate(capacity: 2)

@@ -2,34 +2,21 @@ import CMicroHTTPD
 import Glibc
 import KiiPushCore
 
-/// One request and its answer, from the request line to the last byte.
-final class Exchange: @unchecked Sendable {
-    // Proof for @unchecked Sendable: `target` is constant; the other variables are touched on the server's only thread; `progress` has its lock, and another thread uses the connection in it only while the connection is
-    // suspended, when libmicrohttpd neither uses nor frees it.
-    private enum Progress {
-        case reading
-        case handling
-        case waiting(SuspendedConnection)
-        /// `nil`: the connection is closed without an answer.
-        case answered(HTTPResponse?)
-    }
-
-    private struct SuspendedConnection: @unchecked Sendable {
-        // Proof for @unchecked Sendable: the proof of Exchange.
-        let raw: OpaquePointer
-    }
-
+/// One request and its answer, from the request line to the last byte. On the server's thread alone.
+final class Exchange {
     private let target: String
     private var head: IncomingRequest?
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// Whether the handler was asked.
-    private(set) var wasHandled = false
-    private let progress = Locked(Progress.reading)
+    /// What the handler was asked for; `nil` until it was.
+    private var pending: PendingAnswer?
 
     init(target: String) {
         self.target = target
     }
+
+    /// Whether the handler was asked.
+    var wasHandled: Bool { self.pending != nil }
 
     /// libmicrohttpd's access handler: called with the head, with each piece of the body, at the body's end, and again
     /// after the connection was resumed.
@@ -60,46 +47,22 @@ final class Exchange: @unchecked Sendable {
             uploadSize.pointee = 0
             return .YES
         }
-        if case .answered(let response) = self.progress.withLock({ $0 }) {
-            return Exchange.queue(response, on: connection)
-        }
+        if let pending { return Exchange.send(pending, on: connection) }
         request.body = self.body
         request.isBodyTooLarge = self.isTooLarge
         self.body = []
-        self.progress.withLock { $0 = .handling }
-        self.wasHandled = true
+        let pending = PendingAnswer()
+        self.pending = pending
         unanswered.add()
-        handler.handle(request) { response in self.answer(response) }
-        return self.queueOrSuspend(connection)
+        handler.handle(request) { pending.give($0) }
+        return Exchange.send(pending, on: connection)
     }
 
-    private func answer(_ response: HTTPResponse?) {
-        let suspended: SuspendedConnection? = self.progress.withLock { progress in
-            switch progress {
-            case .reading, .handling:
-                progress = .answered(response)
-                return nil
-            case .waiting(let connection):
-                progress = .answered(response)
-                return connection
-            case .answered:
-                return nil
-            }
+    private static func send(_ pending: PendingAnswer, on connection: OpaquePointer) -> MHD_Result {
+        switch pending.take(orSuspend: connection) {
+        case .wait: .YES
+        case .answer(let response): Exchange.queue(response, on: connection)
         }
-        if let suspended { MHD_resume_connection(suspended.raw) }
-    }
-
-    private func queueOrSuspend(_ connection: OpaquePointer) -> MHD_Result {
-        let suspended = SuspendedConnection(raw: connection)
-        let isAnswered = self.progress.withLock { progress in
-            if case .answered = progress { return true }
-            // Under the lock, so that no answer can resume what is not suspended yet.
-            MHD_suspend_connection(suspended.raw)
-            progress = .waiting(suspended)
-            return false
-        }
-        guard isAnswered, case .answered(let response) = self.progress.withLock({ $0 }) else { return .YES }
-        return Exchange.queue(response, on: connection)
     }
 
     /// Without an answer libmicrohttpd is told to give the connection up: it closes it.

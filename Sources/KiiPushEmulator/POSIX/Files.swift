@@ -29,7 +29,9 @@ enum Files {
 
     /// A new directory of our own below `/tmp` (or `base`).
     static func makeTemporaryDirectory(in base: String = "/tmp") throws(EmulatorError) -> String {
-        var template = Array("\(base)/kii-push-emulator.XXXXXX".utf8CString)
+        // mkdtemp(3) wants six of them at the end, in whose place it puts a name that is free.
+        let placeholder = String(repeating: "X", count: 6)
+        var template = Array("\(base)/kii-push-emulator.\(placeholder)".utf8CString)
         guard mkdtemp(&template) != nil else { throw .system("make a temporary directory", errno) }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
