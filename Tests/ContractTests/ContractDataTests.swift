@@ -85,7 +85,8 @@ import Testing
         let known = Set(self.contract.errors.map { $0.code })
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
             let source = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-            for match in source.matches(of: /errorCode: "([A-Z0-9_]+)"/) {
+            let written = /(?:errorCode: |\b(?:principal|access|object)\((?:\d+, )?\s*)"([A-Z0-9_]+)"/
+            for match in source.matches(of: written) {
                 #expect(known.contains(String(match.output.1)), "\(name) \(match.output.1)")
             }
         }

@@ -4,39 +4,19 @@ import Testing
 
 /// When an acknowledgement leaves, and what a redelivery is taken for.
 @Suite(.timeLimit(.minutes(15))) struct AcknowledgementTests {
-    private static let quick: ReconnectPolicy.Configuration = {
-        var configuration = ReconnectPolicy.Configuration()
-        configuration.baseDelay = .milliseconds(1)
-        configuration.maximumDelay = .milliseconds(2)
-        return configuration
-    }()
-
-    private func publish(_ number: Int, packetID: UInt16, duplicate: Bool = false) -> MQTTPacket {
-        .publish(
-            MQTTPublish(
-                topic: "topic-1", payload: Array("{\"n\":\(number)}".utf8), qos: .atLeastOnce, duplicate: duplicate,
-                packetID: packetID))
-    }
-
-    private func agent(
-        _ runtime: PushRuntime,
-        _ configuration: PushAgent.Configuration,
-        _ handler: RecordingHandler
-    ) -> PushAgent {
-        PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: Self.quick)
-    }
-
     @Test func aMessageIsInTheFileBeforeItIsAcknowledged() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
             let handler = RecordingHandler()
-            try await whileRunning(self.agent(runtime, configuration, handler)) {
+            try await whileRunning(
+                PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            ) {
                 let stored = try await broker.play { broker in
                     let connection = try broker.accept()
                     try connection.open(sessionPresent: true)
                     var stored: [Int] = []
                     for number in 1...50 {
-                        try connection.send(self.publish(number, packetID: UInt16(number)))
+                        try connection.send(.message(number, packetID: UInt16(number)))
                         #expect(try connection.receiveAcknowledgements(1) == [UInt16(number)])
                         var access = Inbox.Configuration()
                         access.isReadOnly = true
@@ -54,13 +34,15 @@ import Testing
     @Test func acknowledgementsLeaveInTheOrderOfReception() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let handler = RecordingHandler()
-            try await whileRunning(self.agent(runtime, configuration, handler)) {
+            try await whileRunning(
+                PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            ) {
                 let order: [UInt16] = (1...200).map { UInt16($0 * 7 % 1009) }
                 let acknowledged = try await broker.play { broker in
                     let connection = try broker.accept()
                     try connection.open(sessionPresent: true)
                     for (index, identifier) in order.enumerated() {
-                        try connection.send(self.publish(index, packetID: identifier))
+                        try connection.send(.message(index, packetID: identifier))
                     }
                     return try connection.receiveAcknowledgements(order.count)
                 }
@@ -75,11 +57,13 @@ import Testing
     @Test func fortyEqualMessagesStayForty() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let handler = RecordingHandler()
-            try await whileRunning(self.agent(runtime, configuration, handler)) {
+            try await whileRunning(
+                PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            ) {
                 try await broker.play { broker in
                     let first = try broker.accept()
                     try first.open(sessionPresent: true)
-                    try first.send(self.publish(7, packetID: 1))
+                    try first.send(.message(7, packetID: 1))
                     // Received, stored and acknowledged; the broker goes away without having read that.
                     _ = try first.receiveAcknowledgements(1)
                 }
@@ -88,7 +72,7 @@ import Testing
                     try second.open(sessionPresent: true)
                     for identifier in 1...40 {
                         // mosquitto marks what was queued before a reconnect as duplicate, received or not.
-                        try second.send(self.publish(7, packetID: UInt16(identifier), duplicate: true))
+                        try second.send(.message(7, packetID: UInt16(identifier), duplicate: true))
                     }
                     #expect(try second.receiveAcknowledgements(40) == (1...40).map(UInt16.init))
                 }
@@ -100,7 +84,8 @@ import Testing
 
     @Test func aBrokerThatGrantsQoS0IsReportedAsSuch() async throws {
         try await withFakeBroker { broker, runtime, configuration in
-            let agent = self.agent(runtime, configuration, RecordingHandler())
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
             let events = agent.events
             try await whileRunning(agent) {
                 let connection = try await broker.play { broker in
@@ -108,7 +93,7 @@ import Testing
                     let connect = try connection.open(sessionPresent: false, granted: .atMostOnce)
                     #expect(connect.clientID == "topic-1")
                     #expect(!connect.cleanSession)
-                    return Kept(connection)
+                    return KeptConnection(connection)
                 }
                 var isLost = false
                 for await event in events {
@@ -126,7 +111,8 @@ import Testing
 
     @Test func whatIsNoPushIsKeptAsADeadLetterAndAcknowledged() async throws {
         try await withFakeBroker { broker, runtime, configuration in
-            let agent = self.agent(runtime, configuration, RecordingHandler())
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
             let events = agent.events
             try await whileRunning(agent) {
                 try await broker.play { broker in
@@ -156,12 +142,5 @@ import Testing
                 #expect(reasons[1...] == ["unexpectedTopic", "command", "oversized: 300000 bytes"])
             }
         }
-    }
-
-    /// Lets the test hold a connection that its script is done with.
-    private struct Kept: @unchecked Sendable {
-        // Proof: the script has ended when this is made, and nobody uses the connection afterwards.
-        private let connection: FakeConnection
-        init(_ connection: FakeConnection) { self.connection = connection }
     }
 }

@@ -83,16 +83,16 @@ import Testing
             let (held, hold) = AsyncStream<Void>.makeStream()
             try await whileRunning(agent) {
                 let connection = try await broker.play { broker in
-                    let connection = Unshared(try broker.accept())
-                    try connection.value.open(sessionPresent: true)
-                    try connection.value.deliver(1...1)
+                    let connection = KeptConnection(try broker.accept())
+                    try connection.connection.open(sessionPresent: true)
+                    try connection.connection.deliver(1...1)
                     return connection
                 }
                 // When one message is done, what arrives is delivered without a detour over the store.
                 _ = await firstEvent(events) { event in
                     if case .message(let message) = event, case .done = message.kind { true } else { false }
                 }
-                try await broker.play { _ in try connection.value.deliver(2...6) }
+                try await broker.play { _ in try connection.connection.deliver(2...6) }
                 for await _ in handler.held { break }
                 handler.answer(when: agent.events)
                 // The stop finds the network thread at work. Were it told before that thread has let go of the agent, the
@@ -145,11 +145,8 @@ import Testing
             let before = try await Emulator.start(settings)
             let runtime = try before.runtime("\(directory)/agent")
             let handler = RecordingHandler()
-            var quick = ReconnectPolicy.Configuration()
-            quick.maximumDelay = .milliseconds(50)
-            quick.baseDelay = .milliseconds(10)
             let agent = PushAgent(
-                runtime: runtime, configuration: self.configuration(before), handler: handler, reconnect: quick)
+                runtime: runtime, configuration: self.configuration(before), handler: handler, reconnect: .quick)
             let user = try await agent.register().principal.id
             let events = agent.events
             try await whileRunning(agent) { [settings] in
@@ -174,14 +171,6 @@ extension Sequence {
         for element in self { results.append(try await transform(element)) }
         return results
     }
-}
-
-/// Lets a connection go from one script to the next, which follow each other.
-private struct Unshared: @unchecked Sendable {
-    // Proof for @unchecked Sendable: the scripts that use the value do not run at the same time.
-    let value: FakeConnection
-
-    init(_ value: FakeConnection) { self.value = value }
 }
 
 extension FakeConnection {

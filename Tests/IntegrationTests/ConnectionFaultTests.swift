@@ -5,27 +5,6 @@ import Testing
 
 /// What happens between a connection, the store and a handler when one of them does not do as the others expect.
 @Suite(.timeLimit(.minutes(15))) struct ConnectionFaultTests {
-    private static let quick: ReconnectPolicy.Configuration = {
-        var configuration = ReconnectPolicy.Configuration()
-        configuration.baseDelay = .milliseconds(1)
-        configuration.maximumDelay = .milliseconds(2)
-        return configuration
-    }()
-
-    private func publish(_ payload: [UInt8], packetID: UInt16, duplicate: Bool = false) -> MQTTPacket {
-        .publish(
-            MQTTPublish(
-                topic: "topic-1", payload: payload, qos: .atLeastOnce, duplicate: duplicate, packetID: packetID))
-    }
-
-    private func agent(
-        _ runtime: PushRuntime,
-        _ configuration: PushAgent.Configuration,
-        _ handler: RecordingHandler
-    ) -> PushAgent {
-        PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: Self.quick)
-    }
-
     /// Without a file an acknowledgement waits for the handler, longer than some brokers wait for the acknowledgement.
     @Test func aMessageThatIsSentAgainWhileItsHandlerRunsHoldsUpNoAcknowledgement() async throws {
         try await withFakeBroker { broker, durable, configuration in
@@ -37,20 +16,20 @@ import Testing
                 if call.message.rawPayload["n"]?.int64 == 1 { release.wait() }
                 return .newData
             }
-            let agent = self.agent(runtime, configuration, handler)
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             let events = agent.events
             try await whileRunning(agent) {
                 let kept = try await broker.play { broker in
                     let connection = try broker.accept()
                     try connection.open(sessionPresent: true)
-                    try connection.send(self.publish(Array(#"{"n":1}"#.utf8), packetID: 1))
+                    try connection.send(.message(1, packetID: 1))
                     return KeptConnection(connection)
                 }
                 _ = await firstEvent(events) { if case .message = $0 { true } else { false } }
                 _ = try await broker.play { _ in
                     try kept.connection.send(
-                        self.publish(Array(#"{"n":1}"#.utf8), packetID: 1, duplicate: true),
-                        self.publish(Array(#"{"n":2}"#.utf8), packetID: 2))
+                        .message(1, packetID: 1, duplicate: true),
+                        .message(2, packetID: 2))
                 }
                 _ = await firstEvent(events) {
                     if case .message(let event) = $0 { event.messageID == 2 } else { false }
@@ -115,11 +94,13 @@ import Testing
             configuration.keepAlive = .milliseconds(100)
             let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
             let handler = RecordingHandler()
-            try await whileRunning(self.agent(runtime, configuration, handler)) {
+            try await whileRunning(
+                PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            ) {
                 let unproven = try await broker.play { broker in
                     let connection = try broker.accept()
                     try connection.open(sessionPresent: true)
-                    try connection.send(self.publish(Array(#"{"n":1}"#.utf8), packetID: 1))
+                    try connection.send(.message(1, packetID: 1))
                     _ = try connection.receiveAcknowledgements(1)
                     // Three more questions; the answer to the first proves, and the turns after it could have stored it.
                     for _ in 1...3 {
@@ -156,7 +137,9 @@ import Testing
                 }
             }
             let handler = RecordingHandler()
-            try await whileRunning(self.agent(runtime, configuration, handler)) {
+            try await whileRunning(
+                PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            ) {
                 #expect(Set(await handler.next(2).map(\.context.messageID)) == [1, 2])
             }
         }
@@ -182,11 +165,4 @@ import Testing
             withExtendedLifetime(connection) {}
         }
     }
-}
-
-/// Lets a test hold a connection between its scripts.
-private struct KeptConnection: @unchecked Sendable {
-    // Proof: one script has ended before the next begins, and nobody else uses the connection.
-    let connection: FakeConnection
-    init(_ connection: FakeConnection) { self.connection = connection }
 }

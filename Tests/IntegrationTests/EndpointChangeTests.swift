@@ -7,10 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct EndpointChangeTests {
     private func agent(_ emulator: Emulator, _ runtime: PushRuntime, _ handler: RecordingHandler) -> PushAgent {
         let configuration = PushAgent.Configuration(app: emulator.app, account: .pseudoUser)
-        var quick = ReconnectPolicy.Configuration()
-        quick.baseDelay = .milliseconds(1)
-        quick.maximumDelay = .milliseconds(2)
-        return PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: quick)
+        return PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
     }
 
     @Test func anAgentFollowsItsInstallationToAnotherTopic() async throws {

@@ -13,12 +13,9 @@ import Testing
         account: KiiAccount = .pseudoUser,
         handler: RecordingHandler = RecordingHandler()
     ) -> PushAgent {
-        var quick = ReconnectPolicy.Configuration()
-        quick.baseDelay = .milliseconds(5)
-        quick.maximumDelay = .milliseconds(50)
-        return PushAgent(
+        PushAgent(
             runtime: runtime, configuration: .init(app: emulator.app, account: account), handler: handler,
-            reconnect: quick)
+            reconnect: .quick)
     }
 
     @Test func registeringTwiceChangesNothing() async throws {

@@ -62,6 +62,16 @@ package func withEmulator<Result>(
     }
 }
 
+extension ReconnectPolicy.Configuration {
+    /// For tests whose broker goes away: an agent is back as soon as it can be.
+    package static let quick: ReconnectPolicy.Configuration = {
+        var configuration = ReconnectPolicy.Configuration()
+        configuration.baseDelay = .milliseconds(1)
+        configuration.maximumDelay = .milliseconds(20)
+        return configuration
+    }()
+}
+
 extension Emulator {
     package var app: KiiApp { KiiApp(appID: self.appID, appKey: self.appKey, baseURL: self.baseURL) }
 

@@ -157,3 +157,21 @@ package func withFakeBroker(
 ) async throws {
     try await withTemporaryDirectory { try await withFakeBroker(in: $0, body) }
 }
+
+/// A connection between two scripts, or after the last one.
+package struct KeptConnection: @unchecked Sendable {
+    // Proof for @unchecked Sendable: the scripts of a test follow one another, and it alone looks at the connection.
+    package let connection: FakeConnection
+
+    package init(_ connection: FakeConnection) { self.connection = connection }
+}
+
+extension MQTTPacket {
+    /// A push of `{"n": number}` at QoS 1, on the topic of ``withFakeBroker(in:_:)``.
+    package static func message(_ number: Int, packetID: UInt16, duplicate: Bool = false) -> MQTTPacket {
+        .publish(
+            MQTTPublish(
+                topic: "topic-1", payload: Array("{\"n\":\(number)}".utf8), qos: .atLeastOnce, duplicate: duplicate,
+                packetID: packetID))
+    }
+}

@@ -56,24 +56,38 @@ extension KiiFailure {
     }
 
     static func objectNotFound(_ object: ObjectReference, app: String) -> KiiFailure {
-        KiiFailure(
-            status: 404,
-            errorCode: "OBJECT_NOT_FOUND",
-            message: "The object was not found.",
-            context: KiiFailure.context(of: object.bucket, app: app) + [("objectID", JSONValue(object.id))]
-        )
+        .object(404, "OBJECT_NOT_FOUND", "The object was not found.", object, app)
     }
 
     static func objectBodyNotFound(_ object: ObjectReference, app: String) -> KiiFailure {
+        .object(404, "OBJECT_BODY_NOT_FOUND", "The object has no body.", object, app)
+    }
+
+    static func objectVersionIsStale(_ object: ObjectReference, app: String) -> KiiFailure {
+        let message = "The object was changed since the version that If-Match names."
+        return .object(409, "OBJECT_VERSION_IS_STALE", message, object, app)
+    }
+
+    static func objectExists(_ object: ObjectReference, app: String) -> KiiFailure {
+        .object(409, "OBJECT_ALREADY_EXISTS", "The object is there, and If-None-Match asks for a new one.", object, app)
+    }
+
+    private static func object(
+        _ status: Int,
+        _ errorCode: String,
+        _ message: String,
+        _ object: ObjectReference,
+        _ app: String
+    ) -> KiiFailure {
         KiiFailure(
-            status: 404,
-            errorCode: "OBJECT_BODY_NOT_FOUND",
-            message: "The object has no body.",
+            status: status,
+            errorCode: errorCode,
+            message: message,
             context: KiiFailure.context(of: object.bucket, app: app) + [("objectID", JSONValue(object.id))]
         )
     }
 
-    static func context(of bucket: Bucket, app: String) -> [(String, JSONValue)] {
+    private static func context(of bucket: Bucket, app: String) -> [(String, JSONValue)] {
         [("objectScope", bucket.scope.json(app: app)), ("bucketID", JSONValue(bucket.id))]
     }
 }

@@ -21,23 +21,3 @@ extension ObjectRecord {
     /// The version, as every answer about an object carries it.
     var entityTag: HTTPField { HTTPField("ETag", "\"\(self.version)\"") }
 }
-
-extension KiiFailure {
-    fileprivate static func objectVersionIsStale(_ object: ObjectReference, app: String) -> KiiFailure {
-        KiiFailure(
-            status: 409,
-            errorCode: "OBJECT_VERSION_IS_STALE",
-            message: "The object was changed since the version that If-Match names.",
-            context: KiiFailure.context(of: object.bucket, app: app) + [("objectID", JSONValue(object.id))]
-        )
-    }
-
-    static func objectExists(_ object: ObjectReference, app: String) -> KiiFailure {
-        KiiFailure(
-            status: 409,
-            errorCode: "OBJECT_ALREADY_EXISTS",
-            message: "The object is there, and If-None-Match asks for a new one.",
-            context: KiiFailure.context(of: object.bucket, app: app) + [("objectID", JSONValue(object.id))]
-        )
-    }
-}
