@@ -87,6 +87,18 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "Faults",
+            dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "CMicroHTTPD"],
+            path: "Tests/Faults",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "kii-push-faults",
+            dependencies: ["Faults"],
+            path: "Tests/FaultRunner",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour"],
@@ -94,7 +106,7 @@ let package = Package(
         ),
         .testTarget(
             name: "FaultTests",
-            dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent"],
+            dependencies: ["Faults", "TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent"],
             swiftSettings: settings
         ),
         .testTarget(name: "LayeringTests", swiftSettings: settings),

@@ -41,6 +41,8 @@ public final class Emulator: Sendable {
         public var refreshTokens: Bool
         /// When the broker writes sessions and queued messages to disk. Default ``BrokerPersistence/everyChange``.
         public var brokerPersistence: BrokerPersistence
+        /// The port that endpoints name in place of the broker's own: that of a proxy in front of it. Not for TLS.
+        package var advertisedMQTTPort: UInt16?
 
         /// Makes a configuration.
         public init(
@@ -147,6 +149,19 @@ public final class Emulator: Sendable {
         if let runtimeFile = self.runtimeFile { RuntimeFile.remove(runtimeFile, of: self.baseURL) }
         await self.parts.stop()
     }
+
+    /// Publishes bytes as they are, which no REST call would let pass, on the topic of one endpoint; `true` when the
+    /// broker has acknowledged them all.
+    package func publish(_ payloads: [[UInt8]], on topic: String) async -> Bool {
+        await withCheckedContinuation { continuation in
+            self.parts.publisher.publish(payloads.map { Publication(topic: topic, payload: $0) }) {
+                continuation.resume(returning: $0)
+            }
+        }
+    }
+
+    /// The configuration that mosquitto was started with, by which its process is found.
+    package var brokerConfigurationFile: String { self.parts.directory.brokerFiles.configuration }
 }
 
 extension Emulator {
@@ -270,7 +285,8 @@ extension Emulator {
             let settings = EmulatedCloud.Settings(
                 app: self.app,
                 brokerHost: "127.0.0.1",
-                brokerPorts: broker.ports,
+                brokerPorts: BrokerPorts(
+                    tcp: self.configuration.advertisedMQTTPort ?? broker.ports.tcp, tls: broker.ports.tls),
                 isStrict: self.configuration.strict,
                 baseURL: ports.baseURL,
                 httpsBaseURL: ports.httpsBaseURL

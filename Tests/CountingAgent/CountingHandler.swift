@@ -1,0 +1,52 @@
+import Glibc
+import KiiPushCore
+
+/// Counts, works, and fails or dies where the test wants it to.
+struct CountingHandler: RemoteNotificationHandler {
+    private let log: AppendedFile
+    private let work: ClosedRange<UInt64>
+    private let poison: Int64?
+    private let failsEvery: Int64?
+    private let slow: (every: Int64, microseconds: UInt64)?
+    private let seed: UInt64
+
+    init(log: AppendedFile, options: Options) {
+        self.log = log
+        let shortest = CountingHandler.variable("WORK_MIN_US") ?? 500
+        self.work = shortest...max(shortest, CountingHandler.variable("WORK_MAX_US") ?? 3000)
+        self.poison = options.number("poison").map(Int64.init)
+        self.failsEvery = options.number("fails").map(Int64.init)
+        self.slow = options.number("slow").map { (Int64($0), UInt64(options.number("slow-ms") ?? 0) * 1000) }
+        self.seed = UInt64(options.number("seed") ?? 1)
+    }
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage,
+        context: DeliveryContext,
+        fetchCompletionHandler completion: FetchCompletion
+    ) {
+        let number = message.rawPayload["n"]?.int64 ?? -1
+        self.log.append("began \(number) \(context.messageID)\n")
+        if number == self.poison { kill(getpid(), SIGKILL) }
+        // The work in whose middle the process is killed.
+        usleep(useconds_t(self.microseconds(number, context)))
+        if let every = self.failsEvery, number % every == 0, context.attempt == 1 {
+            completion(.failed)
+            return
+        }
+        self.log.append("ended \(number) \(context.messageID)\n")
+        completion(.newData)
+    }
+
+    /// As random as a hash: the same for the same seed and message, whatever ran before.
+    private func microseconds(_ number: Int64, _ context: DeliveryContext) -> UInt64 {
+        if let slow, number % slow.every == 0 { return slow.microseconds }
+        var mixed = self.seed &+ UInt64(bitPattern: context.messageID) &* 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ (mixed >> 31)) &* 0x94D0_49BB_1331_11EB
+        return self.work.lowerBound + (mixed >> 32) % (self.work.upperBound - self.work.lowerBound + 1)
+    }
+
+    private static func variable(_ name: String) -> UInt64? {
+        getenv(name).flatMap { UInt64(String(cString: $0)) }
+    }
+}

@@ -1,0 +1,39 @@
+import Faults
+import Glibc
+
+// Plays the scenarios and prints the table. `script/faults` builds and calls it.
+
+@main
+struct FaultRunner {
+    static func main() async {
+        ChildGroups.endWithInterrupts()
+        guard let options = RunnerOptions(CommandLine.arguments.dropFirst()) else {
+            complain(RunnerOptions.usage)
+            exit(64)
+        }
+        var table = OutcomeTable()
+        var problems: [String] = []
+        print("seed \(options.seed)")
+        for (scenario, kind) in options.runs {
+            let name = kind.map { "\(scenario.name), \($0.name)" } ?? scenario.name
+            complain("script/faults: \(name)")
+            do {
+                let outcome = try await scenario.run(with: kind, seed: options.seed)
+                table.add(outcome)
+                if kind == nil, !outcome.lost.isEmpty { problems.append("\(name): \(outcome.lost.count) lost") }
+                if kind == nil { problems += outcome.problems.map { "\(name): \($0)" } }
+            } catch {
+                problems.append("\(name): \(error)")
+            }
+        }
+        print(table.text)
+        for problem in problems { complain("script/faults: \(problem)") }
+        exit(problems.isEmpty ? 0 : 1)
+    }
+
+    private static func complain(_ text: String) {
+        let bytes = Array("\(text)\n".utf8)
+        // Nobody reads it, then nobody does.
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+}

@@ -1,0 +1,46 @@
+import Faults
+
+/// What the command line asks for.
+struct RunnerOptions {
+    static let usage = """
+        usage: script/faults [--quick] [--seed N] [--peer NAME=PROGRAM[,ARGUMENT...]]... [SCENARIO ...]
+        scenarios: \(Scenario.all(.full).map(\.name).joined(separator: " "))
+        """
+
+    private(set) var seed: UInt64 = 1
+    /// The scenarios in their order, each with the client that it is played with; ours where none is named.
+    private(set) var runs: [(Scenario, ReceiverKind?)] = []
+
+    /// `nil` when the arguments make no sense.
+    init?(_ arguments: some Sequence<String>) {
+        var size = Scenario.Size.full
+        var names: [String] = []
+        var peers: [ReceiverKind] = []
+        var rest = Array(arguments)[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--quick": size = .quick
+            case "--seed":
+                guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
+                self.seed = seed
+            case "--peer":
+                guard let peer = rest.popFirst().flatMap({ RunnerOptions.peer($0) }) else { return nil }
+                peers.append(peer)
+            default: names.append(argument)
+            }
+        }
+        let scenarios = Scenario.all(size)
+        guard names.allSatisfy({ name in scenarios.contains { $0.name == name } }) else { return nil }
+        let isWanted = { (scenario: Scenario) in names.isEmpty || names.contains(scenario.name) }
+        self.runs = scenarios.filter(isWanted).map { ($0, nil) }
+        for scenario in Scenario.forPeers(size).filter(isWanted) { self.runs += peers.map { (scenario, $0) } }
+    }
+
+    private static func peer(_ text: String) -> ReceiverKind? {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return nil }
+        let words = parts[1].split(separator: ",").map(String.init)
+        guard let program = words.first else { return nil }
+        return .peer(parts[0], program: program, arguments: Array(words.dropFirst()))
+    }
+}

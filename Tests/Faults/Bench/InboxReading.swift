@@ -1,0 +1,26 @@
+import KiiPushCore
+
+/// What the inbox of an agent holds, read from outside while it runs or after it was killed.
+struct InboxReading {
+    /// Dead letters, in the order of reception.
+    var deadLetters: [StoredRow] = []
+    /// Rows that no handler has finished and that are not given up.
+    var open: Int64 = 0
+
+    /// Reads the inbox below a state directory. An inbox that is not there (it is in memory) holds nothing.
+    init(state: String) throws {
+        var configuration = Inbox.Configuration()
+        configuration.isReadOnly = true
+        do throws(InboxError) {
+            let inbox = try Inbox(path: "\(state)/inbox.sqlite", configuration: configuration)
+            let counts = try inbox.currentCounts()
+            self.open = [RowState.waiting, .inHand, .retry, .presented].reduce(0) { $0 + counts[$1].rows }
+            self.deadLetters = try inbox.deadLetters(limit: 100_000)
+        } catch {
+            guard error.kind == .cannotOpen else { throw error }
+        }
+    }
+
+    /// The numbers of the dead letters that have one.
+    var deadNumbers: Set<Int> { Set(self.deadLetters.compactMap { $0.message.payload.messageNumber }) }
+}

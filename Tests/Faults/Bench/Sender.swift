@@ -1,0 +1,37 @@
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+
+/// The app's administrator, who sends direct pushes to one user over the REST API.
+struct Sender: Sendable {
+    private static let requestsAtOnce = 16
+
+    private let client: KiiClient
+    private let userID: String
+    private let token: Secret
+
+    init(emulator: Emulator, userID: String) async throws {
+        self.client = KiiClient(app: emulator.app, transport: try EventLoop())
+        self.userID = userID
+        self.token = try await emulator.adminToken(self.client)
+    }
+
+    /// Sends a push for each number; the ones that were answered with success, which the broker has acknowledged.
+    func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int> {
+        try await withThrowingTaskGroup(of: Int?.self) { group in
+            var accepted: Set<Int> = []
+            for (index, number) in numbers.enumerated() {
+                if index >= Sender.requestsAtOnce, let sent = try await group.next() ?? nil { accepted.insert(sent) }
+                group.addTask { await self.isAccepted(number) ? number : nil }
+            }
+            for try await case let sent? in group { accepted.insert(sent) }
+            return accepted
+        }
+    }
+
+    /// One push. A broker that is down is answered with 503, which means that nothing was promised.
+    private func isAccepted(_ number: Int) async -> Bool {
+        let message = PushMessage(data: ["n": JSONValue(number)])
+        return (try? await self.client.send(message, toUser: self.userID, token: self.token)) != nil
+    }
+}

@@ -1,0 +1,41 @@
+/// The one table: a row a scenario and receiver.
+package struct OutcomeTable {
+    private static let header = [
+        "scenario", "receiver", "messages", "faults", "lost", "lost by broker", "duplicated", "dead letters", "time",
+    ]
+
+    private var rows: [[String]] = []
+
+    package init() {}
+
+    package mutating func add(_ outcome: Outcome) {
+        self.rows.append([
+            outcome.scenario, outcome.receiver, "\(outcome.messages)", outcome.faults, "\(outcome.lost.count)",
+            "\(outcome.lostByBroker.count)", OutcomeTable.duplicates(outcome), "\(outcome.deadLetters)",
+            "\(OutcomeTable.seconds(outcome.duration)) s",
+        ])
+    }
+
+    /// As a table of Markdown.
+    package var text: String {
+        let rows = [OutcomeTable.header] + self.rows
+        let widths = OutcomeTable.header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        var lines = rows.map { row in
+            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: " | ")
+        }
+        lines.insert(widths.map { String(repeating: "-", count: $0) }.joined(separator: "-|-"), at: 1)
+        return lines.map { "| \($0) |" }.joined(separator: "\n")
+    }
+
+    private static func duplicates(_ outcome: Outcome) -> String {
+        let causes = DuplicateCause.allCases.compactMap { cause in
+            outcome.duplicates[cause].map { "\($0) (\(cause.rawValue))" }
+        }
+        return causes.isEmpty ? "0" : causes.joined(separator: ", ")
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        let tenths = (duration.components.seconds * 10) + duration.components.attoseconds / 100_000_000_000_000_000
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

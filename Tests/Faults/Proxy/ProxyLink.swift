@@ -1,0 +1,132 @@
+import Glibc
+import KiiPushCore
+
+/// One connection through the proxy: the receiver's socket, the broker's, and a flow each way. On the proxy's thread.
+final class ProxyLink {
+    let number: Int
+    private(set) var receiver: Int32
+    private(set) var broker: Int32
+    private var toBroker = Flow(.toBroker)
+    private var toReceiver = Flow(.toReceiver)
+    /// Whether one side has ended, so that the other is ended when all is sent.
+    private(set) var isEnding = false
+    private var lastIdentifier: UInt16 = 0
+    /// By the identifier that the receiver sees, what the broker calls it.
+    private var brokerIdentifiers: [UInt16: UInt16] = [:]
+
+    init(number: Int, receiver: Int32, broker: Int32) {
+        self.number = number
+        self.receiver = receiver
+        self.broker = broker
+    }
+
+    /// Lets what goes in these directions disappear from now on.
+    func swallow(_ directions: Set<Direction>) {
+        if directions.contains(.toBroker) { self.toBroker.isSwallowed = true }
+        if directions.contains(.toReceiver) { self.toReceiver.isSwallowed = true }
+    }
+
+    /// When something waits to be sent; `nil` when nothing does.
+    var due: MonotonicInstant? {
+        [self.toBroker.due, self.toReceiver.due].compactMap { $0 }.min()
+    }
+
+    /// Whether nothing is left to do.
+    var isOver: Bool {
+        self.isEnding && self.toBroker.isEmpty && self.toReceiver.isEmpty || self.receiver < 0 && self.broker < 0
+    }
+
+    /// Takes in what a socket has; `false` when the other side has to be reset at once.
+    func read(_ direction: Direction, _ rules: inout ProxyRules) -> Bool {
+        let source = direction == .toBroker ? self.receiver : self.broker
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(source, &buffer, buffer.count, 0)
+        if count < 0, errno == EAGAIN || errno == EINTR { return true }
+        guard count > 0 else { return self.ended(direction) || count == 0 }
+        let bytes = Array(buffer[..<count])
+        switch direction {
+        case .toBroker: return self.pass(bytes, &self.toBroker, &rules)
+        case .toReceiver: return self.pass(bytes, &self.toReceiver, &rules)
+        }
+    }
+
+    /// Sends what is due; `false` when a socket is broken.
+    func write(byteByByte: Bool) -> Bool {
+        let isSent = self.toBroker.send(to: self.broker, byteByByte: byteByByte)
+        return self.toReceiver.send(to: self.receiver, byteByByte: byteByByte) && isSent
+    }
+
+    /// Closes both sides.
+    func close(_ cut: Cut) {
+        for descriptor in [self.receiver, self.broker] where descriptor >= 0 {
+            if cut == .reset {
+                var option = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+            }
+            Glibc.close(descriptor)
+        }
+        self.receiver = -1
+        self.broker = -1
+    }
+
+    /// Passes the end of one side on, unless what comes from there disappears; then the other side learns nothing of
+    /// it, as when a cable is pulled. Returns whether it disappeared.
+    private func ended(_ direction: Direction) -> Bool {
+        switch direction {
+        case .toBroker where self.toBroker.isSwallowed:
+            Glibc.close(self.receiver)
+            self.receiver = -1
+            return true
+        case .toReceiver where self.toReceiver.isSwallowed:
+            Glibc.close(self.broker)
+            self.broker = -1
+            return true
+        default:
+            self.isEnding = true
+            return false
+        }
+    }
+
+    private func pass(_ bytes: [UInt8], _ flow: inout Flow, _ rules: inout ProxyRules) -> Bool {
+        let packets = flow.packets(from: bytes)
+        guard !flow.isSwallowed else { return true }
+        guard let packets else {
+            flow.enqueue(bytes[...], after: rules.plan.delay)
+            return true
+        }
+        for var packet in packets {
+            if rules.plan.renumbersPackets { self.renumber(&packet, flow.direction) }
+            let copies: Int
+            switch rules.action(packet.header.type, flow.direction) {
+            case nil: copies = 1
+            case .drop: copies = 0
+            case .duplicate: copies = 2
+            case .cutInstead(let cut):
+                rules.note(packet, flow.direction, self.number, copies: 0)
+                rules.cut = cut
+                return true
+            case .cutAfter(let cut):
+                rules.note(packet, flow.direction, self.number, copies: 1)
+                flow.enqueue(packet.bytes[...], after: .zero)
+                rules.cut = cut
+                return true
+            }
+            rules.note(packet, flow.direction, self.number, copies: copies)
+            for _ in 0..<copies { flow.enqueue(packet.bytes[...], after: rules.plan.delay) }
+        }
+        return true
+    }
+
+    private func renumber(_ packet: inout Flow.Packet, _ direction: Direction) {
+        guard let identifier = packet.packetID else { return }
+        switch (packet.header.type, direction) {
+        case (.publish, .toReceiver):
+            self.lastIdentifier = self.lastIdentifier == .max ? 1 : self.lastIdentifier + 1
+            self.brokerIdentifiers[self.lastIdentifier] = identifier
+            packet.renumber(self.lastIdentifier)
+        case (.puback, .toBroker):
+            if let original = self.brokerIdentifiers[identifier] { packet.renumber(original) }
+        default: break
+        }
+    }
+}

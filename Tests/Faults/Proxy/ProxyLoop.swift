@@ -1,0 +1,100 @@
+import Glibc
+import KiiPushCore
+
+/// What runs on the proxy's thread. Used by that thread alone.
+final class ProxyLoop {
+    var isStopped = false
+    /// The broker's port; 0 while it is not known.
+    var upstream: UInt16 = 0
+    var rules: ProxyRules
+    private let listener: Int32
+    private let mailbox: ProxyMailbox
+    private var links: [ProxyLink] = []
+
+    init(listener: Int32, mailbox: ProxyMailbox, traffic: Locked<Traffic>) {
+        self.listener = listener
+        self.mailbox = mailbox
+        self.rules = ProxyRules(traffic: traffic)
+    }
+
+    func run() {
+        while true {
+            for command in self.mailbox.takeAll() { command(self) }
+            guard !self.isStopped else { break }
+            self.takeTurn()
+        }
+        for link in self.links { link.close(.close) }
+        Glibc.close(self.listener)
+    }
+
+    func cutAll(_ cut: Cut) -> Int {
+        let count = self.links.count
+        for link in self.links { self.end(link, cut, byCut: true) }
+        return count
+    }
+
+    func swallow(_ directions: Set<Direction>) -> Int {
+        for link in self.links { link.swallow(directions) }
+        return self.links.count
+    }
+
+    private func takeTurn() {
+        var entries = [
+            pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: self.listener, events: Int16(POLLIN), revents: 0),
+        ]
+        var due: MonotonicInstant?
+        for link in self.links {
+            // A negative descriptor is passed over by poll.
+            for descriptor in [link.receiver, link.broker] {
+                entries.append(pollfd(fd: link.isEnding ? -1 : descriptor, events: Int16(POLLIN), revents: 0))
+            }
+            if let next = link.due { due = min(due ?? next, next) }
+        }
+        // What waits to be sent and is not due waits for the clock. What a full socket did not take is tried again after
+        // a millisecond: the proxy is slow then, which hurts nobody.
+        let left = due.map { max($0 - .now(), .milliseconds(self.rules.plan.splitsIntoBytes ? 0 : 1)) }
+        let milliseconds = left.map { Int32(clamping: $0.wholeMillisecondsRoundedUp) } ?? -1
+        guard poll(&entries, nfds_t(entries.count), milliseconds) >= 0 else { return }
+        // New ones come last, so that the entries stand for the links as they were.
+        for (index, link) in self.links.enumerated() {
+            self.serve(link, entries[2 + 2 * index].revents != 0, entries[3 + 2 * index].revents != 0)
+        }
+        if entries[1].revents != 0 { self.accept() }
+        self.rules.tellFired()
+    }
+
+    private func serve(_ link: ProxyLink, _ hasReceiverNews: Bool, _ hasBrokerNews: Bool) {
+        var isWhole = true
+        if hasBrokerNews { isWhole = link.read(.toReceiver, &self.rules) }
+        if isWhole, self.rules.cut == nil, hasReceiverNews { isWhole = link.read(.toBroker, &self.rules) }
+        if let cut = self.rules.cut {
+            self.rules.cut = nil
+            _ = link.write(byteByByte: false)
+            return self.end(link, cut, byCut: true)
+        }
+        guard isWhole else { return self.end(link, .reset, byCut: false) }
+        guard link.write(byteByByte: self.rules.plan.splitsIntoBytes) else {
+            return self.end(link, .reset, byCut: false)
+        }
+        if link.isOver { self.end(link, .close, byCut: false) }
+    }
+
+    private func accept() {
+        while let receiver = ProxySocket.accept(self.listener) {
+            let broker = self.rules.plan.refusesConnections ? nil : ProxySocket.connect(to: self.upstream)
+            guard let broker else {
+                ProxyLink(number: 0, receiver: receiver, broker: -1).close(.reset)
+                continue
+            }
+            let number = self.rules.traffic.withLock { $0.connected() }
+            self.links.append(ProxyLink(number: number, receiver: receiver, broker: broker))
+        }
+    }
+
+    private func end(_ link: ProxyLink, _ cut: Cut, byCut: Bool) {
+        link.close(cut)
+        self.links.removeAll { $0 === link }
+        self.rules.traffic.withLock { $0.ended(link.number, byCut: byCut) }
+    }
+}

@@ -1,0 +1,55 @@
+package import KiiPushCore
+
+/// Which way bytes go.
+package enum Direction: Sendable, Hashable {
+    case toBroker
+    case toReceiver
+}
+
+/// How a connection is cut.
+package enum Cut: Sendable, Hashable, CaseIterable {
+    /// With RST: what was on the way is gone.
+    case reset
+    /// With FIN, after what was on the way.
+    case close
+}
+
+/// What the proxy does to everything that passes, until told otherwise.
+package struct ProxyPlan: Sendable {
+    /// Connections are reset as soon as they are made.
+    package var refusesConnections = false
+    /// Every byte is sent by itself.
+    package var splitsIntoBytes = false
+    /// How long each packet is held back.
+    package var delay: Duration = .zero
+    /// The broker's packet identifiers are replaced: each connection counts from 1, as RabbitMQ's do.
+    package var renumbersPackets = false
+
+    package init() {}
+}
+
+/// What happens to one packet.
+package struct PacketRule: Sendable {
+    package enum Action: Sendable, Hashable {
+        case drop
+        /// It is sent twice, byte by byte the same.
+        case duplicate
+        /// Neither it nor anything after it passes.
+        case cutInstead(Cut)
+        /// It passes, and nothing after it.
+        case cutAfter(Cut)
+    }
+
+    package var type: MQTTPacketType
+    package var direction: Direction
+    /// 1 for the next one that passes, from when the rule is set, over all connections.
+    package var nth: Int
+    package var action: Action
+
+    package init(_ type: MQTTPacketType, _ direction: Direction, nth: Int = 1, _ action: Action) {
+        self.type = type
+        self.direction = direction
+        self.nth = nth
+        self.action = action
+    }
+}

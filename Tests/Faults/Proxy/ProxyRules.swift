@@ -1,0 +1,61 @@
+import KiiPushCore
+
+/// What the proxy's thread goes by, and what it notes.
+struct ProxyRules {
+    private struct Armed {
+        var rule: PacketRule
+        var left: Int
+        var fired: @Sendable () -> Void
+    }
+
+    var plan = ProxyPlan()
+    /// Set by a rule: the connection whose packet met it is to be cut.
+    var cut: Cut?
+    let traffic: Locked<Traffic>
+    private var armed: [Armed] = []
+    private var fired: [@Sendable () -> Void] = []
+
+    init(traffic: Locked<Traffic>) { self.traffic = traffic }
+
+    mutating func arm(_ rule: PacketRule, fired: @escaping @Sendable () -> Void) {
+        self.armed.append(Armed(rule: rule, left: rule.nth, fired: fired))
+    }
+
+    /// What is to happen to the next packet of this type; `nil` for nothing.
+    mutating func action(_ type: MQTTPacketType, _ direction: Direction) -> PacketRule.Action? {
+        for index in self.armed.indices
+        where self.armed[index].rule.type == type && self.armed[index].rule.direction == direction {
+            self.armed[index].left -= 1
+            guard self.armed[index].left == 0 else { continue }
+            let armed = self.armed.remove(at: index)
+            self.fired.append(armed.fired)
+            return armed.rule.action
+        }
+        return nil
+    }
+
+    /// Tells those who wait for a rule, once what it asks for has been done.
+    mutating func tellFired() {
+        let fired = self.fired
+        self.fired.removeAll()
+        for tell in fired { tell() }
+    }
+
+    /// Notes a packet that reached the other side `copies` times.
+    func note(_ packet: Flow.Packet, _ direction: Direction, _ connection: Int, copies: Int) {
+        guard let identifier = packet.packetID else { return }
+        self.traffic.withLock { traffic in
+            switch (packet.header.type, direction) {
+            case (.publish, .toReceiver):
+                for _ in 0..<copies {
+                    traffic.delivered(
+                        packet.payload.messageNumber, packetID: identifier,
+                        isMarkedDuplicate: packet.isMarkedDuplicate, connection: connection)
+                }
+            // The receiver has said it, even if nobody hears it.
+            case (.puback, .toBroker): traffic.acknowledged(packetID: identifier, connection: connection)
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// What went over the proxy: which message was delivered to the receiver, how often, and which it acknowledged.
+package struct Traffic: Sendable {
+    /// One delivery of a message to the receiver.
+    package struct Delivery: Sendable, Hashable {
+        package var connection: Int
+        package var packetID: UInt16
+        package var isMarkedDuplicate: Bool
+    }
+
+    /// By the number in the payload.
+    package private(set) var deliveries: [Int: [Delivery]] = [:]
+    /// The numbers of messages whose PUBACK the receiver sent, whether or not it reached the broker.
+    package private(set) var acknowledged: Set<Int> = []
+    /// PUBLISH packets to the receiver.
+    package private(set) var publishCount = 0
+    /// PUBACK packets from the receiver.
+    package private(set) var pubackCount = 0
+    /// PUBACKs that overtook that of an earlier message of the same connection.
+    package private(set) var acknowledgedOutOfOrder = 0
+    /// The most that was delivered and not acknowledged on one connection.
+    package private(set) var mostInFlight = 0
+    /// Connections that were taken.
+    package private(set) var connections = 0
+    /// Connections that the broker or the receiver ended.
+    package private(set) var connectionsEndedByPeers = 0
+    /// Connections that the proxy cut.
+    package private(set) var cuts = 0
+
+    private struct Outstanding {
+        var packetID: UInt16
+        var number: Int?
+    }
+
+    private var outstanding: [Int: [Outstanding]] = [:]
+
+    mutating func connected() -> Int {
+        self.connections += 1
+        return self.connections
+    }
+
+    mutating func ended(_ connection: Int, byCut: Bool) {
+        self.outstanding[connection] = nil
+        if byCut { self.cuts += 1 } else { self.connectionsEndedByPeers += 1 }
+    }
+
+    mutating func delivered(_ number: Int?, packetID: UInt16, isMarkedDuplicate: Bool, connection: Int) {
+        self.publishCount += 1
+        if let number {
+            self.deliveries[number, default: []].append(
+                Delivery(connection: connection, packetID: packetID, isMarkedDuplicate: isMarkedDuplicate))
+        }
+        self.outstanding[connection, default: []].append(Outstanding(packetID: packetID, number: number))
+        self.mostInFlight = max(self.mostInFlight, self.outstanding[connection]?.count ?? 0)
+    }
+
+    mutating func acknowledged(packetID: UInt16, connection: Int) {
+        self.pubackCount += 1
+        guard let index = self.outstanding[connection]?.firstIndex(where: { $0.packetID == packetID }) else { return }
+        if index != 0 { self.acknowledgedOutOfOrder += 1 }
+        if let number = self.outstanding[connection]?.remove(at: index).number { self.acknowledged.insert(number) }
+    }
+}
+
+extension Collection<UInt8> {
+    /// The `n` of a message's payload, found without parsing: some payloads are broken on purpose.
+    var messageNumber: Int? {
+        let key = Array("\"n\":".utf8)
+        guard let start = self.indices.first(where: { self[$0...].starts(with: key) }) else { return nil }
+        let digits = self[start...].dropFirst(key.count).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return Int(String(decoding: digits, as: UTF8.self))
+    }
+}

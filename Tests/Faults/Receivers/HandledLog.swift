@@ -1,0 +1,59 @@
+import Glibc
+
+/// What a receiver's log says, read on from where the last reading stopped.
+package struct HandledLog: Sendable {
+    /// One line's message: its number, and what the receiver calls it.
+    package struct Entry: Sendable, Hashable {
+        package var number: Int
+        package var id: String
+    }
+
+    private let path: String
+    private var offset = 0
+    /// How often each message was handled to the end.
+    package private(set) var endings: [Entry: Int] = [:]
+    /// The numbers that were handled to the end.
+    package private(set) var ended: Set<Int> = []
+    package private(set) var endedCount = 0
+    package private(set) var begunCount = 0
+    /// Numbers in the order in which they were begun.
+    package private(set) var begun: [Int] = []
+
+    package init(path: String) { self.path = path }
+
+    /// Begun, and not ended by the same process: what runs now, and what was interrupted.
+    package var interrupted: Int { self.begunCount - self.endedCount }
+
+    /// Takes in the lines that are new; `false` when there were none.
+    @discardableResult
+    package mutating func read() -> Bool {
+        let descriptor = open(self.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var isNew = false
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = pread(descriptor, &chunk, chunk.count, self.offset)
+            // What follows the last line end is half a line.
+            guard count > 0, let end = chunk[..<count].lastIndex(of: UInt8(ascii: "\n")) else { return isNew }
+            for line in chunk[..<end].split(separator: UInt8(ascii: "\n")) {
+                self.take(String(decoding: line, as: UTF8.self))
+            }
+            self.offset += end + 1
+            isNew = true
+        }
+    }
+
+    private mutating func take(_ line: String) {
+        let words = line.split(separator: " ")
+        guard words.count == 3, let number = Int(words[1]) else { return }
+        if words[0] == "began" {
+            self.begunCount += 1
+            self.begun.append(number)
+        } else if words[0] == "ended" {
+            self.endedCount += 1
+            self.ended.insert(number)
+            self.endings[Entry(number: number, id: String(words[2])), default: 0] += 1
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// For a GNU extension that the Glibc module leaves out.
+import CMicroHTTPD
+import Foundation
+import Glibc
+import KiiPushCore
+
+/// A program that is started and killed again and again, with everything that it starts.
+package final class ReceiverProcess: Sendable {
+    private enum State {
+        case notStarted
+        case running(pid_t)
+        case ended
+    }
+
+    private let words: [String]
+    private let variables: [String]
+    private let output: String
+    private let state = Locked(State.notStarted)
+
+    /// - Parameters:
+    ///   - environment: added to this process's own.
+    ///   - output: the file that standard output and error are appended to.
+    package init(program: String, arguments: [String], environment: [String: String], output: String) {
+        self.words = [program] + arguments
+        self.output = output
+        var inherited: [String] = []
+        var entry = environ
+        while let text = entry.pointee {
+            inherited.append(String(cString: text))
+            entry += 1
+        }
+        self.variables =
+            inherited.filter { text in !environment.keys.contains { text.hasPrefix("\($0)=") } }
+            + environment.map { "\($0.key)=\($0.value)" }
+    }
+
+    deinit {
+        if case .running(let pid) = self.state.withLock({ $0 }) {
+            ChildGroups.end(pid)
+            waitpid(pid, nil, 0)
+        }
+    }
+
+    package var isRunning: Bool {
+        self.state.withLock { state in
+            guard case .running(let pid) = state else { return false }
+            if waitpid(pid, nil, WNOHANG) == pid {
+                ChildGroups.end(pid)
+                state = .ended
+                return false
+            }
+            return true
+        }
+    }
+
+    package func start() throws {
+        guard !self.isRunning else { throw FaultError("\(self.words[0]) runs already") }
+        let pid = try self.spawn()
+        ChildGroups.add(pid)
+        self.state.withLock { $0 = .running(pid) }
+    }
+
+    /// The end of what the program said, for an error message.
+    var lastWords: String {
+        guard let text = try? String(contentsOfFile: self.output, encoding: .utf8) else { return "" }
+        return text.split(separator: "\n").suffix(3).joined(separator: " | ")
+    }
+
+    /// Kills the process and what it started, and returns when it is gone.
+    package func kill() async {
+        guard case .running(let pid) = self.state.withLock({ $0 }) else { return }
+        Glibc.kill(-pid, SIGKILL)
+        // The kernel takes a moment; a blocked thread of the pool would hold up others.
+        while self.isRunning { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    private func spawn() throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, self.output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // Among them sockets of the proxy: a copy would keep the other side from seeing their end.
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A group of its own, so that a script's children die with it.
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+        let arguments = self.words.map { strdup($0) } + [nil]
+        let environment = self.variables.map { strdup($0) } + [nil]
+        defer { for text in arguments + environment { free(text) } }
+        var pid: pid_t = 0
+        let code = posix_spawnp(&pid, self.words[0], &actions, &attributes, arguments, environment)
+        guard code == 0 else {
+            throw FaultError("cannot start \(self.words[0]): \(String(cString: strerror(code)))")
+        }
+        return pid
+    }
+}
