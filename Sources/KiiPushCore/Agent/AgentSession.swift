@@ -113,11 +113,8 @@ final class AgentSession: Sendable {
     ///
     /// - Parameter policy: what came before; the next session goes on with it.
     /// - Returns: the other endpoint; `nil` when the agent is to stop.
-    /// - Throws: ``PushAgentError``; `CancellationError`.
+    /// - Throws: ``PushAgentError``, or an error of the cloud's that will not pass. The agent has stopped then, too.
     func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
-        var endpoint = first
-        var isFetched = false
-        var cloudIsAskedFrom = MonotonicInstant.now()
         let hub = self.agent.hub
         for (key, id) in self.installations {
             self.agent.runtime.hubs.withLock { $0[key] = hub }
@@ -129,17 +126,34 @@ final class AgentSession: Sendable {
                 _ = self.agent.runtime.hubs.withLock { $0.removeValue(forKey: key) }
             }
         }
+        do {
+            if let other = try await self.receive(first, policy: &policy) { return self.moved(to: other) }
+        } catch is CancellationError {
+            // Wherever the cancellation was noticed, it is the same request to stop.
+        } catch {
+            await self.stop()
+            throw error
+        }
+        await self.stop()
+        return nil
+    }
+
+    /// Keeps a connection until there is a reason to end.
+    ///
+    /// - Returns: the other endpoint that the cloud named; `nil` when the agent is to stop.
+    private func receive(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
+        var endpoint = first
+        var isFetched = false
+        var cloudIsAskedFrom = MonotonicInstant.now()
+        let hub = self.agent.hub
         while true {
             self.begin(endpoint)
             let (outcome, other) = try await self.outcome(of: &endpoint)
             if let other {
                 _ = try? await self.loop.run { [link = self.link] in link.value.disconnect() }
-                return self.moved(to: other)
+                return other
             }
-            guard case .end(let end) = outcome, !end.isOfShutdown else {
-                await self.stop()
-                return nil
-            }
+            guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
             if case .session(.subscriptionRefused) = end.cause { throw PushAgentError.subscriptionRefused }
             let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor)
             // An endpoint from the file may be long out of date; one look at the cloud tells.
@@ -153,7 +167,7 @@ final class AgentSession: Sendable {
                 switch try await self.askForEndpoint() {
                 case .endpoint(let fetched):
                     isFetched = true
-                    guard endpoint.isSamePlace(as: fetched) else { return self.moved(to: fetched) }
+                    guard endpoint.isSamePlace(as: fetched) else { return fetched }
                     let isSame = endpoint.isSameAccess(as: fetched)
                     endpoint = fetched
                     if !isSame { continue }
@@ -188,18 +202,11 @@ final class AgentSession: Sendable {
             guard case .expired = outcome else { return (outcome, nil) }
             guard self.isExpired else { continue }
             var retryAfter: Duration?
-            do {
-                switch try await self.askForEndpoint() {
-                case .endpoint(let fetched):
-                    guard endpoint.isSamePlace(as: fetched) else { return (outcome, fetched) }
-                    endpoint = fetched
-                case .failure(let failure): retryAfter = failure.retryAfter
-                }
-            } catch is CancellationError {
-                return (.stopped, nil)
-            } catch {
-                await self.stop()
-                throw error
+            switch try await self.askForEndpoint() {
+            case .endpoint(let fetched):
+                guard endpoint.isSamePlace(as: fetched) else { return (outcome, fetched) }
+                endpoint = fetched
+            case .failure(let failure): retryAfter = failure.retryAfter
             }
             pause = policy.connectionEnded(.attemptFailed, connectedFor: nil, retryAfter: retryAfter).delay
         }
@@ -276,15 +283,35 @@ final class AgentSession: Sendable {
         // Told when nothing new is started any more, so that a handler may hold its answer back until then.
         self.agent.hub.emit(.stopping)
         for (key, _) in self.installations { await self.core.runner.detach(installation: key, until: deadline) }
-        let stored = OneShot<Void>()
-        self.core.mailbox.record([]) { stored.resume(()) }
-        // A store that cannot be written must not hold up the stop; what is lost then is a verdict, not a message.
-        let isAccepted = self.loop.submit { [loop = self.loop] in
-            loop.schedule(at: loop.now + grace) { stored.resume(()) }
-        }
-        if isAccepted { await stored.value() }
+        await self.store(within: grace)
         _ = try? await self.loop.run { link.value.disconnect() }
     }
+
+    /// Has what was answered written. A store that cannot be written must not hold up the stop; what is lost then is a
+    /// verdict, not a message.
+    private func store(within grace: Duration) async {
+        let stored = OneShot<Void>()
+        self.core.mailbox.record([]) { stored.resume(()) }
+        self.resume(stored, in: grace)
+        await stored.value()
+    }
+
+    /// Ends a wait when its time is over, or before that when the loop ends and drops the timer.
+    private func resume(_ wait: OneShot<Void>, in limit: Duration) {
+        let fuse = Fuse { wait.resume(()) }
+        self.loop.submit { [loop = self.loop] in
+            loop.schedule(at: loop.now + limit) { withExtendedLifetime(fuse) {} }
+        }
+    }
+}
+
+/// Does something when the last one who holds it lets go of it.
+private final class Fuse: Sendable {
+    private let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+
+    deinit { self.action() }
 }
 
 extension BrokerLink.End {
