@@ -33,6 +33,11 @@ public enum PushEvent: Sendable {
     /// There is no writable state directory, so messages are kept in memory alone, with the smaller promise of
     /// ``PushRuntime/Configuration/Inbox/memory``.
     case inboxInMemory(reason: String)
+    /// The system gives no thread for another handler, as at the limit of the user or the container: stored messages
+    /// wait, and a thread is asked for every second, until ``deliveryRecovered``.
+    case deliveryStalled(reason: String)
+    /// A thread was to be had again.
+    case deliveryRecovered
     /// Something happened to a message.
     case message(MessageEvent)
     /// The agent was asked to stop: no handler is started any more, and those that run are waited for.

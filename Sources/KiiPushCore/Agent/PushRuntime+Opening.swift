@@ -76,7 +76,17 @@ extension PushRuntime {
         delivery.concurrentHandlers = max(1, self.configuration.concurrentHandlers)
         delivery.isStrictlyOrdered = self.configuration.isStrictlyOrdered
         let hubs = self.hubs
-        let runner = DeliveryRunner(configuration: delivery, store: mailbox, observer: HubObserver(hubs: hubs))
+        let runner = DeliveryRunner(
+            configuration: delivery,
+            store: mailbox,
+            observer: HubObserver(hubs: hubs),
+            threads: DeliveryThreads(later: { [weak loop] pause, body in
+                _ = loop?.submit { [weak loop] in
+                    guard let loop else { return }
+                    loop.schedule(at: loop.now + pause, body)
+                }
+            })
+        )
         let store: any MessageStore = inbox.map { FileMessageStore(inbox: $0) } ?? MemoryMessageStore()
         let pipeline = ReceivePipeline(
             store: store,
@@ -110,5 +120,13 @@ private struct HubObserver: DeliveryObserver {
             guard let hub = known[event.installation], hub.hasListeners else { continue }
             hub.emit(.message(MessageEvent(event)))
         }
+    }
+
+    func deliveryStalled(_ error: ThreadError) { self.emit(.deliveryStalled(reason: error.description)) }
+
+    func deliveryRecovered() { self.emit(.deliveryRecovered) }
+
+    private func emit(_ event: PushEvent) {
+        for hub in self.hubs.withLock({ Array($0.values) }) { hub.emit(event) }
     }
 }

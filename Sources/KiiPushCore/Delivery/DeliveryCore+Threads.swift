@@ -1,47 +1,6 @@
 extension DeliveryCore {
-    // MARK: - Threads
-
-    /// Wakes or starts threads for the work there is.
-    func staff() {
-        let staffing = self.monitor.withLock { $0.staff() }
-        if staffing.signals > 0 { self.monitor.signal(.work, times: staffing.signals) }
-        if staffing.signalsTimer { self.monitor.signal(.time) }
-        for worker in staffing.newWorkers { self.startWorker(worker) }
-        if staffing.startsTimer { self.startTimer() }
-    }
-
-    private func startWorker(_ number: Int) {
-        let thread = DeliveryThread(name: self.configuration.threadName) { [self] in self.work(number) }
-        let orphan: DeliveryThread? = self.monitor.withLock { state in
-            guard let thread else {
-                // No thread is to be had: its work waits for another one.
-                state.workers[number] = nil
-                return nil
-            }
-            guard state.workers[number] != nil else { return thread }
-            state.workers[number]?.thread = thread
-            return nil
-        }
-        // It has left already, or was forgotten in a shutdown.
-        orphan?.detach()
-    }
-
-    private func startTimer() {
-        let thread = DeliveryThread(name: self.configuration.threadName) { [self] in self.keepTime() }
-        let orphan: DeliveryThread? = self.monitor.withLock { state in
-            guard let thread else {
-                state.isTimerStarted = false
-                return nil
-            }
-            guard !state.isStopped else { return thread }
-            state.timer = thread
-            return nil
-        }
-        orphan?.join()
-    }
-
     /// A worker's life.
-    private func work(_ number: Int) {
+    func work(_ number: Int) {
         let gate = CallGate(self)
         while true {
             switch self.nextJob(number, gate) {
@@ -87,7 +46,7 @@ extension DeliveryCore {
     }
 
     /// The timer's life.
-    private func keepTime() {
+    func keepTime() {
         while true {
             let isStopped: Bool = self.monitor.wait(for: .time) { state in
                 state.isTimerAsleep = false

@@ -6,16 +6,19 @@ final class DeliveryCore: Sendable {
     let monitor: DeliveryMonitor<DeliveryState>
     let store: any DeliveryStore
     let observer: (any DeliveryObserver)?
+    let threads: DeliveryThreads
 
     init(
         configuration: DeliveryConfiguration,
         store: any DeliveryStore,
         observer: (any DeliveryObserver)?,
+        threads: DeliveryThreads,
         clock: @escaping @Sendable () -> MonotonicInstant
     ) {
         self.configuration = configuration
         self.store = store
         self.observer = observer
+        self.threads = threads
         self.clock = clock
         var machine = DeliveryState.Machine(configuration: configuration)
         machine.isObserved = observer != nil

@@ -57,8 +57,17 @@ package protocol DeliveryObserver: Sendable {
 
     /// These things happened, in this order. One call at a time.
     func deliveryHappened(_ events: [DeliveryEvent])
+
+    /// The system gives no thread for a handler (or the timer): what is to be done waits. Told once; then it is tried
+    /// again every second.
+    func deliveryStalled(_ error: ThreadError)
+
+    /// A thread was to be had again.
+    func deliveryRecovered()
 }
 
 extension DeliveryObserver {
     package func deliveryDecoded(_ batch: DecodedBatch) {}
+    package func deliveryStalled(_ error: ThreadError) {}
+    package func deliveryRecovered() {}
 }

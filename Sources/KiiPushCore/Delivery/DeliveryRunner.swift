@@ -10,14 +10,17 @@ package final class DeliveryRunner: Sendable {
     ///   - configuration: how messages are handed over.
     ///   - store: where the messages are kept.
     ///   - observer: who is told what happens.
+    ///   - threads: where its threads come from.
     ///   - clock: tells the time. A test that gives a clock of its own calls ``timeChanged()`` when it moves it.
     package init(
         configuration: DeliveryConfiguration = .init(),
         store: any DeliveryStore,
         observer: (any DeliveryObserver)? = nil,
+        threads: DeliveryThreads = .init(),
         clock: @escaping @Sendable () -> MonotonicInstant = { .now() }
     ) {
-        self.core = DeliveryCore(configuration: configuration, store: store, observer: observer, clock: clock)
+        self.core = DeliveryCore(
+            configuration: configuration, store: store, observer: observer, threads: threads, clock: clock)
     }
 
     deinit { self.core.shutdown() }

@@ -54,6 +54,10 @@ struct DeliveryState {
     /// What the timer sleeps until; `nil` while it does not sleep, or without an end.
     var timerWakesAt: MonotonicInstant?
     var isTimerAsleep = false
+    /// The system gave no thread the last time, and that was told.
+    var isStalled = false
+    /// Until then no thread is asked for.
+    var isRetryPlanned = false
 
     /// What is to be done outside the lock so that there are threads for the work there is.
     struct Staffing {
@@ -80,7 +84,7 @@ struct DeliveryState {
         staffing.signals = min(jobs, self.idle - self.signalled)
         self.signalled += staffing.signals
         // Threads that were signalled take a job each; for the others there are fresh threads up to the limit.
-        let missing = min(jobs - self.signalled, self.workerLimit - self.workers.count)
+        let missing = self.isRetryPlanned ? 0 : min(jobs - self.signalled, self.workerLimit - self.workers.count)
         for _ in 0..<max(0, missing) {
             self.lastWorker += 1
             self.workers[self.lastWorker] = Worker()
@@ -88,6 +92,7 @@ struct DeliveryState {
         }
         guard let deadline = self.nextDeadline else { return staffing }
         if !self.isTimerStarted {
+            guard !self.isRetryPlanned else { return staffing }
             self.isTimerStarted = true
             staffing.startsTimer = true
         } else if self.isTimerAsleep, self.timerWakesAt.map({ deadline < $0 }) ?? true {

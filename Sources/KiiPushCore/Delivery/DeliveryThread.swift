@@ -1,11 +1,14 @@
 import Glibc
 
 /// A thread of the operating system, for code that may block.
-struct DeliveryThread: Sendable {
+package struct DeliveryThread: Sendable {
     private let handle: pthread_t
 
-    /// Starts a thread; `nil` if the system has none left.
-    init?(name: String, _ body: @escaping @Sendable () -> Void) {
+    /// Starts a thread.
+    ///
+    /// - Throws: ``ThreadError`` when the system gives none: the user's limit or the container's is reached, or no memory
+    ///   is left for its stack.
+    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadError) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var handle = pthread_t()
         let code = pthread_create(
@@ -20,7 +23,7 @@ struct DeliveryThread: Sendable {
             }, start.toOpaque())
         guard code == 0 else {
             start.release()
-            return nil
+            throw ThreadError(code: code)
         }
         self.handle = handle
     }
@@ -33,6 +36,35 @@ struct DeliveryThread: Sendable {
 
     /// Lets the thread end when it likes.
     func detach() { pthread_detach(self.handle) }
+}
+
+/// The system gave no thread.
+package struct ThreadError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What `pthread_create` returned, an `errno` value.
+    package var code: Int32
+
+    package init(code: Int32) { self.code = code }
+
+    package var description: String { "no thread can be started: \(String(cString: strerror(self.code)))" }
+}
+
+/// Where delivery gets its threads from.
+package struct DeliveryThreads: Sendable {
+    /// Starts a thread of this name.
+    package var start: @Sendable (String, @escaping @Sendable () -> Void) throws(ThreadError) -> DeliveryThread
+    /// Calls its argument once when the time has passed, from any thread but none of delivery's: what makes delivery go
+    /// on when the system gave it no thread. `nil`: it tries again whenever something happens.
+    package var later: (@Sendable (Duration, @escaping @Sendable () -> Void) -> Void)?
+
+    package init(
+        start: @escaping @Sendable (String, @escaping @Sendable () -> Void) throws(ThreadError) -> DeliveryThread = {
+            name, body throws(ThreadError) in try DeliveryThread(name: name, body)
+        },
+        later: (@Sendable (Duration, @escaping @Sendable () -> Void) -> Void)? = nil
+    ) {
+        self.start = start
+        self.later = later
+    }
 }
 
 private final class ThreadStart: Sendable {

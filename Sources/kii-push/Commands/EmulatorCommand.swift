@@ -63,7 +63,7 @@ struct EmulatorCommand: ParsableCommand {
             )
         }
         // Taken over before anything is started, so that nothing started is left behind.
-        let signals = StopSignals()
+        let signals = try StopSignals()
         let emulator = try await Emulator.start(self.configuration(runtimeFile: file))
         do {
             try Self.announce(emulator, file: file, on: console)

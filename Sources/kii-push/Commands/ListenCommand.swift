@@ -60,7 +60,7 @@ struct ListenCommand: ParsableCommand {
             configuration: profile.agentConfiguration(saved.account, app: cloud.app),
             handler: view
         )
-        let ending = await Listening(agent: agent, view: view, timeout: self.timeout?.duration).run()
+        let ending = try await Listening(agent: agent, view: view, timeout: self.timeout?.duration).run()
         await runtime.shutdown()
         try await self.conclude(ending, view: view, console: console)
     }

@@ -18,8 +18,9 @@ struct Listening: Sendable {
     let view: ListenView
     let timeout: Duration?
 
-    func run() async -> ListenEnding {
-        let signals = StopSignals()
+    /// - Throws: ``CommandFailure`` when the signals cannot be waited for; nothing was started then.
+    func run() async throws -> ListenEnding {
+        let signals = try StopSignals()
         let events = self.agent.events
         return await withTaskGroup(of: ListenEnding?.self) { group in
             group.addTask {

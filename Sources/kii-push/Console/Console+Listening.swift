@@ -83,6 +83,8 @@ extension Console {
         case .stateSaved: self.state("> Saving again.")
         case .inboxMovedAside(let path, let reason):
             try self.show(trouble: "inbox damaged", "\(reason); it was moved to \(path)")
+        case .deliveryStalled(let reason): try self.show(trouble: "not handling", reason)
+        case .deliveryRecovered: self.state("> Handling again.")
         case .inboxInMemory(let reason): try self.show(trouble: "in memory only", reason)
         default: break
         }

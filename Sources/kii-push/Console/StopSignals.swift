@@ -1,27 +1,32 @@
 import Glibc
 
 /// The descriptors through which the signal handler, which may do next to nothing, tells the thread that may do all.
-private let signalPipe: (read: Int32, write: Int32) = {
+private let signalPipe: (read: Int32, write: Int32, code: Int32) = {
     var descriptors: [Int32] = [-1, -1]
-    // A process that has no descriptors left cannot receive messages either; writes to -1 fail and are harmless.
-    if pipe(&descriptors) == 0 {
-        for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    }
-    return (descriptors[0], descriptors[1])
+    guard pipe(&descriptors) == 0 else { return (-1, -1, errno) }
+    for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    return (descriptors[0], descriptors[1], 0)
 }()
 
 /// SIGINT and SIGTERM as something to wait for: the first asks for a graceful end, the second ends the process at once.
 struct StopSignals: Sendable {
+    /// Starts a thread that runs `body` to its end; an `errno` value when the system gives none, else 0.
+    typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) -> Int32
+
     private let stream: AsyncStream<Int32>
 
     /// Takes the two signals over, for the rest of the process. One that the parent has set to be ignored, as a shell
     /// does with SIGINT for a job in the background, stays ignored.
-    init() {
+    ///
+    /// - Throws: ``CommandFailure`` when the system gives no pipe or no thread for it. The signals then do what they do
+    ///   by default.
+    init(startThread: ThreadStart = Self.startThread) throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(1))
         self.stream = stream
         // Made before the handler can run, since the first use of a global is not safe in a handler.
-        _ = signalPipe
-        Self.startThread(continuation)
+        guard signalPipe.read >= 0 else { throw Self.failure("no pipe can be made", signalPipe.code) }
+        let code = startThread { Self.readSignals(into: continuation) }
+        guard code == 0 else { throw Self.failure("no thread can be started", code) }
         Self.handle(SIGINT)
         Self.handle(SIGTERM)
     }
@@ -56,46 +61,53 @@ struct StopSignals: Sendable {
         sigaction(number, &new, nil)
     }
 
-    private static func startThread(_ continuation: AsyncStream<Int32>.Continuation) {
-        let context = Unmanaged.passRetained(Box(continuation))
+    private static func failure(_ what: String, _ code: Int32) -> CommandFailure {
+        CommandFailure(
+            .temporary,
+            "cannot wait for ^C and SIGTERM: \(what): \(String(cString: strerror(code)))",
+            hint: "end some processes, or raise their limit (ulimit -u, ulimit -n)"
+        )
+    }
+
+    private static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+        let context = Unmanaged.passRetained(ThreadBody(body))
         var thread = pthread_t()
         let code = pthread_create(
             &thread,
             nil,
             { context in
                 guard let context else { return nil }
-                // Balances passRetained above; the box lives as long as this function.
-                let box = Unmanaged<Box>.fromOpaque(context).takeRetainedValue()
-                box.readSignals()
+                // Balances passRetained above.
+                Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().body()
                 return nil
             },
             context.toOpaque()
         )
         guard code == 0 else {
             context.release()
-            return
+            return code
         }
         pthread_detach(thread)
+        return 0
     }
 
-    private final class Box {
-        private let continuation: AsyncStream<Int32>.Continuation
+    private final class ThreadBody: Sendable {
+        let body: @Sendable () -> Void
 
-        init(_ continuation: AsyncStream<Int32>.Continuation) {
-            self.continuation = continuation
-        }
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
 
-        func readSignals() {
-            var byte: UInt8 = 0
-            var isStopping = false
-            while true {
-                let count = read(signalPipe.read, &byte, 1)
-                if count < 0, errno == EINTR { continue }
-                guard count == 1 else { return }
-                guard !isStopping else { _exit(128 + Int32(byte)) }
-                isStopping = true
-                self.continuation.yield(Int32(byte))
-            }
+    /// Hands out the first signal; the second ends the process.
+    private static func readSignals(into continuation: AsyncStream<Int32>.Continuation) {
+        var byte: UInt8 = 0
+        var isStopping = false
+        while true {
+            let count = read(signalPipe.read, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count == 1 else { return }
+            guard !isStopping else { _exit(128 + Int32(byte)) }
+            isStopping = true
+            continuation.yield(Int32(byte))
         }
     }
 }

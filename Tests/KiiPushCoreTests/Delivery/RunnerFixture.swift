@@ -69,9 +69,12 @@ final class TestClock: Sendable {
     var now: MonotonicInstant { self.time.withLock { $0 } }
 
     func advance(_ duration: Duration, _ runner: DeliveryRunner) {
-        self.time.withLock { $0 = $0 + duration }
+        self.advanceUnseen(duration)
         runner.timeChanged()
     }
+
+    /// Moves the clock and tells nobody.
+    func advanceUnseen(_ duration: Duration) { self.time.withLock { $0 = $0 + duration } }
 }
 
 /// Calls a closure for each message.
@@ -133,14 +136,15 @@ struct RunnerFixture {
     }
 
     init(
-        _ receiver: TestReceiver, observer: (any DeliveryObserver)? = nil,
+        _ receiver: TestReceiver, observer: (any DeliveryObserver)? = nil, threads: DeliveryThreads = .init(),
         _ change: (inout DeliveryConfiguration) -> Void = { _ in }
     ) {
         var configuration = DeliveryConfiguration()
         change(&configuration)
         let clock = self.clock
         self.runner = DeliveryRunner(
-            configuration: configuration, store: self.store, observer: observer, clock: { clock.now })
+            configuration: configuration, store: self.store, observer: observer, threads: threads,
+            clock: { clock.now })
         self.runner.attach(installation: 1, id: "installation-1", receiver: receiver)
     }
 

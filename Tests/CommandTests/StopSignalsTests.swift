@@ -1,0 +1,16 @@
+import Glibc
+import Testing
+
+@testable import kii_push
+
+@Suite struct StopSignalsTests {
+    @Test func aSystemWithoutThreadsIsAClearError() throws {
+        let error = try #require(
+            #expect(throws: CommandFailure.self) { try StopSignals(startThread: { _ in EAGAIN }) })
+        #expect(error.exit == .temporary)
+        #expect(
+            error.message
+                == "cannot wait for ^C and SIGTERM: no thread can be started: Resource temporarily unavailable")
+        #expect(error.hint?.contains("ulimit -u") == true)
+    }
+}
