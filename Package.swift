@@ -95,7 +95,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "kii-push-faults",
-            dependencies: ["Faults"],
+            dependencies: ["Faults", "KiiPushCore"],
             path: "Tests/FaultRunner",
             swiftSettings: settings
         ),

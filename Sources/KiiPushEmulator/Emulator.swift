@@ -43,6 +43,9 @@ public final class Emulator: Sendable {
         public var brokerPersistence: BrokerPersistence
         /// The port that endpoints name in place of the broker's own: that of a proxy in front of it. Not for TLS.
         package var advertisedMQTTPort: UInt16?
+        /// Whether the broker delivers with the QoS that a client subscribed with, though the emulator publishes with
+        /// QoS 1. MQTT forbids it; without it QoS 2 could not be tried.
+        package var upgradesQoS = false
 
         /// Makes a configuration.
         public init(
@@ -244,8 +247,10 @@ extension Emulator {
         }
 
         private func brokerSettings(_ publisher: BrokerCredential) -> Broker.Settings {
-            Broker.Settings(
-                files: self.directory.brokerFiles,
+            var files = self.directory.brokerFiles
+            files.upgradesQoS = self.configuration.upgradesQoS
+            return Broker.Settings(
+                files: files,
                 programs: self.programs,
                 ports: BrokerPorts(tcp: self.configuration.mqttPort, tls: self.configuration.mqttTLSPort),
                 preferredPorts: self.ports.broker,

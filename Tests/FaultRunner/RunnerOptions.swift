@@ -1,9 +1,10 @@
 import Faults
+import KiiPushCore
 
 /// What the command line asks for.
 struct RunnerOptions {
     static let usage = """
-        usage: script/faults [--quick] [--seed N] [--peer NAME=PROGRAM[,ARGUMENT...]]... [SCENARIO ...]
+        usage: script/faults [--quick] [--seed N] [--peer|--peer-qos2 NAME=PROGRAM[,ARGUMENT...]]... [SCENARIO ...]
         scenarios: \(Scenario.all(.full).map(\.name).joined(separator: " "))
         """
 
@@ -23,24 +24,27 @@ struct RunnerOptions {
             case "--seed":
                 guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
                 self.seed = seed
-            case "--peer":
-                guard let peer = rest.popFirst().flatMap({ RunnerOptions.peer($0) }) else { return nil }
+            case "--peer", "--peer-qos2":
+                let qos: QoS = argument == "--peer" ? .atLeastOnce : .exactlyOnce
+                guard let peer = rest.popFirst().flatMap({ RunnerOptions.peer($0, qos) }) else { return nil }
                 peers.append(peer)
             default: names.append(argument)
             }
         }
         let scenarios = Scenario.all(size)
         guard names.allSatisfy({ name in scenarios.contains { $0.name == name } }) else { return nil }
+        // Beside other clients, what they can be put through as well.
+        if names.isEmpty, !peers.isEmpty { names = Scenario.forPeers(size).map(\.name) }
         let isWanted = { (scenario: Scenario) in names.isEmpty || names.contains(scenario.name) }
         self.runs = scenarios.filter(isWanted).map { ($0, nil) }
         for scenario in Scenario.forPeers(size).filter(isWanted) { self.runs += peers.map { (scenario, $0) } }
     }
 
-    private static func peer(_ text: String) -> ReceiverKind? {
+    private static func peer(_ text: String, _ qos: QoS) -> ReceiverKind? {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return nil }
         let words = parts[1].split(separator: ",").map(String.init)
         guard let program = words.first else { return nil }
-        return .peer(parts[0], program: program, arguments: Array(words.dropFirst()))
+        return .peer(parts[0], program: program, arguments: Array(words.dropFirst()), qos: qos)
     }
 }

@@ -1,3 +1,5 @@
+package import KiiPushCore
+
 /// A client that scenarios can be played with.
 package struct ReceiverKind: Sendable {
     package let name: String
@@ -5,6 +7,8 @@ package struct ReceiverKind: Sendable {
     package let isOurs: Bool
     /// How long nothing may happen until the rest is taken for lost.
     package let patience: Duration
+    /// What it subscribes with.
+    package var qos: QoS = .atLeastOnce
     package let make: @Sendable (FaultBench) -> any Receiver
 
     /// Our agent.
@@ -18,9 +22,10 @@ package struct ReceiverKind: Sendable {
 
     /// A usual client; see ``PeerReceiver``.
     package static func peer(
-        _ name: String, program: String, arguments: [String] = [], patience: Duration = .seconds(10)
+        _ name: String, program: String, arguments: [String] = [], qos: QoS = .atLeastOnce,
+        patience: Duration = .seconds(10)
     ) -> ReceiverKind {
-        ReceiverKind(name: name, isOurs: false, patience: patience) { bench in
+        ReceiverKind(name: name, isOurs: false, patience: patience, qos: qos) { bench in
             PeerReceiver(
                 name: name, program: program, arguments: arguments, endpoint: bench.endpoint,
                 directory: bench.directory)

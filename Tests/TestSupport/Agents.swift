@@ -133,3 +133,10 @@ package func withTemporaryDirectory<Result>(_ body: (String) async throws -> Res
 /// Where the built programs are: beside the test bundle.
 package let productsDirectory = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()
+
+/// Runs what blocks on a thread of its own, so that it takes none from the tasks under test.
+package func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
+    }
+}

@@ -32,10 +32,7 @@ package final class FakeBroker: Sendable {
     package func play<Result: Sendable>(_ script: @escaping @Sendable (FakeBroker) throws -> Result) async throws
         -> Result
     {
-        try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread { continuation.resume(with: Swift.Result { try script(self) }) }
-            thread.start()
-        }
+        try await onThread { try script(self) }
     }
 
     /// Waits for the next connection.

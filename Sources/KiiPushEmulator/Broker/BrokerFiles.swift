@@ -55,6 +55,10 @@ struct Programs: Sendable {
 /// The names below the emulator's directory that the broker has to do with.
 struct BrokerFiles: Sendable {
     let directory: String
+    /// Whether messages are delivered with the QoS of the subscription, though they are published with QoS 1.
+    var upgradesQoS = false
+
+    init(directory: String) { self.directory = directory }
 
     var configuration: String { "\(self.directory)/mosquitto.conf" }
     var log: String { "\(self.directory)/mosquitto.log" }
@@ -84,6 +88,7 @@ struct BrokerFiles: Sendable {
         max_queued_bytes 0
         max_inflight_messages 10000
         set_tcp_nodelay true
+        upgrade_outgoing_qos \(self.upgradesQoS)
         connection_messages true
         log_dest stderr
         log_type error

@@ -20,8 +20,10 @@ package final class FaultBench: Sendable {
     /// Runs `body` on a bench of its own.
     ///
     /// The user's MQTT session stands already, so what is sent waits at the broker until the receiver comes.
+    ///
+    /// - Parameter qos: what the session subscribes with, and what messages are delivered with then.
     package static func with<Result>(
-        seed: UInt64, _ body: (FaultBench) async throws -> Result
+        seed: UInt64, qos: QoS = .atLeastOnce, _ body: (FaultBench) async throws -> Result
     ) async throws -> Result {
         try await withTemporaryDirectory { directory in
             let proxy = try FaultProxy()
@@ -30,11 +32,14 @@ package final class FaultBench: Sendable {
             configuration.directory = directory + "/emulator"
             configuration.brokerPersistence = .everySecond
             configuration.advertisedMQTTPort = proxy.port
+            configuration.upgradesQoS = qos == .exactlyOnce
             let emulator = try await Emulator.start(configuration)
             proxy.forward(to: emulator.mqttPort)
             do {
-                let result = try await body(
-                    FaultBench(emulator: emulator, proxy: proxy, directory: directory, seed: seed))
+                let bench = try await FaultBench(emulator: emulator, proxy: proxy, directory: directory, seed: seed)
+                // The agent, which registered, asks for no more than QoS 1.
+                if qos == .exactlyOnce { try await bench.subscribe(qos) }
+                let result = try await body(bench)
                 await emulator.stop()
                 return result
             } catch {
@@ -60,6 +65,20 @@ package final class FaultBench: Sendable {
             of: registration.installationID, token: try await agent.accessToken().token)
         await runtime.shutdown()
         self.sender = try await Sender(emulator: emulator, userID: registration.principal.id)
+    }
+
+    /// Subscribes anew in the user's session.
+    private func subscribe(_ qos: QoS) async throws {
+        let (port, endpoint) = (self.emulator.mqttPort, self.endpoint)
+        try await onThread {
+            let client = try PlainClient(
+                port: port, clientID: endpoint.mqttTopic, cleanSession: false, username: endpoint.username,
+                password: endpoint.password)
+            guard try client.subscribe(to: endpoint.mqttTopic, qos) == qos else {
+                throw FaultError("the broker does not grant QoS \(qos.rawValue)")
+            }
+            try client.disconnect()
+        }
     }
 
     /// Our agent as the receiver.

@@ -17,8 +17,9 @@ package struct Scenario: Sendable {
 
     /// Plays it with our agent, or with another client.
     package func run(with other: ReceiverKind? = nil, seed: UInt64) async throws -> Outcome {
-        try await FaultBench.with(seed: seed) { bench in
-            var play = Play(bench: bench, kind: other ?? self.kind)
+        let kind = other ?? self.kind
+        return try await FaultBench.with(seed: seed, qos: kind.qos) { bench in
+            var play = Play(bench: bench, kind: kind)
             do {
                 let faults = try await self.body(&play)
                 return try play.outcome(self.name, faults: faults)

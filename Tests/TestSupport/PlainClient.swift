@@ -1,0 +1,123 @@
+import Glibc
+package import KiiPushCore
+
+/// An MQTT client that does what it is told, packet by packet, over a blocking socket. For one thread.
+package final class PlainClient {
+    /// So many messages are sent before the first one has to be acknowledged.
+    private static let publishWindow = 64
+
+    /// Whether the broker had kept the session.
+    package private(set) var sessionPresent = false
+    private let descriptor: Int32
+    private var decoder = FrameDecoder()
+    private var packets: [MQTTPacket] = []
+
+    /// Connects and waits for CONNACK.
+    ///
+    /// - Throws: ``TestFailure`` when nobody listens, the broker refuses, or it says nothing for 30 s.
+    package init(port: UInt16, clientID: String, cleanSession: Bool, username: String, password: Secret) throws {
+        self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var one: Int32 = 1
+        setsockopt(self.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let descriptor = self.descriptor
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard code == 0 else { throw TestFailure("nobody listens on port \(port)") }
+        try self.send(
+            .connect(
+                MQTTConnect(
+                    clientID: clientID, cleanSession: cleanSession, keepAlive: 0, username: username,
+                    password: password)))
+        guard case .connack(let connack) = try self.receive() else { throw TestFailure("no CONNACK") }
+        guard connack.code == .accepted else { throw TestFailure("refused: \(connack.code)") }
+        self.sessionPresent = connack.sessionPresent
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Subscribes and returns what was granted; `nil` for a refusal. Messages that come before the answer are dropped.
+    package func subscribe(to topic: String, _ qos: QoS = .atLeastOnce) throws -> QoS? {
+        try self.send(.subscribe(MQTTSubscribe(packetID: 1, entries: [.init(filter: topic, qos: qos)])))
+        while true {
+            guard case .suback(let suback) = try self.receive() else { continue }
+            guard suback.grants.count == 1 else { throw TestFailure("\(suback.grants.count) grants for one topic") }
+            return suback.grants[0]
+        }
+    }
+
+    /// Publishes at QoS 1 and returns when the broker has acknowledged all.
+    package func publish(_ payloads: [[UInt8]], on topic: String) throws {
+        var (sent, acknowledged) = (0, 0)
+        while acknowledged < payloads.count {
+            while sent < payloads.count, sent - acknowledged < PlainClient.publishWindow {
+                let packetID = UInt16(sent % 0xFFFF + 1)
+                try self.send(
+                    .publish(
+                        MQTTPublish(topic: topic, payload: payloads[sent], qos: .atLeastOnce, packetID: packetID)))
+                sent += 1
+            }
+            guard case .puback = try self.receive() else { throw TestFailure("no PUBACK") }
+            acknowledged += 1
+        }
+    }
+
+    /// What comes until nothing has come for `quiet`. None of it is acknowledged.
+    package func messages(untilQuietFor quiet: Duration) throws -> [MQTTPublish] {
+        var messages: [MQTTPublish] = []
+        while let packet = try self.receive(within: quiet) {
+            if case .publish(let message) = packet { messages.append(message) }
+        }
+        return messages
+    }
+
+    /// Acknowledges one message.
+    package func acknowledge(_ packetID: UInt16) throws { try self.send(.puback(packetID: packetID)) }
+
+    /// Says DISCONNECT and waits until the broker has closed, which it does after all that was sent before.
+    package func disconnect() throws {
+        try self.send(.disconnect)
+        var byte: UInt8 = 0
+        while read(self.descriptor, &byte, 1) > 0 {}
+    }
+
+    private func send(_ packet: MQTTPacket) throws {
+        var bytes: [UInt8] = []
+        try packet.encode(into: &bytes)
+        // A blocking socket takes all of it, or the connection is gone.
+        guard Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
+            throw TestFailure("the broker closed the connection")
+        }
+    }
+
+    private func receive() throws -> MQTTPacket {
+        guard let packet = try self.receive(within: .seconds(30)) else {
+            throw TestFailure("the broker said nothing for 30 s")
+        }
+        return packet
+    }
+
+    private func receive(within limit: Duration) throws -> MQTTPacket? {
+        while self.packets.isEmpty {
+            var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&entry, 1, Int32(clamping: limit.wholeMillisecondsRoundedUp)) > 0 else { return nil }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = read(self.descriptor, &buffer, buffer.count)
+            guard count > 0 else { throw TestFailure("the broker closed the connection") }
+            var packets: [MQTTPacket] = []
+            try self.decoder.decode(buffer.span.bytes.extracting(first: count)) { (header, body) throws(MQTTError) in
+                packets.append(try MQTTPacket(header: header, body: body))
+            }
+            self.packets += packets
+        }
+        return self.packets.removeFirst()
+    }
+}
