@@ -18,11 +18,14 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
     }
 
     package static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
-        MonotonicInstant(nanoseconds: instant.nanoseconds + duration.wholeNanoseconds)
+        let nanoseconds = duration.wholeNanoseconds
+        let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(nanoseconds)
+        return MonotonicInstant(nanoseconds: overflow ? (nanoseconds < 0 ? .min : .max) : sum)
     }
 
     package static func - (later: MonotonicInstant, earlier: MonotonicInstant) -> Duration {
-        .nanoseconds(later.nanoseconds - earlier.nanoseconds)
+        let (difference, overflow) = later.nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+        return .nanoseconds(overflow ? (later < earlier ? .min : .max) : difference)
     }
 
     package static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {

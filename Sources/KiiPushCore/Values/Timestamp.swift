@@ -19,11 +19,16 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         return Timestamp(millisecondsSinceEpoch: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// The moment that lies `duration` after (or, if negative, before) this one.
+    /// The moment that lies `duration` after (or, if negative, before) this one, to the millisecond; the first or last
+    /// one there is where no other is that far.
     public static func + (moment: Timestamp, duration: Duration) -> Timestamp {
-        let milliseconds = duration.wholeNanoseconds / 1_000_000
-        let (sum, overflow) = moment.millisecondsSinceEpoch.addingReportingOverflow(milliseconds)
-        return Timestamp(millisecondsSinceEpoch: overflow ? (milliseconds < 0 ? .min : .max) : sum)
+        let (seconds, attoseconds) = duration.components
+        let end: Int64 = seconds < 0 ? .min : .max
+        let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
+        guard !isTooLong else { return Timestamp(millisecondsSinceEpoch: end) }
+        let (milliseconds, isJustTooLong) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        let (sum, isBeyond) = moment.millisecondsSinceEpoch.addingReportingOverflow(milliseconds)
+        return Timestamp(millisecondsSinceEpoch: isJustTooLong || isBeyond ? end : sum)
     }
 
     /// Whether `left` lies before `right`.
@@ -57,8 +62,9 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 
 extension Int64 {
     fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let remainder = ((self % divisor) + divisor) % divisor
-        return ((self - remainder) / divisor, remainder)
+        let (quotient, remainder) = self.quotientAndRemainder(dividingBy: divisor)
+        // Not by way of `self - remainder`, which the least integers have no room for.
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }
 
