@@ -12,13 +12,13 @@ package struct LockFile: ~Copyable, Sendable {
     /// - Throws: ``LockError``.
     package init(path: String) throws(LockError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .unusable(path: path, reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw .unusable(path: path, code: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             let holder = LockFile.processID(in: descriptor)
             close(descriptor)
             if code == EWOULDBLOCK { throw .held(path: path, processID: holder) }
-            throw .unusable(path: path, reason: String(cString: strerror(code)))
+            throw .unusable(path: path, code: code)
         }
         // Best effort: the lock is the flock; the number only names its holder to people.
         let text = Array("\(getpid())\n".utf8)
@@ -44,6 +44,6 @@ package struct LockFile: ~Copyable, Sendable {
 package enum LockError: Error, Hashable {
     /// Another process holds it; its ID where it could be read.
     case held(path: String, processID: Int?)
-    /// The file could not be made or locked.
-    case unusable(path: String, reason: String)
+    /// The file could not be made or locked; `code` is the `errno` value that says why.
+    case unusable(path: String, code: Int32)
 }

@@ -37,8 +37,9 @@ extension PushRuntime {
         } catch {
             switch error {
             case .held(let path, let processID): throw .stateDirectoryInUse(path: path, processID: processID)
-            case .unusable(let path, let reason):
-                events.append(.inboxInMemory(reason: "cannot lock \(path): \(reason)"))
+            case .unusable(let path, let code):
+                let failure = FileError.system(path: path, operation: "lock", code: code)
+                events.append(.inboxInMemory(reason: failure.description))
                 return (nil, nil)
             }
         }
