@@ -36,7 +36,10 @@ public enum PrivateFile {
     /// Puts `bytes` at `path` so that a crash leaves either the old or the new content: write, fsync, rename, fsync of
     /// the directory.
     ///
-    /// - Throws: ``FileError``; the old content is then still there.
+    /// - Throws: ``FileError``. The old content is then still there, except after `fsync` of the directory (the path in
+    ///   the error is the directory's): then the new content is there, and a crash of the machine may bring the old one
+    ///   back. A file system that cannot write a directory through (`EINVAL`, `ENOTSUP`) does so in its own time; that
+    ///   is no error.
     public static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let temporary = "\(path).\(getpid()).new"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -87,11 +90,17 @@ public enum PrivateFile {
         }
     }
 
-    private static func synchronizeDirectory(of path: String) throws(FileError) {
+    /// Writes the entry of `path` in its directory through to the disk, as far as the file system can.
+    ///
+    /// - Throws: ``FileError`` with the directory's path.
+    package static func synchronizeDirectory(of path: String) throws(FileError) {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let descriptor = open(directory.isEmpty ? "/" : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(path: directory, operation: "open", code: errno) }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .system(path: directory, operation: "fsync", code: errno) }
+        // fsync(2): EINVAL says that the file does not support it.
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+            throw .system(path: directory, operation: "fsync", code: errno)
+        }
     }
 }

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func aPathThatCannotBeMadeIsReported() {
-        #expect(throws: LockError.unusable(path: "/nonexistent/lock", reason: "No such file or directory")) {
+        #expect(throws: LockError.unusable(path: "/nonexistent/lock", code: ENOENT)) {
             _ = try LockFile(path: "/nonexistent/lock")
         }
     }
@@ -56,6 +56,17 @@ import Testing
             var status = stat()
             #expect(stat("\(directory)/a", &status) == 0)
             #expect(status.st_mode & 0o777 == 0o700)
+        }
+    }
+
+    // The kernel's own file system has no disk to write through to, and says so.
+    @Test func aDirectoryThatCannotBeWrittenThroughIsNoFailure() throws {
+        let directory = open("/proc", O_RDONLY | O_DIRECTORY)
+        defer { close(directory) }
+        try #require(fsync(directory) != 0 && errno == EINVAL)
+        try PrivateFile.synchronizeDirectory(of: "/proc/version")
+        #expect(throws: FileError.system(path: "/nonexistent", operation: "open", code: ENOENT)) {
+            try PrivateFile.synchronizeDirectory(of: "/nonexistent/file")
         }
     }
 
