@@ -116,6 +116,18 @@ final class Enrolment: Sendable {
         }
     }
 
+    /// Whether `error` says that the cloud refuses what the agent signs in with, so that only a person can help.
+    ///
+    /// A token that is refused is such an error only where there is nothing to sign in with again: otherwise there was
+    /// another one, and it is this call that its owner may not make.
+    func refusesCredentials(_ error: any Error) -> Bool {
+        switch error {
+        case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: true
+        case let refusal as KiiError: refusal.refusesToken && !self.account.canSignInAgain
+        default: false
+        }
+    }
+
     /// Writes what a full disk kept from being written, if there is anything.
     func saveIfNeeded() async throws { try await self.store.saveIfNeeded() }
 

@@ -10,7 +10,7 @@ public struct MessageEvent: Sendable, Hashable {
         case started(attempt: Int)
         /// It is done, with this answer.
         case done(FetchResult, attempt: Int)
-        /// It is shown to the user, who has not reacted.
+        /// It is shown to the user, who has not reacted. Not told by this version, which shows nothing.
         case presented
         /// The attempt failed; the next one starts after the pause.
         case retry(attempt: Int, failure: DeliveryFailure, after: Duration)

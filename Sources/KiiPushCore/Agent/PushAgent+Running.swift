@@ -80,12 +80,29 @@ extension PushAgent {
     ) async throws {
         var endpoint: MQTTEndpoint? = first
         while let current = endpoint {
-            // Another installation may be another principal's, whom the cloud knows no subscription of. Cancelled where
-            // this scope ends, if it is not done by then.
-            async let _: Void = self.keepSubscribed()
-            endpoint = try await self.receiveAsInstallation(of: current, core, &policy)
+            let before = policy
+            // Another installation may be another principal's, whom the cloud knows no subscription of.
+            (endpoint, policy) = try await withThrowingTaskGroup(of: Reception?.self) { group in
+                group.addTask {
+                    var policy = before
+                    return (try await self.receiveAsInstallation(of: current, core, &policy), policy)
+                }
+                group.addTask {
+                    try await self.keepSubscribed()
+                    return nil
+                }
+                // Whichever fails ends the other: the reception in its graceful way.
+                defer { group.cancelAll() }
+                while let ended = try await group.next() {
+                    if let reception = ended { return reception }
+                }
+                throw CancellationError()
+            }
         }
     }
+
+    /// How the reception as one installation ended: with the endpoint of the next one, and what the policy has seen.
+    private typealias Reception = (endpoint: MQTTEndpoint?, policy: ReconnectPolicy)
 
     /// Receives on one topic after another of one installation.
     ///
@@ -136,7 +153,7 @@ extension PushAgent {
             switch error {
             case .held(_, let processID):
                 throw .installationInUse(installationID: endpoint.installationID, processID: processID)
-            case .unusable(let path, _): throw .file(.system(path: path, operation: "lock", code: 0))
+            case .unusable(let path, let code): throw .file(.system(path: path, operation: "lock", code: code))
             }
         }
     }

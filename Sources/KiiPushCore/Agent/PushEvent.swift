@@ -15,9 +15,9 @@ public enum PushEvent: Sendable {
     case disconnected(reason: String, retryIn: Duration)
     /// The cloud confirmed the subscription.
     case subscribed(SubscriptionTarget)
-    /// A subscription could not be confirmed; it is tried again after `retryIn`, or given up when that is `nil`: then the
-    /// agent cannot sign in any more, and says so itself. What the cloud refuses, such as a topic that is not there, is
-    /// tried again after 5 s and, while it goes on, after up to 5 min.
+    /// A subscription could not be confirmed; it is tried again after `retryIn`. What the cloud refuses, such as a topic
+    /// that is not there, is tried again after 5 s and, while it goes on, after up to 5 min. `nil` when the cloud refuses
+    /// what the agent signs in with: then ``PushAgent/run()`` ends and throws that.
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
     /// The inbox cannot be written: nothing is acknowledged, so nothing is lost, until ``storageRecovered``.
     case storageFailed(reason: String)

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Where an agent keeps its inbox, its lock and its tokens.
-enum StateDirectory {
+package enum StateDirectory {
     /// The directory by convention: `$STATE_DIRECTORY` (set by systemd), else `$XDG_STATE_HOME/kii-push`, else
     /// `~/.local/state/kii-push`; `nil` when none of them is known.
     static func standard(environment: (String) -> String?) -> String? {
@@ -15,14 +15,14 @@ enum StateDirectory {
 
     /// Where locks live that concern the whole machine's user: `$XDG_RUNTIME_DIR/kii-push`, else a directory of this
     /// user's in `/tmp`.
-    static func runtime(environment: (String) -> String?) -> String {
+    package static func runtime(environment: (String) -> String?) -> String {
         if let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") { return directory + "/kii-push" }
         return "/tmp/kii-push-\(geteuid())"
     }
 }
 
 /// The value of an environment variable; `nil` when it is unset or empty.
-func environmentVariable(_ name: String) -> String? {
+package func environmentVariable(_ name: String) -> String? {
     guard let value = getenv(name) else { return nil }
     let text = String(cString: value)
     return text.isEmpty ? nil : text

@@ -12,7 +12,8 @@ public struct DeliveryContext: Sendable, Hashable {
     public let attempt: Int
     /// Whether the handler is called because the user opened the alert that showed the message.
     ///
-    /// It may have been called for the same message before, when it arrived.
+    /// It may have been called for the same message before, when it arrived. Always `false` in this version, which shows
+    /// no alerts.
     public let isUserOpened: Bool
     /// When the attempt is over without an answer, on the monotonic clock.
     package let deadlineInstant: MonotonicInstant

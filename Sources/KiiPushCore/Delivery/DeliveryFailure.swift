@@ -6,7 +6,7 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
     case threw(String)
     /// The handler let go of the completion without an answer.
     case unanswered
-    /// There was no answer in time (30 s unless configured).
+    /// There was no answer in time (30 s).
     case timedOut
 
     /// A stable word, with the error after it if there is one.

@@ -1,0 +1,39 @@
+/// One subscription that the cloud has not confirmed yet.
+package struct PendingSubscription: Sendable {
+    /// What is subscribed to.
+    package let target: SubscriptionTarget
+    /// When it is tried next.
+    package private(set) var due: MonotonicInstant
+    /// After failures that may pass by themselves.
+    private var reconnect: ReconnectPolicy
+    /// After everything else.
+    private var retry: SubscriptionRetry
+
+    /// Begins with an attempt that is due now.
+    package init(
+        _ target: SubscriptionTarget, reconnect: ReconnectPolicy.Configuration, retry: SubscriptionRetry,
+        now: MonotonicInstant
+    ) {
+        self.target = target
+        self.due = now
+        self.reconnect = ReconnectPolicy(configuration: reconnect)
+        self.retry = retry
+    }
+
+    /// Notes a failure, and when to try again: nothing ends the attempts, since the topic may be made, the right granted
+    /// and the machine mended while the agent runs.
+    ///
+    /// - Returns: what to say of it.
+    package mutating func failed(_ error: any Error, now: MonotonicInstant) -> (reason: String, delay: Duration) {
+        let outcome: (reason: String, delay: Duration)
+        if let failure = TemporaryFailure(error) {
+            let decision = self.reconnect.connectionEnded(
+                .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter)
+            outcome = (failure.reason, decision.delay)
+        } else {
+            outcome = ("\(error)", self.retry.refused())
+        }
+        self.due = now + outcome.delay
+        return outcome
+    }
+}

@@ -1,0 +1,97 @@
+import Glibc
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import Testing
+
+/// What ends a run: what only a person can mend.
+@Suite(.timeLimit(.minutes(15))) struct AgentRefusalTests {
+    private static let target = SubscriptionTarget.topic(Topic("alerts"))
+
+    private func agent(_ runtime: PushRuntime, _ emulator: Emulator, _ account: KiiAccount) -> PushAgent {
+        PushAgent(
+            runtime: runtime,
+            configuration: .init(app: emulator.app, account: account, subscriptions: [Self.target]),
+            handler: RecordingHandler(), reconnect: .quick,
+            subscriptionRetry: SubscriptionRetry(firstDelay: .milliseconds(10), maximumDelay: .milliseconds(20)))
+    }
+
+    private func refusesTokensOnSubscribing(_ emulator: Emulator) async throws {
+        try await emulator.control(
+            "POST", "faults",
+            [
+                "path": "/api/apps/*/topics/alerts/push/subscriptions/**", "times": 1000,
+                "status": 401, "errorCode": "UNAUTHORIZED",
+            ])
+    }
+
+    /// Whether the events up to and with the first failure say that it was given up.
+    private func isGivenUp(_ events: AsyncStream<PushEvent>) async -> Bool {
+        let failure = await firstEvent(events) { if case .subscriptionFailed = $0 { true } else { false } }
+        if case .subscriptionFailed(_, _, retryIn: nil) = failure { return true }
+        return false
+    }
+
+    @Test func aPseudoUserWhoseTokenIsRefusedOnSubscribing() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(runtime, emulator, .pseudoUser)
+            try await agent.register()
+            try await self.refusesTokensOnSubscribing(emulator)
+            let events = agent.events
+            let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
+            guard case .pseudoUserLost = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(await self.isGivenUp(events))
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func aUserWithoutPasswordWhoseTokenIsRefusedOnSubscribing() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let known = KiiAccount.user(name: "alice", password: "pass word", createsIfMissing: true)
+            try await self.agent(runtime, emulator, known).register()
+            try await self.refusesTokensOnSubscribing(emulator)
+            let agent = self.agent(runtime, emulator, .user(name: "alice", password: ""))
+            let error = await #expect(throws: KiiError.self) { try await agent.run() }
+            #expect(error?.status == 401)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func whoCanSignInAgainGoesOnWhenACallIsRefused() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let known = KiiAccount.user(name: "alice", password: "pass word", createsIfMissing: true)
+            let agent = self.agent(runtime, emulator, known)
+            try await self.refusesTokensOnSubscribing(emulator)
+            let events = agent.events
+            let later = agent.events
+            try await whileRunning(agent) {
+                #expect(await !self.isGivenUp(events))
+                _ = await firstEvent(later) { if case .connected = $0 { true } else { false } }
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func aLockThatCannotBeTakenSaysWhy() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(runtime, emulator, .pseudoUser)
+            let installationID = try await agent.register().installationID
+            let name = installationID.utf8.map { String($0, radix: 16) }.joined()
+            let lock = StateDirectory.runtime(environment: environmentVariable) + "/installations/\(name).lock"
+            // Whatever is a directory cannot be opened for writing, by nobody.
+            unlink(lock)
+            try #require(mkdir(lock, 0o700) == 0)
+            defer { rmdir(lock) }
+            let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
+            #expect(error?.description == "cannot lock \(lock): Is a directory")
+            await runtime.shutdown()
+        }
+    }
+}
