@@ -13,7 +13,8 @@ enum HelpTopic: String, CaseIterable {
         case .environment:
             "The environment variables that kii-push reads.\n\n"
                 + table(EnvironmentVariable.allCases.map { ($0.rawValue, $0.meaning) })
-                + "\n\nAn option wins over the environment, and that over a file.\n"
+                + "\n\nAn option wins over the environment, and that over a file, but for the secrets that\n"
+                + "systemd hands over in $CREDENTIALS_DIRECTORY: those win over the environment.\n"
         case .exitCodes:
             "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).\n\n"
                 + table(ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }) + "\n"
@@ -49,8 +50,9 @@ enum HelpTopic: String, CaseIterable {
 
         $XDG_CONFIG_HOME/kii-push/credentials.json
           The secrets to it, mode 0600. Written by you. Per profile: "appKey"; "clientID"
-          and "clientSecret" of the app's admin; "password" of the user or thing. The file
-          $CREDENTIALS_DIRECTORY/kii-push-credentials.json (systemd) comes before it.
+          and "clientSecret" of the app's admin, always both; "password" of the user or
+          thing. The environment wins over it, and over both what the file
+          $CREDENTIALS_DIRECTORY/kii-push-credentials.json (systemd) says.
             {"version": 1, "profiles": {"default": {"appKey": "..."}}}
 
         $STATE_DIRECTORY/profiles/NAME, or $XDG_STATE_HOME/kii-push/profiles/NAME

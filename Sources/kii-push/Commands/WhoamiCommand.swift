@@ -9,17 +9,17 @@ struct WhoamiCommand: ParsableCommand {
             .init("The ID of a profile's user or thing", "kii-push whoami -p work --json | jq -r .principal.id"),
         ],
         exitCodes: [.configuration],
-        environment: EnvironmentVariable.ofCloudCommands
+        environment: [.profile, .stateHome, .stateDirectory]
     )
 
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
+    @OptionGroup(title: "Profile")
+    var name: ProfileNameOptions
 
     func run() async throws {
-        let profile = try Profile(self.profile)
+        let profile = try Profile(named: self.name.profile)
         let (saved, registration) = try profile.registered()
         try self.output.console.show(registration, of: saved, profile: profile, as: "identity")
     }

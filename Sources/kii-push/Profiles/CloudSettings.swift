@@ -48,9 +48,7 @@ struct CloudSettings: Sendable {
         appID = appID ?? (saved?.registeredURL == nil ? nil : saved?.appID)
         self.app = try Self.app(baseURL: baseURL, appID: appID, appKey: profile.credentials.appKey, location)
         self.caFile = caFile
-        self.admin = profile.credentials.clientID.flatMap { clientID in
-            profile.credentials.clientSecret.map { AdminCredentials(clientID: clientID, clientSecret: $0) }
-        }
+        self.admin = profile.credentials.admin
     }
 
     private static func app(
@@ -75,7 +73,7 @@ struct CloudSettings: Sendable {
             throw missing(
                 "the app's key",
                 "give --app-key-file, set \(EnvironmentVariable.appKey.rawValue), or write \"appKey\" into "
-                    + (location.paths.credentials.last?.path ?? "credentials.json")
+                    + location.paths.credentials
             )
         }
         return KiiApp(appID: appID, appKey: appKey, baseURL: baseURL)

@@ -8,19 +8,16 @@ struct FilePaths: Sendable {
     let configuration: String
     /// Whether the configuration file was named by the user, so that it has to exist.
     let isConfigurationNamed: Bool
-    /// `credentials.json`, in the places where it may be; the first that exists is read.
-    let credentials: [Credential]
+    /// The user's `credentials.json`.
+    let credentials: String
+    /// The file of the same form that systemd hands to this service alone, owned by root and closed to others by access
+    /// control lists; `nil` when it hands over none. What it says wins over the environment, which wins over
+    /// ``credentials``.
+    let systemCredentials: String?
     /// The directory of all profiles.
     let profiles: String
     /// The running emulator's `emulator.json`.
     let emulator: String
-
-    /// A file of secrets.
-    struct Credential: Sendable {
-        let path: String
-        /// systemd puts it there for this service alone, owned by root and closed to others by access control lists.
-        let isGuardedBySystem: Bool
-    }
 
     /// - Throws: ``CommandFailure`` with exit 78 when there is no home directory to look in.
     init(environment: ProcessEnvironment, configurationFile: String?) throws {
@@ -29,11 +26,8 @@ struct FilePaths: Sendable {
         let named = configurationFile ?? environment.text(.configurationFile)
         self.configuration = named ?? directory + "/config.json"
         self.isConfigurationNamed = named != nil
-        let beside = Credential(path: directory + "/credentials.json", isGuardedBySystem: false)
-        let bySystem = environment.directory(.credentialsDirectory).map {
-            Credential(path: $0 + "/kii-push-credentials.json", isGuardedBySystem: true)
-        }
-        self.credentials = [bySystem, beside].compactMap { $0 }
+        self.credentials = directory + "/credentials.json"
+        self.systemCredentials = environment.directory(.credentialsDirectory).map { $0 + "/kii-push-credentials.json" }
         // systemd separates several directories by colons; the first is the unit's main one.
         let ofService = environment.directory(.stateDirectory)?.split(separator: ":").first.map(String.init)
         let state = try ofService ?? (Self.stateHome(environment) + "/kii-push")

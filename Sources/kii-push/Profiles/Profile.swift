@@ -17,19 +17,26 @@ struct Profile: Sendable {
     /// Reads everything that `options` and the environment point to. Touches no network.
     ///
     /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
-    init(_ options: ProfileOptions, environment: ProcessEnvironment = ProcessEnvironment()) throws {
+    init(_ options: ProfileOptions) throws {
+        try self.init(named: options.profile, configurationFile: options.config)
+        if let path = options.appKeyFile { self.credentials.appKey = try SecretFile.read(path) }
+    }
+
+    /// Reads everything that the environment points to about the profile of this name, or that of the environment.
+    ///
+    /// - Throws: As ``init(_:)``.
+    init(named name: String?, configurationFile: String? = nil) throws {
+        let environment = ProcessEnvironment()
         self.environment = environment
-        self.location = try ProfileLocation(options, environment: environment)
+        self.location = try ProfileLocation(named: name, configurationFile: configurationFile, environment: environment)
         self.saved = try SavedProfile.read(directory: self.location.directory)
         self.registration = try PushAgent.registration(in: self.location.directory)
-        var credentials = try ProfileCredentials.read(
+        self.credentials = try ProfileCredentials.read(
             self.location.paths,
             profile: self.location.name,
             directory: self.location.directory,
             environment: environment
         )
-        if let path = options.appKeyFile { credentials.appKey = try SecretFile.read(path) }
-        self.credentials = credentials
     }
 
     /// The cloud that the profile belongs to.
@@ -124,8 +131,8 @@ struct ProfileLocation: Sendable {
     let directory: String
     let paths: FilePaths
 
-    init(_ options: ProfileOptions, environment: ProcessEnvironment) throws {
-        self.name = options.profile ?? environment.text(.profile) ?? Self.defaultName
+    init(named name: String?, configurationFile: String?, environment: ProcessEnvironment) throws {
+        self.name = name ?? environment.text(.profile) ?? Self.defaultName
         guard Self.isValid(self.name) else {
             throw CommandFailure(
                 .configuration,
@@ -133,7 +140,7 @@ struct ProfileLocation: Sendable {
                 hint: "use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first"
             )
         }
-        self.paths = try FilePaths(environment: environment, configurationFile: options.config)
+        self.paths = try FilePaths(environment: environment, configurationFile: configurationFile)
         self.directory = self.paths.profiles + "/" + self.name
     }
 

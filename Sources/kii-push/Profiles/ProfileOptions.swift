@@ -1,9 +1,15 @@
 import KiiPushCore
 
-/// Which profile, and which cloud: the same in every command that talks to one.
-struct ProfileOptions: ParsableArguments {
+/// Which profile.
+struct ProfileNameOptions: ParsableArguments {
     @Option(name: .shortAndLong, value: "NAME", help: "The profile: a principal and its state. Default: default.")
     var profile: String?
+}
+
+/// Which profile, and which cloud: the same in every command that talks to one.
+struct ProfileOptions: ParsableArguments {
+    @OptionGroup(title: "Cloud")
+    var name: ProfileNameOptions
 
     @Option(name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').")
     var config: String?
@@ -28,6 +34,8 @@ struct ProfileOptions: ParsableArguments {
 
     @Flag(help: "Do not check certificates. Anyone on the way can then read and change everything.")
     var insecure = false
+
+    var profile: String? { self.name.profile }
 
     func validate() throws {
         if self.site != nil, self.baseURL != nil {

@@ -46,7 +46,10 @@ struct VersionedFile {
     /// A text at the path of keys, or `nil` when it is absent.
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when something else is there.
-    func text(_ keys: String...) throws -> String? {
+    func text(_ keys: String...) throws -> String? { try self.text(keys) }
+
+    /// As with the keys one by one.
+    func text(_ keys: [String]) throws -> String? {
         var value = self.root
         for key in keys {
             guard let next = value[key] else { return nil }

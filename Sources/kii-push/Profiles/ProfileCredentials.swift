@@ -1,0 +1,97 @@
+import KiiPushCore
+
+/// The secrets of one profile: each from the first source that has it. The sources, in their order:
+///
+/// 1. the file that systemd hands to this service alone;
+/// 2. the environment, which is said for one run as the app's ID and address are;
+/// 3. `credentials.json`, which the user wrote;
+/// 4. what `register` was given.
+struct ProfileCredentials: Sendable {
+    var appKey: Secret?
+    /// The app's administrator, whose ID and secret are of one source: half of one pair fits no half of another.
+    var admin: AdminCredentials?
+    var password: Secret?
+
+    /// - Throws: ``FileError`` when a file is open to others or belongs to another user; ``CommandFailure`` with exit 78
+    ///   when a source has one half of the administrator's credentials.
+    static func read(
+        _ paths: FilePaths,
+        profile: String,
+        directory: String,
+        environment: ProcessEnvironment
+    ) throws -> ProfileCredentials {
+        var found = ProfileCredentials()
+        if let path = paths.systemCredentials, let file = try VersionedFile(openAt: path) {
+            found.fill(from: try ProfileCredentials(file, of: profile))
+        }
+        found.fill(from: try ProfileCredentials(environment))
+        if let file = try VersionedFile(privateAt: paths.credentials) {
+            found.fill(from: try ProfileCredentials(file, of: profile))
+        }
+        if let file = try VersionedFile(privateAt: Self.savedPath(directory)) {
+            found.fill(
+                from: ProfileCredentials(appKey: try file.secret("appKey"), password: try file.secret("password")))
+        }
+        return found
+    }
+
+    /// Keeps what later commands need to sign in again, in the profile's own closed file.
+    func write(directory: String) throws {
+        let members: [(String, Secret?)] = [("appKey", self.appKey), ("password", self.password)]
+        try VersionedFile.write(
+            members.compactMap { name, secret in secret.map { (name, JSONValue($0.reveal())) } },
+            to: Self.savedPath(directory)
+        )
+    }
+
+    private static func savedPath(_ directory: String) -> String { directory + "/credentials.json" }
+
+    private mutating func fill(from other: ProfileCredentials) {
+        self.appKey = self.appKey ?? other.appKey
+        self.admin = self.admin ?? other.admin
+        self.password = self.password ?? other.password
+    }
+}
+
+extension ProfileCredentials {
+    fileprivate init(_ file: VersionedFile, of profile: String) throws {
+        self.appKey = try file.secret("profiles", profile, "appKey")
+        self.password = try file.secret("profiles", profile, "password")
+        self.admin = try Self.admin(
+            id: try file.text("profiles", profile, "clientID"),
+            secret: try file.secret("profiles", profile, "clientSecret"),
+            in: "\(file.path): /profiles/\(profile)", names: ("clientID", "clientSecret"))
+    }
+
+    fileprivate init(_ environment: ProcessEnvironment) throws {
+        self.appKey = environment.text(.appKey).map { Secret($0) }
+        self.password = environment.text(.password).map { Secret($0) }
+        self.admin = try Self.admin(
+            id: environment.text(.clientID), secret: environment.text(.clientSecret).map { Secret($0) },
+            in: "the environment",
+            names: (EnvironmentVariable.clientID.rawValue, EnvironmentVariable.clientSecret.rawValue))
+    }
+
+    private static func admin(
+        id: String?, secret: Secret?, in source: String, names: (id: String, secret: String)
+    ) throws -> AdminCredentials? {
+        switch (id, secret) {
+        case (let id?, let secret?): return AdminCredentials(clientID: id, clientSecret: secret)
+        case (nil, nil): return nil
+        default:
+            let (present, missing) = id == nil ? (names.secret, names.id) : (names.id, names.secret)
+            throw CommandFailure(
+                .configuration,
+                "\(source) has \(present) without \(missing)",
+                hint: "write both into one place: kii-push help files"
+            )
+        }
+    }
+}
+
+extension VersionedFile {
+    /// A secret at the path of keys, or `nil` when it is absent.
+    fileprivate func secret(_ keys: String...) throws -> Secret? {
+        try self.text(keys).map { Secret($0) }
+    }
+}
