@@ -90,6 +90,29 @@ import Testing
         )
     }
 
+    @Test func aThingIsKnownWithoutItsType() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register", "--thing", "m", "--thing-type", "meter", "--password-stdin", input: "p\n")
+        let thing = try session.whoami("thing")
+        try session.succeed("register", "--thing", "m", "--password-stdin", input: "p\n")
+        #expect(try session.whoami("thing") == thing)
+        #expect(try session.succeed("whoami", "--json").contains(#""type":"meter""#))
+        // It has its type from the first registration, whatever is said now.
+        try session.succeed("register", "--thing", "m", "--thing-type", "lamp", "--password-stdin", input: "p\n")
+        #expect(try session.succeed("whoami", "--json").contains(#""type":"meter""#))
+        let other = try session.tool("register", "--thing", "n", "--password-stdin", input: "p\n")
+        #expect(other.exit == 78)
+    }
+
+    @Test(arguments: [
+        ["--site", "jp"], ["--app-id", "a"], ["--insecure"], ["--config", "f"], ["--app-key-file", "f"],
+    ])
+    func whatAsksNoCloudTakesNoOptionsForOne(options: [String]) throws {
+        let result = try Tool().start(["whoami"] + options).waitForExit()
+        #expect(result.exit == 64)
+        #expect(result.error.contains("'\(options[0])'"))
+    }
+
     @Test func keepSecretsOutOfEverythingButTheirFiles() throws {
         let session = try EmulatorSession()
         let canary = "canary-4711"

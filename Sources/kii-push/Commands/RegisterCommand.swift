@@ -41,10 +41,14 @@ struct RegisterCommand: ParsableCommand {
         var profile = try Profile(self.profile)
         let cloud = try profile.cloud(self.profile)
         cloud.warn(console)
-        let account = try self.account(of: profile)
+        var account = self.account(of: profile)
         if let password = try self.principal.password() { profile.credentials.password = password }
         try Self.requirePassword(for: account, profile)
         let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)
+        if let saved = profile.saved?.account, !self.anew {
+            // A thing that the cloud knows keeps its type, whatever is said now.
+            account = isReplacing ? account.completed(from: saved) : saved.completed(from: account)
+        }
         let registration = try await Self.register(
             profile,
             cloud: cloud,
@@ -61,7 +65,7 @@ struct RegisterCommand: ParsableCommand {
     }
 
     /// What the options name; without any, what the profile is already.
-    private func account(of profile: Profile) throws -> SavedProfile.Account {
+    private func account(of profile: Profile) -> SavedProfile.Account {
         if let account = self.principal.account { return account }
         return self.anew ? .pseudoUser : profile.saved?.account ?? .pseudoUser
     }
@@ -85,8 +89,9 @@ struct RegisterCommand: ParsableCommand {
         console: Console
     ) throws -> Bool {
         guard !self.anew, let saved = profile.saved else { return self.anew }
-        if saved.account == account, cloud.knows(saved) { return false }
-        if saved.account == account, case .emulator = saved.cloud, cloud.source == .emulator {
+        let isSame = saved.account.isSameIdentity(as: account)
+        if isSame, cloud.knows(saved) { return false }
+        if isSame, case .emulator = saved.cloud, cloud.source == .emulator {
             console.status("the emulator that knew this profile is gone; registering with the one that runs")
             return true
         }

@@ -88,6 +88,23 @@ extension SavedProfile.Account {
         }
     }
 
+    /// Whether both sign in as the same. The type of a thing says nothing about that: it is told to the cloud once, when
+    /// the thing is registered.
+    func isSameIdentity(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.thing(let ours, _), .thing(let theirs, _)): ours == theirs
+        default: self == other
+        }
+    }
+
+    /// The account, with the type of `other` where it has none of its own.
+    func completed(from other: Self) -> Self {
+        guard case .thing(let vendorThingID, nil) = self, case .thing(vendorThingID, let type) = other else {
+            return self
+        }
+        return .thing(vendorThingID: vendorThingID, type: type)
+    }
+
     /// For people.
     var text: String {
         switch self {
