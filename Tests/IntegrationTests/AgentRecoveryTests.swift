@@ -18,6 +18,8 @@ import Testing
         reconnect.firstDelayAfterPeerLoss = .milliseconds(1)
         reconnect.baseDelay = baseDelay
         reconnect.maximumDelay = baseDelay * 2
+        // Nor is anybody else taken to be there, whose broker is told to close so often.
+        reconnect.pattern.closures = .max
         return PushAgent(
             runtime: runtime,
             configuration: PushAgent.Configuration(app: emulator.app, account: account, subscriptions: targets),

@@ -92,6 +92,7 @@ import Testing
         try await withFakeBroker { broker, runtime, configuration in
             var configuration = configuration
             configuration.keepAlive = .milliseconds(100)
+            configuration.pingTimeout = .seconds(60)
             let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
             let handler = RecordingHandler()
             try await whileRunning(

@@ -68,6 +68,8 @@ extension ReconnectPolicy.Configuration {
         var configuration = ReconnectPolicy.Configuration()
         configuration.baseDelay = .milliseconds(1)
         configuration.maximumDelay = .milliseconds(20)
+        configuration.firstDisputedDelay = .milliseconds(1)
+        configuration.maximumDisputedDelay = .milliseconds(20)
         return configuration
     }()
 }

@@ -10,20 +10,7 @@ package final class FakeBroker: Sendable {
     private let listener: Int32
 
     package init() throws {
-        self.listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let listener = self.listener
-        self.port = try withUnsafeMutablePointer(to: &address) { pointer in
-            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                guard bind(listener, generic, length) == 0, listen(listener, 8) == 0,
-                    getsockname(listener, generic, &length) == 0
-                else { throw TestFailure("cannot listen on the loopback interface") }
-            }
-            return UInt16(bigEndian: pointer.pointee.sin_port)
-        }
+        (self.listener, self.port) = try listenOnLoopback()
     }
 
     deinit { close(self.listener) }

@@ -52,7 +52,8 @@ final class AgentSession: Sendable {
         var configuration = MQTTSession.Configuration(
             clientID: endpoint.mqttTopic,
             topicFilter: endpoint.mqttTopic,
-            keepAlive: agent.configuration.keepAlive
+            keepAlive: agent.configuration.keepAlive,
+            pingTimeout: agent.configuration.pingTimeout
         )
         // One that was left with another topic is missed as well: what it holds will not arrive.
         configuration.expectsSession = agent.enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
@@ -74,6 +75,7 @@ final class AgentSession: Sendable {
                     connectionBase: Timestamp.now().millisecondsSinceEpoch,
                     loop: loop,
                     pipeline: pipeline,
+                    verifiesCertificates: agent.runtime.configuration.verifiesCertificates,
                     report: { event in
                         if case .connected = event {
                             enrolment.sessionOpened()
@@ -96,9 +98,9 @@ final class AgentSession: Sendable {
     /// Connects, waits for the subscription, and disconnects, so that the broker keeps a session.
     ///
     /// - Returns: how the connection ended, if the subscription was not reached.
-    /// - Throws: `CancellationError`; `TransportError` with code `shutDown`.
+    /// - Throws: ``PushAgentError/noUsablePort(usesTLS:)``; `CancellationError`; `TransportError` with code `shutDown`.
     func openOnce(_ endpoint: MQTTEndpoint) async throws -> BrokerLink.End? {
-        self.begin(endpoint)
+        try self.begin(endpoint)
         let outcome = await self.outcome(untilConnected: true)
         let link = self.link
         try await self.loop.run { link.value.disconnect() }
@@ -147,7 +149,7 @@ final class AgentSession: Sendable {
         var cloudIsAskedFrom = MonotonicInstant.now()
         let hub = self.agent.hub
         while true {
-            self.begin(endpoint)
+            try self.begin(endpoint)
             let (outcome, other) = try await self.outcome(of: &endpoint)
             if let other {
                 _ = try? await self.loop.run { [link = self.link] in link.value.disconnect() }
@@ -155,13 +157,15 @@ final class AgentSession: Sendable {
             }
             guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
             if case .session(.subscriptionRefused) = end.cause { throw PushAgentError.subscriptionRefused }
-            let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor)
+            let decision = policy.connectionEnded(
+                end.loss, connectedFor: end.connectedFor, hadSession: end.hadSession)
+            if let takeover = decision.takeover { hub.emit(.takenOver(takeover)) }
             // An endpoint from the file may be long out of date; one look at the cloud tells.
             let refreshes =
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
-            hub.emit(.disconnected(reason: end.reason, retryIn: decision.delay))
+            var reason = end.reason(decision.pattern)
+            hub.emit(.disconnected(reason: reason, retryIn: decision.delay))
             try await Task.sleep(for: decision.delay)
-            var reason = end.reason
             var isAnswered = true
             if refreshes, .now() >= cloudIsAskedFrom {
                 switch try await self.askForEndpoint() {
@@ -229,8 +233,10 @@ final class AgentSession: Sendable {
     }
 
     /// Begins a connection; see ``outcome(untilConnected:expiringIn:)``.
-    private func begin(_ endpoint: MQTTEndpoint) {
-        let target = BrokerLink.Target(endpoint: endpoint, usesTLS: self.agent.configuration.usesTLS)
+    ///
+    /// - Throws: ``PushAgentError/noUsablePort(usesTLS:)``.
+    private func begin(_ endpoint: MQTTEndpoint) throws(PushAgentError) {
+        let target = try BrokerLink.Target(endpoint, usesTLS: self.agent.configuration.usesTLS)
         self.agent.hub.emit(
             .connecting(host: endpoint.host, port: Int(target.port), usesTLS: target.usesTLS))
         self.connection.withLock { $0 = Connection() }
@@ -314,56 +320,10 @@ private final class Fuse: Sendable {
     deinit { self.action() }
 }
 
-extension BrokerLink.End {
-    /// Whether CONNACK said that the endpoint's credentials are not good (any more).
-    var refusesCredentials: Bool {
-        if case .session(.connectionRefused(let code)) = self.cause { code.refusesCredentials } else { false }
-    }
-
-    /// Whether it is the runtime that ended, and not the connection.
-    var isOfShutdown: Bool {
-        if case .transport(let error) = self.cause { error.code == .shutDown } else { false }
-    }
-
-    var loss: ReconnectPolicy.Loss {
-        switch self.cause {
-        case .session(.connectionRefused(let code)) where code.refusesCredentials: .credentialsRefused
-        case .session(.keepAliveMissed): .noticedHere
-        case .session: .attemptFailed
-        case .transport(let error):
-            if self.connectedFor == nil {
-                .attemptFailed
-            } else if error.code == .connectionLost {
-                .closedByPeer
-            } else {
-                .noticedHere
-            }
-        }
-    }
-
-    var reason: String {
-        switch self.cause {
-        case .transport(let error): error.description
-        case .session(.connectionRefused(let code)): code.description
-        case .session(.subscriptionRefused): "the broker refused the subscription"
-        case .session(.keepAliveMissed): "the broker did not answer in time (keepalive)"
-        case .session(.timedOut(let type)): "the broker sent no \(type) in time"
-        case .session(.protocolError(let error)): "the broker broke the protocol: \(error)"
-        case .session(let event): "\(event)"
-        }
-    }
-
-    /// What ``PushAgent/register(replacing:)`` throws.
-    var error: any Error {
-        switch self.cause {
-        case .transport(let error): error
-        case .session(.subscriptionRefused): PushAgentError.subscriptionRefused
-        case .session: TransportError(.connectionLost, detail: self.reason)
-        }
-    }
-}
-
 extension MQTTEndpoint {
+    /// The port of one of the two transports, if the broker offers it.
+    func port(usesTLS: Bool) -> UInt16? { usesTLS ? self.portSSL : self.portTCP }
+
     /// Whether what arrives here arrives there: another topic, or another installation, is another MQTT session.
     fileprivate func isSamePlace(as other: MQTTEndpoint) -> Bool {
         self.installationID == other.installationID && self.mqttTopic == other.mqttTopic

@@ -137,8 +137,9 @@ enum AgentStateError: Error {
 // What the agent connects with. The time to live counts from an answer, and so is kept as the moment that it leads to.
 extension MQTTEndpoint {
     fileprivate init(stored json: JSONValue) throws(AgentStateError) {
-        func port(_ name: String) throws(AgentStateError) -> UInt16 {
-            guard let port = json[name]?.int64.flatMap({ UInt16(exactly: $0) }) else { throw .missing(name) }
+        func port(_ name: String) throws(AgentStateError) -> UInt16? {
+            guard let value = json[name] else { return nil }
+            guard let port = value.int64.flatMap({ UInt16(exactly: $0) }) else { throw .missing(name) }
             return port
         }
         self.init(
@@ -153,15 +154,15 @@ extension MQTTEndpoint {
     }
 
     fileprivate var stored: JSONValue {
-        .object([
-            ("installationID", JSONValue(self.installationID)),
-            ("host", JSONValue(self.host)),
-            ("portTCP", JSONValue(integerLiteral: Int64(self.portTCP))),
-            ("portSSL", JSONValue(integerLiteral: Int64(self.portSSL))),
-            ("mqttTopic", JSONValue(self.mqttTopic)),
-            ("username", JSONValue(self.username)),
-            ("password", JSONValue(self.password.reveal())),
-        ])
+        var members = [("installationID", JSONValue(self.installationID)), ("host", JSONValue(self.host))]
+        if let port = self.portTCP { members.append(("portTCP", JSONValue(integerLiteral: Int64(port)))) }
+        if let port = self.portSSL { members.append(("portSSL", JSONValue(integerLiteral: Int64(port)))) }
+        return .object(
+            members + [
+                ("mqttTopic", JSONValue(self.mqttTopic)),
+                ("username", JSONValue(self.username)),
+                ("password", JSONValue(self.password.reveal())),
+            ])
     }
 }
 

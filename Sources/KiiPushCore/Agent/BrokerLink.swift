@@ -5,10 +5,19 @@
 final class BrokerLink: ByteStreamDelegate {
     /// Where to connect.
     struct Target: Sendable {
-        var endpoint: MQTTEndpoint
-        var usesTLS: Bool
+        let endpoint: MQTTEndpoint
+        let usesTLS: Bool
+        let port: UInt16
 
-        var port: UInt16 { self.usesTLS ? self.endpoint.portSSL : self.endpoint.portTCP }
+        /// - Throws: ``PushAgentError/noUsablePort(usesTLS:)``.
+        init(_ endpoint: MQTTEndpoint, usesTLS: Bool) throws(PushAgentError) {
+            guard let port = endpoint.port(usesTLS: usesTLS) else {
+                throw .noUsablePort(usesTLS: usesTLS)
+            }
+            self.endpoint = endpoint
+            self.usesTLS = usesTLS
+            self.port = port
+        }
 
         var stream: StreamTarget {
             self.usesTLS
@@ -16,23 +25,10 @@ final class BrokerLink: ByteStreamDelegate {
         }
     }
 
-    /// How a connection ended.
-    struct End: Sendable {
-        enum Cause: Sendable {
-            /// The stream ended or never came about.
-            case transport(TransportError)
-            /// The session ended it, for this reason.
-            case session(MQTTSession.Event)
-        }
-
-        var cause: Cause
-        /// How long the subscription stood; `nil` if it never did.
-        var connectedFor: Duration?
-    }
-
     let installation: Int64
     private let loop: EventLoop
     private let pipeline: ReceivePipeline
+    private let verifiesCertificates: Bool
     private let report: (PushEvent) -> Void
     private var session: MQTTSession
     private var filter: RedeliveryFilter
@@ -42,6 +38,7 @@ final class BrokerLink: ByteStreamDelegate {
     private var ended: ((End) -> Void)?
     private var sessionEnd: MQTTSession.Event?
     private var connectedAt: MonotonicInstant?
+    private var hadSession = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
     private var absorbedInTurn: Set<Int64> = []
     private var storedThrough: UInt64?
@@ -54,6 +51,7 @@ final class BrokerLink: ByteStreamDelegate {
         connectionBase: Int64,
         loop: EventLoop,
         pipeline: ReceivePipeline,
+        verifiesCertificates: Bool,
         report: @escaping (PushEvent) -> Void
     ) {
         self.installation = installation
@@ -62,6 +60,7 @@ final class BrokerLink: ByteStreamDelegate {
         self.connectionBase = connectionBase
         self.loop = loop
         self.pipeline = pipeline
+        self.verifiesCertificates = verifiesCertificates
         self.report = report
     }
 
@@ -233,6 +232,7 @@ extension BrokerLink {
     private func connected(_ sessionPresent: Bool?, _ grantedQoS: QoS) {
         guard let target else { return }
         self.connectedAt = self.loop.now
+        self.hadSession = sessionPresent ?? true
         if sessionPresent == false {
             // Also when no session was expected: rows of an earlier one must not swallow messages of this.
             self.filter.sessionLost()
@@ -244,6 +244,7 @@ extension BrokerLink {
                     host: target.endpoint.host,
                     port: Int(target.port),
                     usesTLS: target.usesTLS,
+                    isVerified: target.usesTLS && self.verifiesCertificates,
                     protocolVersion: self.session.configuration.protocolVersion == .v3_1 ? "3.1" : "3.1.1",
                     guarantee: grantedQoS == .atMostOnce ? .atMostOnce : .atLeastOnce,
                     sessionPresent: sessionPresent ?? false
@@ -262,8 +263,9 @@ extension BrokerLink {
     private func finish(_ cause: End.Cause) {
         let ended = self.ended
         let connectedFor = self.connectedAt.map { self.loop.now - $0 }
+        let end = End(cause: cause, connectedFor: connectedFor, hadSession: self.hadSession)
         self.clear()
-        ended?(End(cause: cause, connectedFor: connectedFor))
+        ended?(end)
     }
 
     private func clear() {

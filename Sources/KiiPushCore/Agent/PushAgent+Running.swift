@@ -124,7 +124,11 @@ extension PushAgent {
     private func enrol(_ policy: inout ReconnectPolicy) async throws -> MQTTEndpoint {
         while true {
             do {
-                let endpoint = try await self.enrolment.endpoint()
+                var endpoint = try await self.enrolment.endpoint()
+                if endpoint.port(usesTLS: self.configuration.usesTLS) == nil {
+                    // What is on file may be out of date; what the cloud says is final.
+                    endpoint = try await self.enrolment.endpoint(refreshing: true)
+                }
                 if let registration = self.enrolment.current?.registration { self.hub.emit(.registered(registration)) }
                 return endpoint
             } catch {
@@ -139,7 +143,9 @@ extension PushAgent {
 
     /// The lock that keeps two processes of one user from receiving as one installation.
     private func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> StateLock {
-        let directory = StateDirectory.runtime(environment: environmentVariable) + "/installations"
+        let directory =
+            (self.runtime.configuration.lockDirectory ?? StateDirectory.runtime(environment: environmentVariable))
+            + "/installations"
         // The ID is the cloud's, so it could hold anything; a file's name it becomes by its bytes.
         let name = endpoint.installationID.utf8.map { String($0, radix: 16) }.joined()
         do throws(FileError) {

@@ -11,8 +11,15 @@ public enum PushEvent: Sendable {
     /// The broker has no session although it was asked to keep one, or the cloud replaced the installation or its topic
     /// and what was sent before the new session began is gone: messages may be missing.
     case sessionLost
-    /// The connection ended, or none came about; the next attempt is made after `retryIn`.
+    /// The connection ended, or none came about; the next attempt is made after `retryIn`, or sooner when the machine
+    /// wakes up from a sleep.
     case disconnected(reason: String, retryIn: Duration)
+    /// Another receiver, on another machine or in other software, probably uses this agent's installation: the broker
+    /// closes connection after connection and takes each next one at once. A user or thing has one MQTT installation,
+    /// and the broker lets one receiver at a time have it; what is sent reaches now the one, now the other. Stop the
+    /// other receiver, or receive as another user or thing. Until that is done, the agent leaves pauses of up to 5 min
+    /// between its connections. Said once; anew when it happens again after a connection of more than 10 min.
+    case takenOver(Takeover)
     /// The cloud confirmed the subscription.
     case subscribed(SubscriptionTarget)
     /// A subscription could not be confirmed; it is tried again after `retryIn`. What the cloud refuses, such as a topic
@@ -49,14 +56,32 @@ public enum PushEvent: Sendable {
         public var host: String
         /// The broker's port.
         public var port: Int
-        /// Whether the connection is encrypted and the broker's certificate was verified.
+        /// Whether the connection is encrypted.
         public var usesTLS: Bool
+        /// Whether the broker's certificate was verified, so that nobody on the way can read or forge anything: with TLS,
+        /// unless ``PushRuntime/Configuration/verifiesCertificates`` was turned off.
+        public var isVerified: Bool
         /// MQTT's name and level: `3.1.1` or `3.1`.
         public var protocolVersion: String
         /// What the broker promised: at QoS 1 a message is redelivered until it is stored here.
         public var guarantee: Guarantee
         /// Whether the broker had kept the session of the last connection.
         public var sessionPresent: Bool
+    }
+
+    /// By what another receiver on the installation was recognised.
+    public struct Takeover: Sendable, Hashable, CustomStringConvertible {
+        /// So many connections were closed by the broker one after the other.
+        public var closures: Int
+        /// The time from the first of these connections to the end of the last.
+        public var within: Duration
+
+        /// One line: what it probably is, and what to do about it.
+        public var description: String {
+            "another receiver probably uses this installation: the broker closed \(self.closures) connections within "
+                + "\(self.within.components.seconds) s and took the next one at once; a user or thing has one MQTT "
+                + "installation, for one receiver: stop the other one, or receive as another user or thing"
+        }
     }
 
     /// How often a message may arrive.

@@ -37,6 +37,9 @@ public final class PushRuntime: Sendable {
         /// How long a stop waits for running handlers. Default 10 s. Messages that are not finished by then are
         /// delivered again by the next run.
         public var shutdownGrace: Duration
+        /// Where the locks of installations are; `nil` for the user's runtime directory. For tests, of which each is a
+        /// machine of its own.
+        package var lockDirectory: String?
 
         /// The defaults, with a state directory of one's own where wanted.
         public init(stateDirectory: String = PushRuntime.standardStateDirectory()) {

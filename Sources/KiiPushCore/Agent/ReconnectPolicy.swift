@@ -4,8 +4,9 @@
 /// keepalive, the network gone) nobody else is likely to be coming, so the first retry is quick. When the other side
 /// closed, a whole fleet may have lost its broker, so the first retry is spread over ten seconds. From then on the
 /// delay follows decorrelated jitter, and only a connection that lasted forgets the past: a broker that accepts and
-/// kicks is not hammered. Refused credentials were mostly replaced: the first time in a row the endpoint is fetched and
-/// tried without a delay.
+/// kicks is not hammered. Where another receiver seems to use the installation (``ClosurePattern``), not even that
+/// forgets it, and the pauses grow to minutes, so that the two do not knock each other off all the time. Refused
+/// credentials were mostly replaced: the first time in a row the endpoint is fetched and tried without a delay.
 package struct ReconnectPolicy: Sendable {
     /// The numbers of the policy.
     package struct Configuration: Sendable, Hashable {
@@ -15,12 +16,19 @@ package struct ReconnectPolicy: Sendable {
         package var firstDelayAfterPeerLoss: Duration = .seconds(10)
         /// The shortest delay of the later retries.
         package var baseDelay: Duration = .seconds(1)
-        /// The longest delay of all.
+        /// The longest delay of all, but for ``maximumDisputedDelay``.
         package var maximumDelay: Duration = .seconds(120)
         /// How long a connection has to last before the past is forgotten.
         package var stableAfter: Duration = .seconds(30)
         /// After this many failures in a row the endpoint is fetched again.
         package var failuresBeforeRefresh = 3
+        /// The first delay once another receiver is recognised lies between half of this and all of it; each further
+        /// one doubles it.
+        package var firstDisputedDelay: Duration = .seconds(30)
+        /// The longest delay while another receiver uses the installation.
+        package var maximumDisputedDelay: Duration = .seconds(300)
+        /// By what another receiver is recognised.
+        package var pattern = ClosurePattern.Configuration()
 
         package init() {}
     }
@@ -42,6 +50,10 @@ package struct ReconnectPolicy: Sendable {
         package var delay: Duration
         /// Whether the endpoint is to be fetched from the cloud before the next attempt.
         package var refreshesEndpoint: Bool
+        /// What the last losses look like.
+        package var pattern = ClosurePattern.Kind.unclear
+        /// By what another receiver was recognised, if this loss is the one that shows it.
+        package var takeover: PushEvent.Takeover?
     }
 
     private let configuration: Configuration
@@ -49,9 +61,12 @@ package struct ReconnectPolicy: Sendable {
     /// How often the credentials were refused since the last connection.
     private var refusals = 0
     private var lastDelay: Duration?
+    private var pattern: ClosurePattern
+    private var disputedDelay: Duration?
 
     package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
+        self.pattern = ClosurePattern(configuration: configuration.pattern)
     }
 
     /// Says when to try again.
@@ -59,16 +74,27 @@ package struct ReconnectPolicy: Sendable {
     /// - Parameters:
     ///   - loss: how it ended.
     ///   - connectedFor: how long the connection was good, counted from SUBACK; `nil` when it never was.
+    ///   - hadSession: whether the broker had kept the session of the connection before, or cannot say.
     ///   - retryAfter: what the server asked for. Never shortened, and spread by up to a tenth, so that those who were
     ///     told the same time do not all come at it.
     ///   - jitter: a number drawn evenly from 0 up to, not including, 1. Default: the system's random numbers.
     package mutating func connectionEnded(
         _ loss: Loss,
         connectedFor: Duration?,
+        hadSession: Bool = true,
         retryAfter: Duration? = nil,
         jitter: Double = .random(in: 0..<1)
     ) -> Decision {
-        let wasStable = connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
+        var decision = Decision(delay: .zero, refreshesEndpoint: true)
+        if loss == .closedByPeer, let connectedFor {
+            decision.takeover = self.pattern.closed(after: connectedFor, hadSession: hadSession)
+        } else {
+            self.pattern.endedOtherwise(after: connectedFor)
+        }
+        decision.pattern = self.pattern.kind
+        let isDisputed = loss == .closedByPeer && self.pattern.isTakenOver
+        if !self.pattern.isTakenOver { self.disputedDelay = nil }
+        let wasStable = !isDisputed && connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
         if wasStable {
             self.failures = 0
             self.lastDelay = nil
@@ -78,30 +104,37 @@ package struct ReconnectPolicy: Sendable {
         if loss == .credentialsRefused {
             self.refusals += 1
             // Mostly they were replaced, and the cloud has the new ones.
-            if self.refusals == 1, retryAfter == nil { return Decision(delay: .zero, refreshesEndpoint: true) }
+            if self.refusals == 1, retryAfter == nil { return decision }
         }
-        let refreshes = loss == .credentialsRefused || self.failures % self.configuration.failuresBeforeRefresh == 0
-        let delay: Duration
+        decision.refreshesEndpoint =
+            loss == .credentialsRefused || self.failures % self.configuration.failuresBeforeRefresh == 0
         if let retryAfter {
-            delay = retryAfter + retryAfter / 10 * jitter
+            decision.delay = retryAfter + retryAfter / 10 * jitter
+        } else if isDisputed {
+            decision.delay = self.nextDisputedDelay(jitter)
         } else if wasStable {
-            let limit =
-                loss == .noticedHere
-                ? self.configuration.firstDelayAfterOwnLoss : self.configuration.firstDelayAfterPeerLoss
-            delay = limit * jitter
-            // The next retry spreads at least as far: a fleet whose broker stays away must not close its ranks again.
-            self.lastDelay = max(limit, self.configuration.baseDelay)
+            decision.delay = self.firstDelay(after: loss, jitter)
         } else {
-            delay = self.decorrelatedDelay(jitter)
+            decision.delay = self.decorrelatedDelay(jitter)
         }
-        return Decision(delay: delay, refreshesEndpoint: refreshes)
+        self.pattern.paused(decision.delay)
+        return decision
     }
 
     /// The delay after an attempt that was to be made at once, when there is nothing new to try.
     ///
-    /// - Parameter jitter: as in ``connectionEnded(_:connectedFor:retryAfter:jitter:)``.
+    /// - Parameter jitter: as in ``connectionEnded(_:connectedFor:hadSession:retryAfter:jitter:)``.
     package mutating func nothingNew(jitter: Double = .random(in: 0..<1)) -> Duration {
         self.decorrelatedDelay(jitter)
+    }
+
+    private mutating func firstDelay(after loss: Loss, _ jitter: Double) -> Duration {
+        let limit =
+            loss == .noticedHere
+            ? self.configuration.firstDelayAfterOwnLoss : self.configuration.firstDelayAfterPeerLoss
+        // The next retry spreads at least as far: a fleet whose broker stays away must not close its ranks again.
+        self.lastDelay = max(limit, self.configuration.baseDelay)
+        return limit * jitter
     }
 
     private mutating func decorrelatedDelay(_ jitter: Double) -> Duration {
@@ -110,5 +143,14 @@ package struct ReconnectPolicy: Sendable {
         let delay = min(self.configuration.maximumDelay, base + (upper - base) * jitter)
         self.lastDelay = delay
         return delay
+    }
+
+    // Never short: however the two draw, each leaves the other half of the longest pause at least.
+    private mutating func nextDisputedDelay(_ jitter: Double) -> Duration {
+        let limit = min(
+            self.disputedDelay.map { $0 * 2 } ?? self.configuration.firstDisputedDelay,
+            self.configuration.maximumDisputedDelay)
+        self.disputedDelay = limit
+        return limit / 2 + limit / 2 * jitter
     }
 }

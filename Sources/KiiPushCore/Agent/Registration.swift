@@ -6,10 +6,10 @@ public struct Registration: Sendable, Hashable {
     public var installationID: String
     /// The broker's host.
     public var host: String
-    /// The broker's plain port.
-    public var portTCP: UInt16
-    /// The broker's TLS port.
-    public var portSSL: UInt16
+    /// The broker's plain port; `nil` when it offers none.
+    public var portTCP: UInt16?
+    /// The broker's TLS port; `nil` when it offers none.
+    public var portSSL: UInt16?
     /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well.
     public var mqttTopic: String
 }

@@ -71,16 +71,11 @@ package struct KiiFields: Sendable {
         return try self.optionalInteger(key)
     }
 
-    /// A TCP port that must be there.
-    package func port(_ key: String) throws(KiiResponseError) -> UInt16 {
-        try self.required(self.optionalPort(key), key)
-    }
-
-    /// A TCP port that may be absent.
+    /// A TCP port that may be absent; 0, on which nobody listens, counts as absent.
     package func optionalPort(_ key: String) throws(KiiResponseError) -> UInt16? {
         guard let number = try self.optionalInteger(key) else { return nil }
-        guard let port = UInt16(exactly: number), port > 0 else { throw self.error(.outOfRange, at: key) }
-        return port
+        guard let port = UInt16(exactly: number) else { throw self.error(.outOfRange, at: key) }
+        return port == 0 ? nil : port
     }
 
     /// A Boolean that may be absent; also taken from the strings `true` and `false`, which ebisu's installations have.

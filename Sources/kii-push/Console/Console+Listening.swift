@@ -42,7 +42,8 @@ extension Console {
         let qualityOfService = connection.guarantee == .atLeastOnce ? 1 : 0
         let session = connection.sessionPresent ? "session resumed" : "new session"
         let promise = connection.guarantee == .atLeastOnce ? "" : "; at QoS 0 what the network drops is gone"
-        let details = "MQTT \(connection.protocolVersion), QoS \(qualityOfService), \(session)\(promise)"
+        let trust = connection.usesTLS && !connection.isVerified ? "; the broker's certificate was not verified" : ""
+        let details = "MQTT \(connection.protocolVersion), QoS \(qualityOfService), \(session)\(promise)\(trust)"
         self.state("> Ready. inst \(installationID.prefix(8).terminalSafe)… on \(url) (\(details))   ^C to quit")
         try self.object(
             "state",
@@ -51,6 +52,7 @@ extension Console {
                 ("installation", JSONValue(installationID)), ("url", JSONValue(url)),
                 ("protocol", JSONValue("MQTT \(connection.protocolVersion)")), ("qos", JSONValue(qualityOfService)),
                 ("session_present", JSONValue(connection.sessionPresent)),
+                ("verified", JSONValue(connection.isVerified)),
             ]
         )
     }
@@ -77,6 +79,7 @@ extension Console {
             self.detail("connecting to \(host.terminalSafe):\(port)" + (usesTLS ? " with TLS" : ""))
         case .sessionLost:
             try self.show(trouble: "session lost", "the broker kept no session: messages may be missing")
+        case .takenOver(let takeover): try self.show(trouble: "taken over", takeover.description)
         case .storageFailed(let reason): try self.show(trouble: "not storing", reason)
         case .storageRecovered: self.state("> Storing again.")
         case .stateNotSaved(let reason): try self.show(trouble: "not saving", reason)

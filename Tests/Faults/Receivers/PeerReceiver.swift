@@ -28,7 +28,7 @@ package struct PeerReceiver: Receiver {
         self.process = ReceiverProcess(
             program: program,
             arguments: arguments + [
-                endpoint.host, "\(endpoint.portTCP)", endpoint.mqttTopic, endpoint.mqttTopic, endpoint.username,
+                endpoint.host, "\(endpoint.portTCP ?? 0)", endpoint.mqttTopic, endpoint.mqttTopic, endpoint.username,
                 self.log,
             ],
             environment: environment,

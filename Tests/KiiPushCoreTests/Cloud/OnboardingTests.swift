@@ -27,7 +27,7 @@ private let onboardingReply = """
             #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":{\#(endpoint),"ttl":"soon"}}"#,
             "/mqttEndpoint/ttl", .wrongType(.integer)),
         ReplyRow(
-            #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":{\#(endpoint),"portWS":0}}"#,
+            #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":{\#(endpoint),"portWS":65536}}"#,
             "/mqttEndpoint/portWS", .outOfRange),
     ])
     func aBadReplyIsNamedByItsPlace(_ row: ReplyRow) async throws {

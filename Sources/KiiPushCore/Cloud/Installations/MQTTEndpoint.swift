@@ -6,10 +6,10 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var installationID: String
     /// The broker's host name or address.
     public var host: String
-    /// The port for MQTT over plain TCP.
-    public var portTCP: UInt16
-    /// The port for MQTT over TLS.
-    public var portSSL: UInt16
+    /// The port for MQTT over plain TCP; `nil` when the broker offers none.
+    public var portTCP: UInt16?
+    /// The port for MQTT over TLS; `nil` when the broker offers none.
+    public var portSSL: UInt16?
     /// The port for MQTT over WebSocket; absent from Kii's reference, present in live answers.
     public var portWS: UInt16?
     /// The port for MQTT over WebSocket and TLS.
@@ -31,8 +31,8 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public init(
         installationID: String,
         host: String,
-        portTCP: UInt16,
-        portSSL: UInt16,
+        portTCP: UInt16?,
+        portSSL: UInt16?,
         mqttTopic: String,
         username: String,
         password: Secret,
@@ -74,7 +74,8 @@ public struct GetMQTTEndpoint: KiiEndpoint {
         InstallationReference.id(self.installationID).path(in: app).appending("mqtt-endpoint")
     }
 
-    /// Reads the endpoint; `installationID` may be absent, the other fields of Kii's reference may not.
+    /// Reads the endpoint; `installationID` and one of the two ports of Kii's reference may be absent, its other fields may
+    /// not.
     public func decode(_ response: KiiResponse) throws(KiiResponseError) -> MQTTEndpoint {
         let fields = try response.fields()
         let installationID = try fields.optionalString("installationID") ?? self.installationID
@@ -95,11 +96,14 @@ extension MQTTEndpoint {
         in response: KiiResponse
     ) throws(KiiResponseError) {
         let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
+        let host = try fields.string("host")
+        let (portTCP, portSSL) = (try fields.optionalPort("portTCP"), try fields.optionalPort("portSSL"))
+        guard portTCP != nil || portSSL != nil else { throw fields.error(.missing, at: "portTCP") }
         self.init(
             installationID: installationID,
-            host: try fields.string("host"),
-            portTCP: try fields.port("portTCP"),
-            portSSL: try fields.port("portSSL"),
+            host: host,
+            portTCP: portTCP,
+            portSSL: portSSL,
             mqttTopic: try fields.string("mqttTopic"),
             username: try fields.string("username"),
             password: Secret(try fields.string("password"))

@@ -22,7 +22,7 @@ struct Liveness: Sendable {
     init(_ configuration: MQTTSession.Configuration, isPaused: Bool, now: MonotonicInstant) {
         self.interval = min(max(configuration.keepAlive, .zero), .seconds(65_535))
         self.connectTimeout = configuration.connectTimeout
-        self.pingTimeout = min(configuration.pingTimeout, self.interval)
+        self.pingTimeout = configuration.pingTimeout ?? min(.seconds(20), self.interval)
         self.isPaused = isPaused
         self.lastReceived = now
         self.awaited = Awaited(answer: .connack, since: now)

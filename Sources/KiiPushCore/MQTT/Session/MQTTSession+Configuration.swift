@@ -14,8 +14,9 @@ extension MQTTSession {
         package var keepAlive: Duration
         /// How long CONNACK may take, and how long SUBACK may take after the last byte from the broker.
         package var connectTimeout: Duration
-        /// How long PINGRESP may take after the last byte from the broker; never more than ``keepAlive``.
-        package var pingTimeout: Duration
+        /// How long PINGRESP may take after the last byte from the broker; `nil` for as long as ``keepAlive``, but 20 s at
+        /// most.
+        package var pingTimeout: Duration?
         /// How long a broker may take on one connection to send again what was not acknowledged on an earlier one.
         ///
         /// NATS waits 30 s for an acknowledgement before it sends again, and does not do so at once on reconnect.
@@ -39,7 +40,7 @@ extension MQTTSession {
             requestedQoS: QoS = .atLeastOnce,
             keepAlive: Duration = .seconds(60),
             connectTimeout: Duration = .seconds(10),
-            pingTimeout: Duration = .seconds(20),
+            pingTimeout: Duration? = nil,
             redeliveryWindow: Duration = .seconds(300),
             cleanSession: Bool = false,
             protocolVersion: MQTTVersion = .v3_1_1,

@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+package import KiiPushCore
+
+/// A cloud that answers each request as a test says, and counts them.
+package final class FakeCloud: Sendable {
+    package struct Request: Sendable {
+        package var method: String
+        package var path: String
+        package var at: MonotonicInstant
+    }
+
+    package struct Answer: Sendable {
+        package var status: Int
+        package var fields: [String]
+        package var body: String
+
+        package init(status: Int, fields: [String] = [], body: String = "") {
+            self.status = status
+            self.fields = fields
+            self.body = body
+        }
+    }
+
+    private let listener: Int32
+    private let port: UInt16
+    private let seen = Locked<[Request]>([])
+    private let answer: @Sendable (Request) -> Answer
+
+    /// Starts it; `answer` is called on threads of its own.
+    package init(answer: @escaping @Sendable (Request) -> Answer) throws {
+        (self.listener, self.port) = try listenOnLoopback()
+        self.answer = answer
+        Thread.detachNewThread { [listener, weak self] in
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                // Shut down by `deinit`, which this thread does not hold up.
+                guard descriptor >= 0 else { break }
+                guard let self else {
+                    close(descriptor)
+                    break
+                }
+                Thread.detachNewThread { [weak self] in FakeCloud.serve(descriptor) { self?.respond(to: $0) } }
+            }
+            close(listener)
+        }
+    }
+
+    deinit { shutdown(self.listener, Int32(SHUT_RDWR)) }
+
+    package var baseURL: String { "http://127.0.0.1:\(self.port)/api" }
+
+    /// What was asked so far.
+    package var requests: [Request] { self.seen.withLock { $0 } }
+
+    private func respond(to head: String) -> Answer {
+        let words = head.split(separator: " ", maxSplits: 2)
+        let request = Request(method: "\(words.first ?? "")", path: "\(words.dropFirst().first ?? "")", at: .now())
+        self.seen.withLock { $0.append(request) }
+        return self.answer(request)
+    }
+
+    /// Answers requests without a body until the client closes.
+    private static func serve(_ descriptor: Int32, _ respond: (String) -> Answer?) {
+        defer { close(descriptor) }
+        var unread = ""
+        while true {
+            while let end = unread.range(of: "\r\n\r\n") {
+                guard let answer = respond(String(unread[..<end.lowerBound])) else { return }
+                unread.removeSubrange(..<end.upperBound)
+                let head = ["HTTP/1.1 \(answer.status) -", "Content-Length: \(answer.body.utf8.count)"] + answer.fields
+                let bytes = Array((head.joined(separator: "\r\n") + "\r\n\r\n" + answer.body).utf8)
+                guard send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return }
+            }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return }
+            unread += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+    }
+}
+
+/// A listening socket on the loopback interface, and its port.
+func listenOnLoopback() throws -> (listener: Int32, port: UInt16) {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let port = try withUnsafeMutablePointer(to: &address) { pointer in
+        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+            guard bind(listener, generic, length) == 0, listen(listener, 64) == 0,
+                getsockname(listener, generic, &length) == 0
+            else { throw TestFailure("cannot listen on the loopback interface") }
+        }
+        return UInt16(bigEndian: pointer.pointee.sin_port)
+    }
+    return (listener, port)
+}
