@@ -68,7 +68,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: settings),
-        .testTarget(name: "KiiPushCoreTests", dependencies: ["KiiPushCore", "Contract"], swiftSettings: settings),
+        .testTarget(
+            name: "KiiPushCoreTests",
+            dependencies: ["KiiPushCore", "Contract", "TestSupport"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "KiiPushEmulatorTests",
             dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite"],
@@ -83,7 +87,7 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["KiiPushCore", "KiiPushEmulator"],
+            dependencies: ["KiiPushCore", "KiiPushEmulator", "CSQLite"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

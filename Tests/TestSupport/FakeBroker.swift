@@ -111,6 +111,7 @@ package final class FakeConnection {
 /// Runs `body` with a state directory that names the fake broker as the agent's endpoint, as if it had registered.
 package func withFakeBroker(
     in directory: String,
+    inbox: PushRuntime.Configuration.Inbox = .file,
     _ body: (FakeBroker, PushRuntime, PushAgent.Configuration) async throws -> Void
 ) async throws {
     let broker = try FakeBroker()
@@ -126,7 +127,9 @@ package func withFakeBroker(
     ]
     try PrivateFile.makeDirectory("\(directory)/agents")
     try PrivateFile.replace("\(directory)/agents/default.json", with: state.serialized())
-    let runtime = try PushRuntime(configuration: .init(stateDirectory: directory))
+    var settings = PushRuntime.Configuration(stateDirectory: directory)
+    settings.inbox = inbox
+    let runtime = try PushRuntime(configuration: settings)
     var configuration = PushAgent.Configuration(
         // Nobody listens there: these tests need no cloud.
         app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)

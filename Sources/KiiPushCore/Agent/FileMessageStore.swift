@@ -10,6 +10,7 @@ final class FileMessageStore: MessageStore {
     var isDurable: Bool { true }
     var hasUnwrittenProof: Bool { !self.provenThrough.isEmpty }
     var pendingBytes: Int64 { self.inbox.counts.pendingBytes }
+    var ledger: MessageLedger { self.inbox.messageLedger }
 
     func installation(id: String) throws(InboxError) -> Int64 {
         if let key = try self.inbox.installation(id: id) { return key }
@@ -38,7 +39,7 @@ final class FileMessageStore: MessageStore {
                     outcome.replies.append { deliver(page) }
                 }
             }
-            for arrival in work.arrivals { outcome.arrivals.append(try self.store(arrival, in: transaction)) }
+            for arrival in work.arrivals { outcome.arrivals.append(try self.store(arrival, in: transaction, at: now)) }
             for (installation, sequence) in self.provenThrough {
                 try transaction.markProven(installation: installation, through: sequence)
             }
@@ -51,13 +52,15 @@ final class FileMessageStore: MessageStore {
 
     private func store(
         _ arrival: Arrival,
-        in transaction: borrowing InboxTransaction
+        in transaction: borrowing InboxTransaction,
+        at now: Timestamp
     ) throws(InboxError) -> StoredArrival {
         let message = arrival.message
         if let row = arrival.link.redeliveryCandidate(of: arrival) {
             let isSame = try self.inbox.matches(
                 row, topic: message.topic, payload: message.payload, originalLength: message.truncatedLength)
             if isSame {
+                try transaction.absorb(into: row, at: now)
                 arrival.link.absorbs(row)
                 return .redelivered(row, isFinal: true)
             }
@@ -131,7 +134,7 @@ extension StoredMessage {
 
 extension RowChange {
     /// Delivery's verdict as a row's state.
-    init(_ change: DeliveryChange, at now: Timestamp) {
+    package init(_ change: DeliveryChange, at now: Timestamp) {
         self.init(sequence: change.sequence, state: .done, attempts: change.attempts, crashes: change.crashes)
         switch change.verdict {
         case .done:

@@ -21,6 +21,8 @@ final class MemoryMessageStore: MessageStore {
     private enum Standing {
         case waiting
         case retry(at: MonotonicInstant)
+        /// Shown to the user, who has not reacted.
+        case presented
         /// Kept until its acknowledgement is known to have arrived.
         case final
     }
@@ -30,6 +32,8 @@ final class MemoryMessageStore: MessageStore {
     private var backlogs: [Int64: MemoryBacklog] = [:]
     private var installations: [String: Int64] = [:]
     private var lastSequence: Int64 = 0
+    /// What is counted for good; where messages stand is counted when somebody asks.
+    private var counted = MessageLedger()
     private var finalInOrder: [Int64] = []
 
     // A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1).
@@ -38,6 +42,19 @@ final class MemoryMessageStore: MessageStore {
     var isDurable: Bool { false }
     var hasUnwrittenProof: Bool { false }
     private(set) var pendingBytes: Int64 = 0
+
+    var ledger: MessageLedger {
+        var ledger = self.counted
+        for entry in self.entries.values {
+            switch entry.standing {
+            case nil: ledger.running += 1
+            case .waiting, .retry: ledger.waiting += 1
+            case .presented: ledger.presented += 1
+            case .final: break
+            }
+        }
+        return ledger
+    }
 
     func installation(id: String) -> Int64 {
         if let key = self.installations[id] { return key }
@@ -76,6 +93,7 @@ final class MemoryMessageStore: MessageStore {
             }
         }
         outcome.arrivals = work.arrivals.map { self.store($0) }
+        self.counted.received += Int64(work.arrivals.count)
         return outcome
     }
 
@@ -84,6 +102,7 @@ final class MemoryMessageStore: MessageStore {
             entry.message.topic == arrival.message.topic, entry.message.payload == arrival.message.payload
         {
             arrival.link.absorbs(row)
+            self.counted.duplicates += 1
             if case .final = entry.standing { return .redelivered(row, isFinal: true) }
             return .redelivered(row, isFinal: false)
         }
@@ -104,7 +123,8 @@ final class MemoryMessageStore: MessageStore {
         guard let entry = self.entries[change.sequence] else { return }
         let installation = entry.message.installation
         switch change.verdict {
-        case .inHand, .presented: entry.standing = nil
+        case .inHand: entry.standing = nil
+        case .presented: entry.standing = .presented
         case .waiting:
             entry.standing = .waiting
             self.backlogs[installation, default: .init()].append(waiting: change.sequence)
@@ -113,6 +133,7 @@ final class MemoryMessageStore: MessageStore {
             self.backlogs[installation, default: .init()].retries.insert(change.sequence)
         case .done, .dead:
             if case .final = entry.standing { return }
+            if case .dead = change.verdict { self.counted.dead += 1 } else { self.counted.done += 1 }
             outcome.finished.append(change.sequence)
             self.finish(change.sequence, entry)
             return

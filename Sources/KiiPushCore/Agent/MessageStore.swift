@@ -51,6 +51,8 @@ protocol MessageStore: AnyObject {
     var hasUnwrittenProof: Bool { get }
     /// Bytes that wait for a handler.
     var pendingBytes: Int64 { get }
+    /// What has become of every message, as of the last commit.
+    var ledger: MessageLedger { get }
 
     /// The key of an installation, made if it is new.
     func installation(id: String) throws(InboxError) -> Int64

@@ -43,7 +43,7 @@ extension PushRuntime {
                 return (nil, nil)
             }
         }
-        let path = "\(directory)/inbox.sqlite"
+        let path = StateDirectory.inboxFile(in: directory)
         do throws(InboxError) {
             return (lock, try Inbox(path: path))
         } catch {

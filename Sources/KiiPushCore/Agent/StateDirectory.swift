@@ -13,6 +13,9 @@ package enum StateDirectory {
         return nil
     }
 
+    /// The inbox's file in a state directory.
+    static func inboxFile(in directory: String) -> String { directory + "/inbox.sqlite" }
+
     /// Where locks live that concern the whole machine's user: `$XDG_RUNTIME_DIR/kii-push`, else a directory of this
     /// user's in `/tmp`.
     package static func runtime(environment: (String) -> String?) -> String {

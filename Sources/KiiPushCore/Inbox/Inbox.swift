@@ -85,8 +85,16 @@ package final class Inbox {
     /// How many rows stand where, as of this connection's last commit. Free.
     package var counts: InboxCounts { self.ledger.counts }
 
+    /// What has become of every message, as of this connection's last commit. Free.
+    package var messageLedger: MessageLedger { self.ledger.summary }
+
     /// How many rows stand where now, other processes' commits included.
     package func currentCounts() throws(InboxError) -> InboxCounts { try self.statements.readLedger().counts }
+
+    /// What has become of every message until now, other processes' commits included.
+    package func currentMessageLedger() throws(InboxError) -> MessageLedger {
+        try self.statements.readLedger().summary
+    }
 
     /// Runs `body` in one transaction and commits it; when this returns, all of it is on the disk.
     ///
@@ -101,6 +109,9 @@ package final class Inbox {
             try self.statements.begin.run()
             try self.readLedgerIfOthersWrote()
             let result = try body(InboxTransaction(self))
+            assert(
+                self.pending.summary.unaccounted == self.ledger.summary.unaccounted,
+                "a transaction has lost count of a message: \(self.pending.summary)")
             if self.pending != self.ledger { try self.statements.writeLedger(self.pending) }
             try self.statements.commit.run()
             self.ledger = self.pending

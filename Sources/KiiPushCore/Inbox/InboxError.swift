@@ -13,6 +13,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case corrupt
         /// A later version of this library wrote the file.
         case newerVersion(Int)
+        /// An earlier version of this library wrote the file, and it is only to be read: a writer brings it up to date.
+        case olderVersion(Int)
         /// Another connection holds a lock that this one needs.
         case locked
         /// The file or its directory may not be written.
@@ -66,6 +68,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .full: "free some space on the disk; nothing is acknowledged until there is"
         case .corrupt: "move the file aside; a fresh one is made"
         case .newerVersion: "run the newer version of this program, or use another state directory"
+        case .olderVersion: "start the program that receives with it once, in this version"
         case .locked: "stop the other program that changes this file"
         case .notPermitted: "make the file and its directory writable for this user"
         case .cannotOpen: "check that the directory exists and belongs to this user"
@@ -77,7 +80,10 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One line: the step, the codes, and what to do.
     package var description: String {
         var facts: [String] = []
-        if case .newerVersion(let version) = self.kind { facts.append("schema version \(version)") }
+        switch self.kind {
+        case .newerVersion(let version), .olderVersion(let version): facts.append("schema version \(version)")
+        default: break
+        }
         if self.code != 0 { facts.append("SQLite code \(self.code), extended \(self.extendedCode)") }
         if self.systemError != 0 { facts.append("errno \(self.systemError)") }
         let detail = facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))"

@@ -3,7 +3,7 @@ import CSQLite
 /// The file's layout, and whether a file has it.
 enum InboxSchema {
     /// `PRAGMA user_version` of the files that this library writes.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
     static let applicationID: Int64 = 0x4B69_6950
 
@@ -37,45 +37,98 @@ enum InboxSchema {
             original_length INTEGER,
             reason TEXT,
             topic TEXT NOT NULL,
-            payload BLOB NOT NULL
+            payload BLOB NOT NULL,
+            -- Milliseconds after received_ms. Mostly 0 or 1, which take no room, or else a byte.
+            stored_after INTEGER,
+            acknowledged_after INTEGER,
+            -- Of a done row: when the attempt that succeeded started, and its answer.
+            started_after INTEGER,
+            answer INTEGER,
+            -- What else happened to the message, as RowTrail writes it. Only ever added to.
+            trail TEXT
         );
         -- Partial: done rows, the many, are in no index.
         CREATE INDEX message_open ON message (installation, state, sequence) WHERE state < 4;
         CREATE INDEX message_retry ON message (installation, next_attempt_ms) WHERE state = 2;
         CREATE INDEX message_dead ON message (sequence) WHERE state = 5;
-        -- One row: the last sequence given out, and rows and bytes by state.
+        -- One row: the last sequence given out, rows and bytes by state, and what is counted for good.
         CREATE TABLE ledger (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             last_sequence INTEGER NOT NULL,
             rows0 INTEGER NOT NULL, rows1 INTEGER NOT NULL, rows2 INTEGER NOT NULL,
             rows3 INTEGER NOT NULL, rows4 INTEGER NOT NULL, rows5 INTEGER NOT NULL,
             bytes0 INTEGER NOT NULL, bytes1 INTEGER NOT NULL, bytes2 INTEGER NOT NULL,
-            bytes3 INTEGER NOT NULL, bytes4 INTEGER NOT NULL, bytes5 INTEGER NOT NULL
+            bytes3 INTEGER NOT NULL, bytes4 INTEGER NOT NULL, bytes5 INTEGER NOT NULL,
+            received INTEGER NOT NULL DEFAULT 0,
+            duplicates INTEGER NOT NULL DEFAULT 0,
+            pruned INTEGER NOT NULL DEFAULT 0,
+            expired INTEGER NOT NULL DEFAULT 0
         );
-        INSERT INTO ledger VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        INSERT INTO ledger VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
         """
 
-    /// Makes the tables in an empty file, or checks that the file is an inbox of this version.
+    /// What makes a file of version 1 one of version 2. What it has not recorded stays unknown, which is NULL, or is
+    /// nothing: version 1 counted no duplicates, and removed no rows but done ones.
+    private static let fromVersion1 = """
+        ALTER TABLE message ADD COLUMN stored_after INTEGER;
+        ALTER TABLE message ADD COLUMN acknowledged_after INTEGER;
+        ALTER TABLE message ADD COLUMN started_after INTEGER;
+        ALTER TABLE message ADD COLUMN answer INTEGER;
+        ALTER TABLE message ADD COLUMN trail TEXT;
+        ALTER TABLE ledger ADD COLUMN received INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE ledger ADD COLUMN duplicates INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE ledger ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE ledger ADD COLUMN expired INTEGER NOT NULL DEFAULT 0;
+        UPDATE ledger SET received = last_sequence,
+            pruned = last_sequence - rows0 - rows1 - rows2 - rows3 - rows4 - rows5;
+        """
+
+    /// Makes the tables in an empty file, brings those of an older file up to date, or checks that the file is an inbox
+    /// of this version.
     static func open(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) {
-        let version = try connection.integer("PRAGMA user_version", step: "reading the schema version") ?? 0
-        let application = try connection.integer("PRAGMA application_id", step: "reading the file's kind") ?? 0
-        if version > self.version, application == self.applicationID {
-            throw InboxError(.newerVersion(Int(version)), step: "reading a file of a newer version")
+        guard try self.needsWork(connection, isReadOnly: isReadOnly) else { return }
+        try connection.execute("BEGIN IMMEDIATE", step: "making the tables")
+        do throws(InboxError) {
+            // Looked at again with the lock held: another process may have been at it until now.
+            if try self.needsWork(connection, isReadOnly: isReadOnly) {
+                let isNew = try self.version(of: connection) == 0
+                let step = isNew ? "making the tables" : "bringing the file up to date"
+                try connection.execute(isNew ? self.tables : self.fromVersion1, step: step)
+                try connection.execute("PRAGMA application_id = \(self.applicationID)", step: step)
+                try connection.execute("PRAGMA user_version = \(self.version)", step: step)
+            }
+            try connection.execute("COMMIT", step: "making the tables")
+        } catch {
+            // The first error is the one that counts, and after some SQLite has rolled back by itself.
+            if !connection.isAutocommit { try? connection.execute("ROLLBACK", step: "rolling back") }
+            throw error
         }
-        if version == self.version, application == self.applicationID { return }
+    }
+
+    /// Whether the file is new or of an older version, and may be changed.
+    private static func needsWork(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) -> Bool {
+        let version = try self.version(of: connection)
+        let application = try connection.integer("PRAGMA application_id", step: "reading the file's kind") ?? 0
+        if application == self.applicationID {
+            if version > self.version {
+                throw InboxError(.newerVersion(Int(version)), step: "reading a file of a newer version")
+            }
+            if version == self.version { return false }
+            if version == 1 {
+                guard !isReadOnly else {
+                    throw InboxError(.olderVersion(Int(version)), step: "reading a file of an older version")
+                }
+                return true
+            }
+        }
         let objects = try connection.integer("SELECT count(*) FROM sqlite_schema", step: "reading the schema") ?? 0
         guard version == 0, application == 0, objects == 0, !isReadOnly else {
             throw InboxError(.corrupt, step: "recognising the file as an inbox")
         }
-        try connection.execute(
-            """
-            BEGIN IMMEDIATE;
-            \(self.tables)
-            PRAGMA application_id = \(self.applicationID);
-            PRAGMA user_version = \(self.version);
-            COMMIT;
-            """,
-            step: "making the tables"
-        )
+        return true
+    }
+
+    private static func version(of connection: SQLiteConnection) throws(InboxError) -> Int64 {
+        try connection.integer("PRAGMA user_version", step: "reading the schema version") ?? 0
     }
 }

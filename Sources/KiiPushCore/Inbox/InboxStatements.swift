@@ -1,9 +1,3 @@
-/// The last sequence given out, and the counts: one row of the file, written once a transaction.
-struct InboxLedger: Equatable {
-    var lastSequence: Int64 = 0
-    var counts = InboxCounts()
-}
-
 /// Every statement of the inbox, compiled once.
 final class InboxStatements {
     let begin, commit, rollback: SQLiteStatement
@@ -84,7 +78,8 @@ final class InboxStatements {
         self.writingLedger = make(
             """
             UPDATE ledger SET last_sequence = ?1, rows0 = ?2, rows1 = ?3, rows2 = ?4, rows3 = ?5, rows4 = ?6,
-                rows5 = ?7, bytes0 = ?8, bytes1 = ?9, bytes2 = ?10, bytes3 = ?11, bytes4 = ?12, bytes5 = ?13
+                rows5 = ?7, bytes0 = ?8, bytes1 = ?9, bytes2 = ?10, bytes3 = ?11, bytes4 = ?12, bytes5 = ?13,
+                received = ?14, duplicates = ?15, pruned = ?16, expired = ?17
             WHERE id = 1
             """, "writing the counts")
     }
@@ -103,6 +98,10 @@ final class InboxStatements {
             let column = Int32(state.rawValue)
             ledger.counts[state] = .init(rows: statement.integer(2 + column), bytes: statement.integer(8 + column))
         }
+        ledger.received = statement.integer(14)
+        ledger.duplicates = statement.integer(15)
+        ledger.pruned = statement.integer(16)
+        ledger.expired = statement.integer(17)
         return ledger
     }
 
@@ -114,6 +113,10 @@ final class InboxStatements {
             try statement.bind(2 + column, ledger.counts[state].rows)
             try statement.bind(8 + column, ledger.counts[state].bytes)
         }
+        try statement.bind(14, ledger.received)
+        try statement.bind(15, ledger.duplicates)
+        try statement.bind(16, ledger.pruned)
+        try statement.bind(17, ledger.expired)
         try statement.run()
     }
 }

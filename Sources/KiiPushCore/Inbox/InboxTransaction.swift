@@ -38,8 +38,18 @@ package struct InboxTransaction {
         try statement.bind(14, blob: row.payload)
         try statement.run()
         self.inbox.pending.lastSequence = sequence
+        self.inbox.pending.received += 1
         self.inbox.pending.counts.add(bytes, to: row.state)
         return sequence
+    }
+
+    /// Counts a message that arrived and is this row once more; false if there is no such row (any more).
+    @discardableResult
+    package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
+        guard try self.standing(of: sequence) != nil else { return false }
+        self.inbox.pending.received += 1
+        self.inbox.pending.duplicates += 1
+        return true
     }
 
     /// Applies a change; false if there is no such row (any more).
@@ -104,6 +114,7 @@ package struct InboxTransaction {
         try self.inbox.statements.delete.bind(1, sequence)
         try self.inbox.statements.delete.run()
         self.inbox.pending.counts.remove(bytes, from: state)
+        if state == .done { self.inbox.pending.pruned += 1 } else { self.inbox.pending.expired += 1 }
         return true
     }
 

@@ -19,6 +19,7 @@ package struct KillScenario: Sendable {
             guard try await play.observation.waitForHandler(afterEnded: threshold) else { break }
             if await play.observation.kill() > 0 { interrupted += 1 }
             kills += 1
+            try play.auditLedger()
         }
         if !play.receiver.isRunning { try play.receiver.start() }
         try await play.finish()

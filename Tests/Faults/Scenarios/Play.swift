@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 
 /// One scenario being played: its bench, its receiver under observation, and what has been sent.
 package struct Play {
@@ -44,8 +45,15 @@ package struct Play {
         await self.receiver.kill()
     }
 
+    /// Holds the ledger of our inbox against its rows; the receiver may be running, or dead.
+    mutating func auditLedger() throws {
+        guard self.kind.isOurs else { return }
+        self.problems += try LedgerAudit.problems(inStateDirectory: self.bench.state)
+    }
+
     /// Counts, and checks what holds in every scenario.
     mutating func outcome(_ scenario: String, faults: String) throws -> Outcome {
+        try self.auditLedger()
         let inbox = self.kind.isOurs ? try InboxReading(state: self.bench.state) : nil
         let tally = Tally(
             sent: self.sent, log: self.observation.log, traffic: self.bench.proxy.traffic,

@@ -1,6 +1,7 @@
 import KiiPushCore
 
-/// A machine, a store that works in its own time, and handlers that do whatever chance says.
+/// A machine, a store that works in its own time, and handlers that do whatever chance says. An inbox is told all that
+/// the store does, and its ledger is held against the store's rows each time.
 struct DeliverySimulation {
     enum Row: Equatable {
         case waiting
@@ -26,6 +27,7 @@ struct DeliverySimulation {
     }
 
     private var machine: DeliveryMachine<TestMessage>
+    private let inbox: Inbox
     private var random: SeededGenerator
     private var time = 0.0
     private var work: [StoreWork] = []
@@ -40,7 +42,8 @@ struct DeliverySimulation {
     /// Sentences about what must never be.
     private(set) var violations: [String] = []
 
-    init(seed: UInt64, _ configuration: DeliveryConfiguration) {
+    init(seed: UInt64, _ configuration: DeliveryConfiguration) throws {
+        self.inbox = try Inbox(path: ":memory:")
         self.machine = DeliveryMachine(configuration: configuration)
         self.random = SeededGenerator(seed: seed)
         self.machine.attached(1)
@@ -51,16 +54,16 @@ struct DeliverySimulation {
     /// The messages that have not come to an end.
     private(set) var unfinished: Set<Int64> = []
 
-    mutating func step(receives: Bool) {
+    mutating func step(receives: Bool) throws {
         self.time += Double.random(
             in: 0...(Int.random(in: 0..<20, using: &self.random) == 0 ? 40 : 0.5), using: &self.random)
         switch Int.random(in: 0..<10, using: &self.random) {
-        case 0...1 where receives: self.receive()
+        case 0...1 where receives: try self.receive()
         case 0...4: self.start()
         case 5...6: self.progress()
         case 7: self.answerLate()
         case 8: self.tick()
-        default: self.storeWorks()
+        default: try self.storeWorks()
         }
         self.collect()
     }
@@ -71,7 +74,7 @@ struct DeliverySimulation {
         self.work += output.commitments.map(StoreWork.commitment) + output.loads.map(StoreWork.load)
     }
 
-    private mutating func receive() {
+    private mutating func receive() throws {
         let count = Int.random(in: 1...6, using: &self.random)
         let granted = self.machine.reserve(count, installation: 1)
         var batch: [TestMessage] = []
@@ -85,6 +88,26 @@ struct DeliverySimulation {
             if index < granted { batch.append(message) }
         }
         self.machine.received(batch, releasing: granted)
+        let isInHand = (0..<count).map { $0 < granted }
+        try self.write { transaction throws(InboxError) in
+            for state in isInHand { try transaction.insert(.sample(state: state ? .inHand : .waiting)) }
+        }
+    }
+
+    /// Does to the inbox what was done to the rows, and compares the two.
+    private mutating func write(_ body: (InboxTransaction) throws(InboxError) -> Void) throws {
+        try self.inbox.transaction(body)
+        var expected = MessageLedger(received: self.last)
+        for row in self.rows.values {
+            switch row {
+            case .waiting, .retry: expected.waiting += 1
+            case .inHand: expected.running += 1
+            case .done: expected.done += 1
+            case .dead: expected.dead += 1
+            }
+        }
+        let ledger = self.inbox.messageLedger
+        if ledger != expected || !ledger.isBalanced { self.violations.append("\(ledger); expected \(expected)") }
     }
 
     private mutating func start() {
@@ -185,18 +208,18 @@ struct DeliverySimulation {
         self.running.removeAll { $0.hasReturned && !self.machine.isRunning($0.call) }
     }
 
-    private mutating func storeWorks() {
+    private mutating func storeWorks() throws {
         guard !self.work.isEmpty else { return }
         switch self.work.removeFirst() {
-        case .changes(let changes): self.apply(changes)
+        case .changes(let changes): try self.apply(changes)
         case .commitment(let commitment):
-            self.apply(commitment.changes)
+            try self.apply(commitment.changes)
             self.machine.committed(commitment.keys)
-        case .load(let load): self.answer(load)
+        case .load(let load): try self.answer(load)
         }
     }
 
-    private mutating func apply(_ changes: [DeliveryChange]) {
+    private mutating func apply(_ changes: [DeliveryChange]) throws {
         for change in changes {
             let row = self.rows[change.sequence]
             if row == .done { self.violations.append("\(change.sequence) changed after it was done") }
@@ -215,9 +238,12 @@ struct DeliverySimulation {
             case .waiting, .presented: self.rows[change.sequence] = .waiting
             }
         }
+        try self.write { transaction throws(InboxError) in
+            for change in changes { try transaction.update(RowChange(change, at: .at(0)), at: .at(0)) }
+        }
     }
 
-    private mutating func answer(_ load: DeliveryLoad) {
+    private mutating func answer(_ load: DeliveryLoad) throws {
         let all = self.unfinished.sorted().filter { sequence in
             switch (load.kind, self.rows[sequence]) {
             case (.waiting, .waiting): true
@@ -227,6 +253,9 @@ struct DeliverySimulation {
         }
         let page = all.prefix(load.limit)
         for sequence in page { self.rows[sequence] = .inHand }
+        try self.write { transaction throws(InboxError) in
+            for sequence in page { try transaction.update(RowChange(sequence: sequence, state: .inHand), at: .at(0)) }
+        }
         let messages = page.compactMap { sequence -> TestMessage? in
             var message = self.messages[sequence]
             message?.attempts = self.attempts[sequence] ?? 0

@@ -3,15 +3,15 @@ import Testing
 
 @Suite struct DeliverySimulationTests {
     @Test(arguments: 0..<60)
-    func everyMessageEndsOnceInOrderAndAlone(seed: UInt64) {
+    func everyMessageEndsOnceInOrderAndAlone(seed: UInt64) throws {
         var configuration = DeliveryConfiguration()
         configuration.messagesInMemory = [4, 20, 1000][Int(seed % 3)]
         configuration.isStrictlyOrdered = seed % 5 == 0
-        var simulation = DeliverySimulation(seed: seed, configuration)
-        for _ in 0..<800 { simulation.step(receives: true) }
+        var simulation = try DeliverySimulation(seed: seed, configuration)
+        for _ in 0..<800 { try simulation.step(receives: true) }
         var rest = 0
         while !simulation.unfinished.isEmpty, rest < 100_000 {
-            simulation.step(receives: false)
+            try simulation.step(receives: false)
             rest += 1
         }
         let (count, unfinished, violations) = (

@@ -5,12 +5,13 @@ import Testing
 /// A directory of its own for one test, removed with it.
 final class InboxFixture {
     let directory: String
-    var path: String { self.directory + "/inbox.db" }
+    let path: String
 
-    init() throws {
+    init(name: String = "inbox.db") throws {
         self.directory = FileManager.default.temporaryDirectory.path + "/inbox-\(UUID().uuidString)"
         try FileManager.default.createDirectory(
             atPath: self.directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        self.path = self.directory + "/" + name
     }
 
     deinit { try? FileManager.default.removeItem(atPath: self.directory) }

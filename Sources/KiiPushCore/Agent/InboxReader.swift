@@ -1,0 +1,84 @@
+import Glibc
+
+/// Looks into the inbox of a state directory that another process may be receiving with. Changes nothing.
+///
+/// It reads what is stored at the moment of each call, and disturbs nobody. It is for one thread at a time, and each
+/// call reads the disk.
+public final class InboxReader {
+    private let inbox: Inbox
+    private let path: String
+
+    /// Opens the inbox in `stateDirectory`, which is a ``PushRuntime/Configuration/stateDirectory``, or the directory of
+    /// a profile of the command line.
+    ///
+    /// - Throws: ``InboxReadingError``: `missing` where no message was ever received into a file, or an inbox that
+    ///   cannot be read.
+    public init(stateDirectory: String) throws(InboxReadingError) {
+        let path = StateDirectory.inboxFile(in: stateDirectory)
+        // Not opened to find out: closing a descriptor would drop the locks of this process's own connections.
+        var status = stat()
+        if stat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR { throw .missing(path: path) }
+        var configuration = Inbox.Configuration()
+        configuration.isReadOnly = true
+        self.path = path
+        do throws(InboxError) {
+            self.inbox = try Inbox(path: path, configuration: configuration)
+        } catch {
+            throw InboxReadingError(error, path: path)
+        }
+    }
+
+    /// What has become of every message.
+    ///
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``.
+    public func ledger() throws(InboxReadingError) -> MessageLedger {
+        try self.read { inbox throws(InboxError) in try inbox.currentMessageLedger() }
+    }
+
+    func read<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxReadingError) -> Result {
+        do throws(InboxError) {
+            return try body(self.inbox)
+        } catch {
+            throw InboxReadingError(error, path: self.path)
+        }
+    }
+}
+
+/// Why an inbox, or a message in it, could not be read.
+public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There is no inbox file: nothing was received here, or with the inbox in memory.
+    case missing(path: String)
+    /// A later version of this library wrote the file.
+    case newerVersion(path: String, version: Int)
+    /// An earlier version of this library wrote the file, and no process of this version has received with it since.
+    case olderVersion(path: String, version: Int)
+    /// The file is damaged, or is no inbox.
+    case damaged(path: String, reason: String)
+    /// The file could not be read now.
+    case unusable(path: String, reason: String)
+
+    init(_ error: InboxError, path: String) {
+        self =
+            switch error.kind {
+            case .newerVersion(let version): .newerVersion(path: path, version: version)
+            case .olderVersion(let version): .olderVersion(path: path, version: version)
+            case .corrupt: .damaged(path: path, reason: error.description)
+            case .full, .locked, .notPermitted, .cannotOpen, .io, .other:
+                .unusable(path: path, reason: error.description)
+            }
+    }
+
+    /// One line: what failed and what to do about it.
+    public var description: String {
+        switch self {
+        case .missing(let path): "there is no inbox at \(path): no message was received into a file there"
+        case .newerVersion(let path, let version):
+            "\(path) was written by a newer version of this program (format \(version)); use that one"
+        case .olderVersion(let path, let version):
+            "\(path) was written by an older version of this program (format \(version)); it can be read when the agent "
+                + "has been started once in this version"
+        case .damaged(let path, let reason): "\(path) cannot be read: \(reason)"
+        case .unusable(let path, let reason): "\(path) cannot be read now: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,16 @@
+extension PushRuntime {
+    /// What has become of every message that was received with this runtime's inbox, whichever agent it was for.
+    ///
+    /// The numbers are those of the last transaction, in which everything is that was answered before this call, unless
+    /// the inbox cannot be written at the moment. They are ``MessageLedger/isBalanced`` at any time. To look into a
+    /// state directory that another process holds, see ``InboxReader``.
+    ///
+    /// - Throws: ``PushAgentError`` when this is the first use of the state directory, which is opened and locked, and
+    ///   that fails; ``TransportError`` with code `shutDown` after ``shutdown()``.
+    public func ledger() async throws -> MessageLedger {
+        let core = try await self.open()
+        // What was answered until now is written at the end of this turn, and the next one reads.
+        try await self.loop.run {}
+        return try await self.loop.run { core.pipeline.value.store.ledger }
+    }
+}

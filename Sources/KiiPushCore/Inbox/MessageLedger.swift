@@ -1,0 +1,58 @@
+/// How many messages an inbox has received, and where every one of them stands.
+///
+/// With the inbox in a file the numbers go back to its first message and survive the process, since they are written in
+/// the transactions that change them. With the inbox in memory they begin with the runtime.
+public struct MessageLedger: Sendable, Hashable {
+    /// Messages that arrived, each as often as it did.
+    public var received: Int64
+    /// Of these, deliveries that were recognised as one more of a message that was there already.
+    public var duplicates: Int64
+    /// Messages that wait for a handler, those that wait for another attempt included.
+    public var waiting: Int64
+    /// Messages that were handed to delivery and have no verdict yet.
+    public var running: Int64
+    /// Messages that are shown to the user, who has not reacted.
+    public var presented: Int64
+    /// Messages whose handler answered with a success, or which there was nobody to call for. Counted on after their
+    /// rows are removed.
+    public var done: Int64
+    /// Messages that were given up on: with a file, the dead letters that it holds; in memory, where nothing is kept, all
+    /// there have been.
+    public var dead: Int64
+    /// Messages that were removed without having been handled: dead letters that were dropped.
+    public var expired: Int64
+
+    /// Makes a ledger; the default is that of an inbox that has not received anything.
+    public init(
+        received: Int64 = 0, duplicates: Int64 = 0, waiting: Int64 = 0, running: Int64 = 0, presented: Int64 = 0,
+        done: Int64 = 0, dead: Int64 = 0, expired: Int64 = 0
+    ) {
+        self.received = received
+        self.duplicates = duplicates
+        self.waiting = waiting
+        self.running = running
+        self.presented = presented
+        self.done = done
+        self.dead = dead
+        self.expired = expired
+    }
+
+    /// Received less everything that is accounted for; 0 unless a message was lost or counted twice.
+    public var unaccounted: Int64 {
+        self.received - self.duplicates - self.waiting - self.running - self.presented - self.done - self.dead
+            - self.expired
+    }
+
+    /// Whether every message that was received is accounted for once:
+    /// `received = done + presented + waiting + running + dead + expired + duplicates`.
+    public var isBalanced: Bool { self.unaccounted == 0 }
+}
+
+extension MessageLedger: CustomStringConvertible {
+    /// One line with every number.
+    public var description: String {
+        "received \(self.received) = done \(self.done) + presented \(self.presented) + waiting \(self.waiting) "
+            + "+ running \(self.running) + dead \(self.dead) + expired \(self.expired) "
+            + "+ duplicates \(self.duplicates)" + (self.isBalanced ? "" : ", unaccounted \(self.unaccounted)")
+    }
+}

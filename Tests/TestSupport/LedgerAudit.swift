@@ -1,0 +1,48 @@
+import KiiPushCore
+
+/// Holds an inbox file's ledger against the rows that are there, counted one by one.
+///
+/// It may run at any moment while other connections write, and after a process was killed: all of it is read in one
+/// transaction, by SQL of its own.
+package enum LedgerAudit {
+    /// Sentences about what does not add up; empty when everything does.
+    package static func problems(inInboxAt path: String) throws -> [String] {
+        let file = try SQLiteFile(path, for: .reading)
+        try file.execute("BEGIN")
+        let names = ["waiting", "inHand", "retry", "presented", "done", "dead"]
+        var counted = [Int64](repeating: 0, count: names.count)
+        for row in try file.integers("SELECT state, count(*) FROM message GROUP BY state") {
+            guard counted.indices.contains(Int(row[0])) else { return ["there are rows in state \(row[0])"] }
+            counted[Int(row[0])] = row[1]
+        }
+        let kept = try file.integers("SELECT rows0, rows1, rows2, rows3, rows4, rows5 FROM ledger")[0]
+        let totals = try file.integers("SELECT last_sequence, received, duplicates, pruned, expired FROM ledger")[0]
+        let highest = try file.integer("SELECT coalesce(max(sequence), 0) FROM message")
+        try file.execute("COMMIT")
+        let (last, received, duplicates, pruned, expired) = (totals[0], totals[1], totals[2], totals[3], totals[4])
+
+        var problems: [String] = []
+        for (index, name) in names.enumerated() where counted[index] != kept[index] {
+            problems.append("\(counted[index]) rows are \(name), and the ledger says \(kept[index])")
+        }
+        if highest > last { problems.append("there is a row \(highest), and the last one given out is \(last)") }
+        // Each number is given out once, to a message that was not there yet.
+        if last != received - duplicates {
+            problems.append("\(last) rows were ever made of \(received) received, \(duplicates) of them duplicates")
+        }
+        let present = counted.reduce(0, +)
+        if received != present + pruned + expired + duplicates {
+            problems.append(
+                "\(received) received, and \(present) there, \(pruned) done and removed, \(expired) expired, "
+                    + "\(duplicates) duplicates")
+        }
+        return problems
+    }
+
+    /// The same for the inbox of a state directory, and whether its ``MessageLedger`` says what was counted.
+    package static func problems(inStateDirectory directory: String) throws -> [String] {
+        let path = directory + "/inbox.sqlite"
+        let ledger = try InboxReader(stateDirectory: directory).ledger()
+        return try self.problems(inInboxAt: path) + (ledger.isBalanced ? [] : ["the ledger says: \(ledger)"])
+    }
+}
