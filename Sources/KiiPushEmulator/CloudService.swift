@@ -60,9 +60,14 @@ final class CloudService: RequestHandler {
         }
         self.broker.revoke(effects.revocations)
         self.broker.grant(effects.grants) { isGranted in
-            guard isGranted else { return answer(KiiFailure.temporarilyUnavailable.response) }
+            guard isGranted else {
+                // What was changed is on disk; to ask for an endpoint again changes nothing.
+                let failure = effects.changes.isEmpty ? KiiFailure.brokerSilent : .brokerSilentAfterChange
+                return answer(failure.response)
+            }
             self.publisher.publish(effects.publications) { isAcknowledged in
-                answer(isAcknowledged ? outcome.response : KiiFailure.temporarilyUnavailable.response)
+                // What the broker has got of it may be delivered all the same.
+                answer(isAcknowledged ? outcome.response : KiiFailure.brokerSilentAfterChange.response)
             }
         }
     }

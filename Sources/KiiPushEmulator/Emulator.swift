@@ -46,6 +46,8 @@ public final class Emulator: Sendable {
         /// Whether the broker delivers with the QoS that a client subscribed with, though the emulator publishes with
         /// QoS 1. MQTT forbids it; without it QoS 2 could not be tried.
         package var upgradesQoS = false
+        /// How long the broker is waited for; for tests, on machines that are busy and of what follows.
+        package var patience = BrokerPatience()
 
         /// Makes a configuration.
         public init(
@@ -207,7 +209,8 @@ extension Emulator {
         init(_ configuration: Configuration) throws(EmulatorError) {
             self.configuration = configuration
             self.programs = try Programs.find(mosquitto: configuration.mosquittoPath)
-            self.directory = try EmulatorDirectory(configuration.directory)
+            self.directory = try EmulatorDirectory(
+                configuration.directory, brokerPatience: configuration.patience.stop)
             do throws(EmulatorError) {
                 let files = self.directory.brokerFiles
                 self.presence = BrokerPresence(log: files.log)
@@ -258,7 +261,8 @@ extension Emulator {
                 publisher: publisher,
                 usernames: Set(self.state.installations.values.compactMap { $0.credential?.username }),
                 presence: self.presence,
-                lock: self.directory.brokerLock
+                lock: self.directory.brokerLock,
+                patience: self.configuration.patience
             )
         }
 
@@ -297,7 +301,8 @@ extension Emulator {
                 httpsBaseURL: ports.httpsBaseURL
             )
             let delayed = try DelayedReplies()
-            let publisher = try Publisher(port: broker.ports.tcp, credential: credential)
+            let publisher = try Publisher(
+                port: broker.ports.tcp, credential: credential, patience: self.configuration.patience.publish)
             do throws(EmulatorError) {
                 var cloud = EmulatedCloud(settings: settings, app: self.configuration.appSettings, state: self.state)
                 cloud.presence = { [presence = self.presence] in presence.usernames() }

@@ -88,9 +88,17 @@ import Testing
         let broken = Emulator.Configuration(directory: directory.path, mosquittoPath: "/bin/false")
         let error = await #expect(throws: EmulatorError.self) { _ = try await Emulator.start(broken) }
         #expect(error?.code == .brokerFailed)
+        #expect(error?.detail.hasPrefix("mosquitto ended at its start: ") == true)
         let missing = Emulator.Configuration(directory: directory.path, mosquittoPath: "/nowhere/mosquitto")
         let absent = await #expect(throws: EmulatorError.self) { _ = try await Emulator.start(missing) }
         #expect(absent?.code == .programNotFound("/nowhere/mosquitto"))
+        try Data("#!/bin/sh\nexec sleep 3600".utf8).write(to: URL(fileURLWithPath: "\(directory.path)/sleeper"))
+        #expect(chmod("\(directory.path)/sleeper", 0o700) == 0)
+        var silent = Emulator.Configuration(directory: directory.path, mosquittoPath: "\(directory.path)/sleeper")
+        silent.patience.start = .milliseconds(50)
+        let late = await #expect(throws: EmulatorError.self) { _ = try await Emulator.start(silent) }
+        #expect(late?.code == .brokerFailed)
+        #expect(late?.detail.hasPrefix("mosquitto takes no connections: ") == true)
         // The directory is free again.
         try await withEmulator(.init(directory: directory.path)) { client in
             _ = try await client.adminToken()

@@ -74,10 +74,28 @@ import Testing
             try #require(unlink(passwords) == 0 && mkdir(passwords, 0o700) == 0)
             let refused = try await client.call("GET", "installations/\(id)/mqtt-endpoint", token: token)
             #expect(refused.status == 503)
+            #expect(refused.field("Retry-After") == "1")
             try #require(rmdir(passwords) == 0)
             let renewed = try await client.receiver(userID: "", token: token)
             #expect(try await client.canConnect(renewed))
             #expect(try await client.canConnect(receiver))
+        }
+    }
+
+    @Test func aRevocationThatCouldNotBeWrittenIsWrittenLater() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            #expect(try await client.canConnect(receiver))
+            let passwords = client.emulator.directory + "/broker/passwords"
+            try #require(unlink(passwords) == 0 && mkdir(passwords, 0o700) == 0)
+            let path = "installations/\(receiver.installationID)"
+            let (id, token) = try await client.installation()
+            #expect(try await client.call("DELETE", path, token: receiver.token).status == 204)
+            // The broker hears of both in turn, so that the revocation has failed when this is refused.
+            #expect(try await client.call("GET", "installations/\(id)/mqtt-endpoint", token: token).status == 503)
+            try #require(rmdir(passwords) == 0)
+            // Nothing more is asked of the broker's files.
+            while try await client.canConnect(receiver) {}
         }
     }
 }

@@ -18,6 +18,7 @@ final class Broker: Sendable {
         var presence: BrokerPresence
         /// A lock that the broker holds as long as it runs, whatever becomes of this process.
         var lock: FileLock
+        var patience: BrokerPatience
     }
 
     enum Message: Sendable {

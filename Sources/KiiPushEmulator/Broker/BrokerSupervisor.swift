@@ -3,13 +3,20 @@ import KiiPushCore
 
 /// What runs on the broker's thread: mosquitto is its child. Used by that thread alone.
 final class BrokerSupervisor {
-    private static let startPatience = Duration.seconds(10)
-    private static let grantPatience = Duration.seconds(5)
-    private static let stopPatienceMilliseconds: Int32 = 5000
+    /// How a start came out.
+    private enum Start {
+        case accepted
+        /// mosquitto ended by itself: it found its ports taken, or did not like its configuration.
+        case ended
+        /// It runs, and takes no connections in time.
+        case silent
+    }
+
     private static let attempts = 5
     /// How long between two looks at a broker that gives no sign of its own.
     private static let lookMilliseconds: Int32 = 5
-    private static let restartDelayMilliseconds: Int32 = 200
+    /// How long before what failed (a start, or writing who is locked out) is tried again.
+    private static let retryMilliseconds: Int32 = 200
 
     private(set) var ports: BrokerPorts
     private let settings: Broker.Settings
@@ -36,6 +43,7 @@ final class BrokerSupervisor {
         var onStop: [@Sendable () -> Void] = []
         while onStop.isEmpty {
             self.wait()
+            self.rewriteIfStale()
             onStop = self.serve(self.mailbox.takeAll())
             if onStop.isEmpty, !self.isRunning { self.restart() }
         }
@@ -57,14 +65,14 @@ final class BrokerSupervisor {
         if let lifeline = self.child?.lifeline.raw {
             entries.append(pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0))
         }
-        poll(&entries, nfds_t(entries.count), self.child == nil ? BrokerSupervisor.restartDelayMilliseconds : -1)
+        let hasToRetry = self.child == nil || self.passwords.isStale
+        poll(&entries, nfds_t(entries.count), hasToRetry ? BrokerSupervisor.retryMilliseconds : -1)
     }
 
     // MARK: - Starting
 
     private func startOnFreePorts() throws(EmulatorError) {
         var preferred = self.settings.preferredPorts
-        var failure = EmulatorError(.brokerFailed, "mosquitto was not started")
         for _ in 0..<BrokerSupervisor.attempts {
             self.ports = BrokerPorts(
                 tcp: try self.choosePort(self.settings.ports.tcp, preferred: preferred.tcp, not: 0),
@@ -75,15 +83,18 @@ final class BrokerSupervisor {
                 preferred: preferred.tls,
                 not: self.ports.tcp
             )
-            do throws(EmulatorError) {
-                return try self.start()
-            } catch {
-                failure = error
-            }
+            switch try self.start() {
+            case .accepted: return
+            case .silent: throw self.failure("mosquitto takes no connections")
             // Somebody else may have taken a port between our look and mosquitto's.
-            preferred = BrokerPorts(tcp: 0, tls: 0)
+            case .ended: preferred = BrokerPorts(tcp: 0, tls: 0)
+            }
         }
-        throw failure
+        throw self.failure("mosquitto ended at its start")
+    }
+
+    private func failure(_ what: String) -> EmulatorError {
+        EmulatorError(.brokerFailed, "\(what): \(self.settings.files.lastLogLines())")
     }
 
     private func choosePort(
@@ -107,7 +118,8 @@ final class BrokerSupervisor {
         }
     }
 
-    private func start() throws(EmulatorError) {
+    /// Starts mosquitto on ``ports``; unless it is accepted, there is no child afterwards.
+    private func start() throws(EmulatorError) -> Start {
         let files = self.settings.files
         try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
         self.settings.presence.restart()
@@ -119,25 +131,28 @@ final class BrokerSupervisor {
             launcher: self.settings.programs.setpriv
         )
         do throws(EmulatorError) {
-            guard try self.waitUntilAccepted(self.settings.publisher, patience: BrokerSupervisor.startPatience) else {
-                let what = self.isRunning ? "mosquitto takes no connections" : "mosquitto ended at its start"
-                throw EmulatorError(.brokerFailed, "\(what): \(files.lastLogLines())")
+            if try self.waitUntilAccepted(self.settings.publisher, patience: self.settings.patience.start) {
+                return .accepted
             }
         } catch {
             self.stopChild()
             throw error
         }
+        let hasEnded = !self.isRunning
+        self.stopChild()
+        return hasEnded ? .ended : .silent
     }
 
     private func stopChild() {
-        if let child = self.child.take() { child.stop(patience: BrokerSupervisor.stopPatienceMilliseconds) }
+        guard let child = self.child.take() else { return }
+        child.stop(patience: Int32(clamping: self.settings.patience.stop.wholeMillisecondsRoundedUp))
     }
 
     /// Brings a broker back that has ended by itself; where that fails the next turn tries again.
     private func restart() {
         if let child = self.child.take() { _ = child.wait() }
         // The reason is in the broker's log, and whoever sends meanwhile is told 503.
-        try? self.start()
+        _ = try? self.start()
     }
 
     /// Waits until `credential` can log in; `false` when mosquitto has ended or time is up.
@@ -146,13 +161,15 @@ final class BrokerSupervisor {
         patience: Duration
     ) throws(EmulatorError) -> Bool {
         let deadline = MonotonicInstant.now() + patience
-        while MonotonicInstant.now() < deadline {
+        while true {
+            let left = deadline - .now()
+            guard left > .zero else { return false }
             let login = try BrokerConnection.open(
                 port: self.ports.tcp,
                 credential: credential,
                 // Never the installation's own client ID: that would take its session over.
                 clientID: BrokerConnections.probeID,
-                patience: Int32(clamping: patience.wholeMillisecondsRoundedUp)
+                patience: Int32(clamping: left.wholeMillisecondsRoundedUp)
             )
             if case .accepted(let connection) = login {
                 _ = connection.send(.disconnect)
@@ -163,7 +180,6 @@ final class BrokerSupervisor {
                 return false
             }
         }
-        return false
     }
 
     // MARK: - Serving
@@ -198,10 +214,17 @@ final class BrokerSupervisor {
             if !credentials.isEmpty { try self.passwords.set(credentials) }
             self.child?.signal(SIGHUP)
             guard let last = credentials.last else { return true }
-            return try self.waitUntilAccepted(last, patience: BrokerSupervisor.grantPatience)
+            return try self.waitUntilAccepted(last, patience: self.settings.patience.grant)
         } catch {
-            // The caller is told 503 and asks again.
+            // The caller is told 503 and asks again; who is to be locked out is so by one of the next turns.
             return false
         }
+    }
+
+    /// Locks out who could not be locked out before.
+    private func rewriteIfStale() {
+        // Should it fail once more, it is tried again.
+        guard self.passwords.isStale, (try? self.passwords.rewrite()) != nil else { return }
+        self.child?.signal(SIGHUP)
     }
 }

@@ -6,6 +6,8 @@ struct PasswordFile {
     private let programs: Programs
     /// User name to its line, as the broker reads it.
     private var lines: [String: String]
+    /// Whether names that were taken out are still in the file, since it could not be written.
+    private(set) var isStale = false
 
     /// Takes over the lines of `path` whose names are in `known`; any other is of an installation that is gone.
     init(path: String, programs: Programs, known: Set<String>) throws(EmulatorError) {
@@ -39,15 +41,21 @@ struct PasswordFile {
         self.lines = lines
     }
 
-    /// Takes names out and writes the file. Should that fail, the next one that is written is without them.
+    /// Takes names out and writes the file. Should that fail, it ``isStale``, and the next one that is written is without
+    /// them.
     mutating func remove(_ usernames: [String]) throws(EmulatorError) {
         for username in usernames { self.lines[username] = nil }
+        self.isStale = true
         try self.write(self.lines)
     }
 
-    private func write(_ lines: [String: String]) throws(EmulatorError) {
+    /// Writes the file again.
+    mutating func rewrite() throws(EmulatorError) { try self.write(self.lines) }
+
+    private mutating func write(_ lines: [String: String]) throws(EmulatorError) {
         let text = lines.values.sorted().map { $0 + "\n" }.joined()
         try Files.replace(self.path, with: Array(text.utf8))
+        self.isStale = false
     }
 
     private static func parse(_ content: [UInt8]) -> [String: String] {

@@ -8,24 +8,22 @@ final class Publisher: Sendable {
         case stop
     }
 
-    /// How long the broker may take to acknowledge a send.
-    private static let patience = Duration.seconds(5)
-
     private let mailbox: Mailbox<Message>
     private let thread: Thread
     private let stopped = Locked(false)
 
-    init(port: UInt16, credential: BrokerCredential) throws(EmulatorError) {
+    /// - Parameter patience: how long the broker may take to acknowledge a send.
+    init(port: UInt16, credential: BrokerCredential, patience: Duration) throws(EmulatorError) {
         let mailbox = try Mailbox<Message>()
         self.mailbox = mailbox
         self.thread = try Thread(named: "kii-publisher") {
-            var loop = Loop(port: port, credential: credential, mailbox: mailbox)
+            var loop = Loop(port: port, credential: credential, patience: patience, mailbox: mailbox)
             loop.run()
         }
     }
 
     /// Sends all of `publications` and calls `completion` once, on another thread: with `true` when the broker has
-    /// acknowledged each, with `false` when it did not within 5 s.
+    /// acknowledged each, with `false` when it did not in time. What it has got of them by then may still be delivered.
     func publish(_ publications: [Publication], completion: @escaping @Sendable (Bool) -> Void) {
         guard !publications.isEmpty else { return completion(true) }
         if !self.mailbox.post(.publish(publications, completion)) { completion(false) }
@@ -49,6 +47,7 @@ final class Publisher: Sendable {
 
         let port: UInt16
         let credential: BrokerCredential
+        let patience: Duration
         let mailbox: Mailbox<Message>
         var queue = PublishQueue()
         var completions: [UInt64: @Sendable (Bool) -> Void] = [:]
@@ -56,9 +55,10 @@ final class Publisher: Sendable {
         var connection: BrokerConnection?
         var nextAttempt = MonotonicInstant.now()
 
-        init(port: UInt16, credential: BrokerCredential, mailbox: Mailbox<Message>) {
+        init(port: UInt16, credential: BrokerCredential, patience: Duration, mailbox: Mailbox<Message>) {
             self.port = port
             self.credential = credential
+            self.patience = patience
             self.mailbox = mailbox
         }
 
@@ -82,7 +82,7 @@ final class Publisher: Sendable {
             for message in self.mailbox.takeAll() {
                 switch message {
                 case .publish(let publications, let completion):
-                    let deadline = MonotonicInstant.now() + Publisher.patience
+                    let deadline = MonotonicInstant.now() + self.patience
                     self.queue.add(job: self.nextJob, publications, deadline: deadline)
                     self.completions[self.nextJob] = completion
                     self.nextJob += 1

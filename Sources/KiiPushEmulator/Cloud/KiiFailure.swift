@@ -285,11 +285,19 @@ extension KiiFailure {
         message: "The subscription was not found."
     )
 
-    static let temporarilyUnavailable = KiiFailure(
+    /// Nothing was done, and so the sender is told when to ask again.
+    static let brokerSilent = KiiFailure(
         status: 503,
         errorCode: "TEMPORARY_UNAVAILABLE_ERROR",
-        message: "The broker does not answer. What was sent may or may not arrive; send it again.",
+        message: "The broker does not answer. Nothing was changed; ask again.",
         fields: [HTTPField("Retry-After", "1")]
+    )
+
+    /// Without a time to wait: clients take one for the word that nothing was done, and would do it twice.
+    static let brokerSilentAfterChange = KiiFailure(
+        status: 503,
+        errorCode: "TEMPORARY_UNAVAILABLE_ERROR",
+        message: "The broker does not answer. What was asked for is done, and what was sent may still arrive."
     )
 
     static let stateUnwritable = KiiFailure(

@@ -1,16 +1,25 @@
 import Glibc
+import KiiPushCore
 
 /// TCP sockets on 127.0.0.1.
 enum LoopbackSocket {
     /// Where ports are chosen from: below those that Linux gives to outgoing connections (32768 and up by default), so
     /// that no client of anybody's gets one while the emulator is stopped, and endpoints that were handed out stay good.
     private static let chosenPorts: Range<UInt16> = 10_000..<32_768
+    /// Not to be chosen again by this process: an emulator that is stopped, or whose mosquitto is not up yet, finds its
+    /// ports free, whatever others are started meanwhile.
+    private static let usedPorts = Locked<Set<UInt16>>([])
 
     /// A listening socket, or `nil` when the port is taken; 0 takes a free one.
     static func listening(on port: UInt16) throws(EmulatorError) -> FileDescriptor? {
-        guard port == 0 else { return try LoopbackSocket.bound(to: port) }
+        guard port == 0 else {
+            LoopbackSocket.usedPorts.withLock { _ = $0.insert(port) }
+            return try LoopbackSocket.bound(to: port)
+        }
         for _ in 0..<64 {
-            if let socket = try LoopbackSocket.bound(to: .random(in: LoopbackSocket.chosenPorts)) { return socket }
+            let port = UInt16.random(in: LoopbackSocket.chosenPorts)
+            guard LoopbackSocket.usedPorts.withLock({ $0.insert(port).inserted }) else { continue }
+            if let socket = try LoopbackSocket.bound(to: port) { return socket }
         }
         return try LoopbackSocket.bound(to: 0)
     }

@@ -3,9 +3,6 @@ import KiiPushCore
 
 /// The directory that an emulator has to itself while it runs.
 struct EmulatorDirectory: Sendable {
-    /// How long the broker of an emulator that was killed may take to save its sessions and end.
-    private static let brokerPatience = Duration.seconds(10)
-
     let path: String
     /// Whether the directory is removed at the end.
     let isTemporary: Bool
@@ -13,7 +10,9 @@ struct EmulatorDirectory: Sendable {
     let brokerLock: FileLock
 
     /// Takes `path`, or a new temporary directory. Blocks while the broker of a killed emulator still ends.
-    init(_ path: String?) throws(EmulatorError) {
+    ///
+    /// - Parameter brokerPatience: how long that broker may take to save its sessions.
+    init(_ path: String?, brokerPatience: Duration) throws(EmulatorError) {
         if let path {
             try Files.makePrivateDirectory(path)
             self.path = try Files.absolute(path)
@@ -30,7 +29,8 @@ struct EmulatorDirectory: Sendable {
         }
         try lock.recordOwner()
         self.lock = lock
-        self.brokerLock = try EmulatorDirectory.lockBroker("\(self.path)/broker.lock")
+        self.brokerLock = try EmulatorDirectory.lockBroker(
+            "\(self.path)/broker.lock", patience: brokerPatience)
     }
 
     var statePath: String { "\(self.path)/state.sqlite" }
@@ -43,8 +43,8 @@ struct EmulatorDirectory: Sendable {
         self.lock.release()
     }
 
-    private static func lockBroker(_ path: String) throws(EmulatorError) -> FileLock {
-        let deadline = MonotonicInstant.now() + EmulatorDirectory.brokerPatience
+    private static func lockBroker(_ path: String, patience: Duration) throws(EmulatorError) -> FileLock {
+        let deadline = MonotonicInstant.now() + patience
         while true {
             if let lock = try FileLock(path: path) { return lock }
             guard MonotonicInstant.now() < deadline else {

@@ -54,11 +54,26 @@ final class TemporaryDirectory: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: self.path) }
 }
 
-/// Runs `body` with an emulator that is stopped afterwards, whatever happens.
+extension BrokerPatience {
+    /// For tests of anything else: on a busy machine the broker may be held up for long.
+    static let long: BrokerPatience = {
+        var patience = BrokerPatience()
+        patience.start = .seconds(600)
+        patience.grant = .seconds(600)
+        patience.publish = .seconds(600)
+        patience.stop = .seconds(600)
+        return patience
+    }()
+}
+
+/// Runs `body` with an emulator that is stopped afterwards, whatever happens. It waits for its broker as long as it takes,
+/// unless the configuration says otherwise.
 func withEmulator<Result>(
     _ configuration: Emulator.Configuration = .init(),
     _ body: (EmulatorClient) async throws -> Result
 ) async throws -> Result {
+    var configuration = configuration
+    if configuration.patience == BrokerPatience() { configuration.patience = .long }
     let emulator = try await Emulator.start(configuration)
     do {
         let result = try await body(EmulatorClient(emulator))
