@@ -41,8 +41,8 @@ public final class Emulator: Sendable {
         public var refreshTokens: Bool
         /// When the broker writes sessions and queued messages to disk. Default ``BrokerPersistence/everyChange``.
         public var brokerPersistence: BrokerPersistence
-        /// The port that endpoints name in place of the broker's own: that of a proxy in front of it. Not for TLS.
-        package var advertisedMQTTPort: UInt16?
+        /// The ports that endpoints name in place of the broker's own: those of a proxy in front of it.
+        package var advertisedBrokerPorts: BrokerPorts?
         /// Whether the broker delivers with the QoS that a client subscribed with, though the emulator publishes with
         /// QoS 1. MQTT forbids it; without it QoS 2 could not be tried.
         package var upgradesQoS = false
@@ -294,8 +294,7 @@ extension Emulator {
             let settings = EmulatedCloud.Settings(
                 app: self.app,
                 brokerHost: "127.0.0.1",
-                brokerPorts: BrokerPorts(
-                    tcp: self.configuration.advertisedMQTTPort ?? broker.ports.tcp, tls: broker.ports.tls),
+                brokerPorts: self.configuration.advertisedBrokerPorts ?? broker.ports,
                 isStrict: self.configuration.strict,
                 baseURL: ports.baseURL,
                 httpsBaseURL: ports.httpsBaseURL

@@ -15,6 +15,8 @@ struct CountingAgent {
         var settings = PushRuntime.Configuration(stateDirectory: options["state"])
         settings.certificateAuthorityFile = options["ca"]
         settings.inbox = options["inbox"] == "memory" ? .memory : .file
+        settings.maximumInboxBytes = options.number("inbox-bytes").map(Int64.init)
+        if let calendar = options.text("calendar") { Calendar.follow(calendar) }
         settings.concurrentHandlers = options.number("handlers") ?? 4
         let app = KiiApp(appID: options["app"], appKey: Secret(String(cString: key)), baseURL: options["url"])
         var configuration = PushAgent.Configuration(app: app, account: .pseudoUser)

@@ -8,6 +8,8 @@ struct Options: Sendable {
         "tls", "keepalive", "handlers", "seed",
         // The message that kills the process; every how many messages one fails at first, or takes `slow-ms`.
         "poison", "fails", "slow", "slow-ms",
+        // The most that the inbox may grow to, in bytes; the file that says how many seconds the calendar is ahead.
+        "inbox-bytes", "calendar",
     ]
 
     private var values: [String: String] = [:]
@@ -23,6 +25,9 @@ struct Options: Sendable {
 
     /// One of the required ones.
     subscript(_ name: String) -> String { self.values[name] ?? "" }
+
+    /// One of the others.
+    func text(_ name: String) -> String? { self.values[name] }
 
     func number(_ name: String) -> Int? { self.values[name].flatMap { Int($0) } }
 }

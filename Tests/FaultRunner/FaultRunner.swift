@@ -20,7 +20,7 @@ struct FaultRunner {
             do {
                 let outcome = try await scenario.run(with: kind, seed: options.seed)
                 table.add(outcome)
-                if kind == nil, !outcome.lost.isEmpty { problems.append("\(name): \(outcome.lost.count) lost") }
+                if kind == nil, outcome.lost > 0 { problems.append("\(name): \(outcome.lost) lost") }
                 if kind == nil { problems += outcome.problems.map { "\(name): \($0)" } }
             } catch {
                 problems.append("\(name): \(error)")

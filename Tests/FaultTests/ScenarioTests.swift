@@ -1,16 +1,28 @@
 import Faults
 import Testing
 
-/// A message that the broker delivered is handled, whatever happens to the process and the connection.
+// A message that the broker delivered is handled, whatever happens: the scenarios of `script/faults`, small.
+
+/// Those that mostly wait.
+private let waiting = ["half-open", "slow", "broker-lazy"]
+
+private func play(_ name: String) async throws {
+    let scenario = try #require(Scenario.all(.quick).first { $0.name == name })
+    let outcome = try await scenario.run(seed: 1)
+    var table = OutcomeTable()
+    table.add(outcome)
+    print(table.text)
+    #expect(outcome.lost == 0)
+    #expect(outcome.problems == [])
+}
+
+/// One after the other, since each starts a broker and an agent beside a thousand other tests.
 @Suite(.serialized) struct ScenarioTests {
-    @Test(.timeLimit(.minutes(15)), arguments: Scenario.all(.quick).map(\.name))
-    func nothingIsLost(name: String) async throws {
-        let scenario = try #require(Scenario.all(.quick).first { $0.name == name })
-        let outcome = try await scenario.run(seed: 1)
-        var table = OutcomeTable()
-        table.add(outcome)
-        print(table.text)
-        #expect(outcome.lost.isEmpty)
-        #expect(outcome.problems.isEmpty)
-    }
+    @Test(.timeLimit(.minutes(15)), arguments: Scenario.all(.quick).map(\.name).filter { !waiting.contains($0) })
+    func nothingIsLost(name: String) async throws { try await play(name) }
+}
+
+@Suite(.serialized) struct WaitingScenarioTests {
+    @Test(.timeLimit(.minutes(15)), arguments: waiting)
+    func nothingIsLost(name: String) async throws { try await play(name) }
 }

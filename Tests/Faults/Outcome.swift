@@ -7,9 +7,9 @@ package struct Outcome: Sendable {
     /// What was done, in words.
     package var faults: String
     /// Neither handled nor kept as a dead letter, though the receiver had it, or nothing happened to the broker.
-    package var lost: Set<Int> = []
+    package var lost = 0
     /// Never acknowledged by the receiver, and gone with a broker that was killed.
-    package var lostByBroker: Set<Int> = []
+    package var lostByBroker = 0
     /// How many messages were handled more than once, by cause.
     package var duplicates: [DuplicateCause: Int] = [:]
     package var deadLetters = 0
@@ -25,7 +25,7 @@ package struct Outcome: Sendable {
     }
 
     /// Whether it is as promised.
-    package var isGood: Bool { self.lost.isEmpty && self.problems.isEmpty }
+    package var isGood: Bool { self.lost == 0 && self.problems.isEmpty }
 }
 
 /// Why a message was handled more than once.

@@ -10,8 +10,8 @@ package struct OutcomeTable {
 
     package mutating func add(_ outcome: Outcome) {
         self.rows.append([
-            outcome.scenario, outcome.receiver, "\(outcome.messages)", outcome.faults, "\(outcome.lost.count)",
-            "\(outcome.lostByBroker.count)", OutcomeTable.duplicates(outcome), "\(outcome.deadLetters)",
+            outcome.scenario, outcome.receiver, "\(outcome.messages)", outcome.faults, "\(outcome.lost)",
+            "\(outcome.lostByBroker)", OutcomeTable.duplicates(outcome), "\(outcome.deadLetters)",
             "\(OutcomeTable.seconds(outcome.duration)) s",
         ])
     }

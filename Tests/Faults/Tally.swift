@@ -2,8 +2,8 @@ import KiiPushCore
 
 /// Counts what became of messages, from the receiver's log, the proxy's notes and, where it is ours, the inbox.
 struct Tally {
-    /// What the broker had acknowledged to the sender.
-    var sent: Set<Int>
+    /// By number, how many messages the broker had acknowledged to the sender.
+    var sent: [Int: Int]
     var log: HandledLog
     var traffic: Traffic
     /// Numbers of dead letters.
@@ -11,32 +11,47 @@ struct Tally {
     /// Whether the broker was killed, so that what it had and nobody acknowledged may be gone.
     var brokerWasKilled = false
 
-    var missing: Set<Int> { self.sent.subtracting(self.log.ended).subtracting(self.dead) }
-
-    /// Lost although the receiver had it, or although nothing happened to the broker.
-    var lost: Set<Int> {
-        self.brokerWasKilled ? self.missing.intersection(self.traffic.acknowledged) : self.missing
+    /// How many messages are neither handled nor dead letters, by number.
+    var missing: [Int: Int] {
+        var missing: [Int: Int] = [:]
+        for (number, count) in self.sent where !self.dead.contains(number) {
+            let handled = count == 1 ? min(1, self.endings(number)) : self.messagesHandled(number)
+            if handled < count { missing[number] = count - handled }
+        }
+        return missing
     }
 
-    var lostByBroker: Set<Int> { self.missing.subtracting(self.lost) }
+    /// Lost although the receiver had it, or although nothing happened to the broker.
+    var lost: Int {
+        self.missing.filter { !self.brokerWasKilled || self.traffic.acknowledged.contains($0.key) }.values.reduce(0, +)
+    }
 
+    var lostByBroker: Int { self.missing.values.reduce(0, +) - self.lost }
+
+    /// How many numbers were handled more often than they were sent, by cause.
     var duplicates: [DuplicateCause: Int] {
-        var endings: [Int: [HandledLog.Entry: Int]] = [:]
-        for (entry, count) in self.log.endings { endings[entry.number, default: [:]][entry] = count }
         var causes: [DuplicateCause: Int] = [:]
-        for (number, entries) in endings where entries.values.reduce(0, +) > 1 {
-            causes[self.cause(number, entries), default: 0] += 1
+        for (number, count) in self.sent where self.endings(number) > count {
+            causes[self.cause(number), default: 0] += 1
         }
         return causes
     }
 
-    private func cause(_ number: Int, _ entries: [HandledLog.Entry: Int]) -> DuplicateCause {
-        // A receiver without IDs of its own calls every message 0.
-        let hasIDs = entries.keys.allSatisfy { $0.id != "0" }
+    private func endings(_ number: Int) -> Int { self.log.endings[number]?.values.reduce(0, +) ?? 0 }
+
+    /// Different messages of one number, as the receiver calls them. One without IDs of its own calls each 0.
+    private func messagesHandled(_ number: Int) -> Int {
+        let endings = self.log.endings[number] ?? [:]
+        return endings.count - (endings["0"] == nil ? 0 : 1) + (endings["0"] ?? 0)
+    }
+
+    private func cause(_ number: Int) -> DuplicateCause {
+        let endings = self.log.endings[number] ?? [:]
         let deliveries = self.traffic.deliveries[number] ?? []
-        if hasIDs ? entries.count == 1 : deliveries.count < 2 { return .answerNotStored }
-        if deliveries.filter({ !$0.isMarkedDuplicate }).count > 1 { return .withoutDUP }
-        if Set(deliveries.map(\.packetID)).count > 1 { return .renumbered }
+        let sent = self.sent[number] ?? 0
+        if endings["0"] == nil ? endings.count <= sent : deliveries.count <= sent { return .answerNotStored }
+        if deliveries.filter({ !$0.isMarkedDuplicate }).count > sent { return .withoutDUP }
+        if Set(deliveries.map(\.packetID)).count > sent { return .renumbered }
         return .redelivered
     }
 }

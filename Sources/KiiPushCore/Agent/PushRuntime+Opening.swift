@@ -44,14 +44,16 @@ extension PushRuntime {
             }
         }
         let path = StateDirectory.inboxFile(in: directory)
+        var configuration = Inbox.Configuration()
+        configuration.maximumFileBytes = self.configuration.maximumInboxBytes
         do throws(InboxError) {
-            return (lock, try Inbox(path: path))
+            return (lock, try Inbox(path: path, configuration: configuration))
         } catch {
             guard error.kind == .corrupt else { throw .inbox(reason: error.description) }
             events.append(.inboxMovedAside(path: try self.moveAside(path), reason: error.description))
         }
         do throws(InboxError) {
-            return (lock, try Inbox(path: path))
+            return (lock, try Inbox(path: path, configuration: configuration))
         } catch {
             throw .inbox(reason: error.description)
         }

@@ -40,6 +40,8 @@ public final class PushRuntime: Sendable {
         /// Where the locks of installations are; `nil` for the user's runtime directory. For tests, of which each is a
         /// machine of its own.
         package var lockDirectory: String?
+        /// The most that the inbox file may grow to, in bytes: a full disk without a disk, for tests. Default: none.
+        package var maximumInboxBytes: Int64?
 
         /// The defaults, with a state directory of one's own where wanted.
         public init(stateDirectory: String = PushRuntime.standardStateDirectory()) {

@@ -7,6 +7,8 @@ import TestSupport
 package final class FaultBench: Sendable {
     package let emulator: Emulator
     package let proxy: FaultProxy
+    /// The same for TLS, where it can see nothing.
+    package let secureProxy: FaultProxy
     /// Everything's place, removed afterwards.
     package let directory: String
     /// The receiver's state, where it is one of ours.
@@ -17,28 +19,54 @@ package final class FaultBench: Sendable {
     package let seed: UInt64
     private let sender: Sender
 
+    /// What the receiver's state is on.
+    package enum Disk: Sendable {
+        /// The directory of all the rest.
+        case ordinary
+        /// A file system of its own with 2 MiB of space, where one may be mounted.
+        case small
+    }
+
+    /// How a bench is set up.
+    package struct Setup: Sendable {
+        package var disk = Disk.ordinary
+        package var persistence = BrokerPersistence.everySecond
+        /// What the session subscribes with, and what messages are delivered with then.
+        package var qos = QoS.atLeastOnce
+
+        package init() {}
+    }
+
+    /// Whether a file system may be mounted here, which takes root.
+    package static var canMount: Bool { geteuid() == 0 }
+
     /// Runs `body` on a bench of its own.
     ///
     /// The user's MQTT session stands already, so what is sent waits at the broker until the receiver comes.
-    ///
-    /// - Parameter qos: what the session subscribes with, and what messages are delivered with then.
     package static func with<Result>(
-        seed: UInt64, qos: QoS = .atLeastOnce, _ body: (FaultBench) async throws -> Result
+        seed: UInt64, setup: Setup = .init(), _ body: (FaultBench) async throws -> Result
     ) async throws -> Result {
         try await withTemporaryDirectory { directory in
-            let proxy = try FaultProxy()
-            defer { proxy.stop() }
+            let smallDisk = setup.disk == .small && self.canMount ? try SmallDisk(at: "\(directory)/state") : nil
+            defer { smallDisk?.unmount() }
+            let (proxy, secureProxy) = (try FaultProxy(), try FaultProxy())
+            defer {
+                proxy.stop()
+                secureProxy.stop()
+            }
             var configuration = Emulator.Configuration()
             configuration.directory = directory + "/emulator"
-            configuration.brokerPersistence = .everySecond
-            configuration.advertisedMQTTPort = proxy.port
-            configuration.upgradesQoS = qos == .exactlyOnce
+            configuration.brokerPersistence = setup.persistence
+            configuration.advertisedBrokerPorts = BrokerPorts(tcp: proxy.port, tls: secureProxy.port)
+            configuration.upgradesQoS = setup.qos == .exactlyOnce
             let emulator = try await Emulator.start(configuration)
             proxy.forward(to: emulator.mqttPort)
+            secureProxy.forward(to: emulator.mqttTLSPort)
             do {
-                let bench = try await FaultBench(emulator: emulator, proxy: proxy, directory: directory, seed: seed)
+                let bench = try await FaultBench(
+                    emulator: emulator, proxy: proxy, secureProxy: secureProxy, directory: directory, seed: seed)
                 // The agent, which registered, asks for no more than QoS 1.
-                if qos == .exactlyOnce { try await bench.subscribe(qos) }
+                if setup.qos == .exactlyOnce { try await bench.subscribe(setup.qos) }
                 let result = try await body(bench)
                 await emulator.stop()
                 return result
@@ -49,9 +77,12 @@ package final class FaultBench: Sendable {
         }
     }
 
-    private init(emulator: Emulator, proxy: FaultProxy, directory: String, seed: UInt64) async throws {
+    private init(
+        emulator: Emulator, proxy: FaultProxy, secureProxy: FaultProxy, directory: String, seed: UInt64
+    ) async throws {
         self.emulator = emulator
         self.proxy = proxy
+        self.secureProxy = secureProxy
         self.directory = directory
         self.seed = seed
         self.state = "\(directory)/state"
@@ -64,6 +95,7 @@ package final class FaultBench: Sendable {
         self.endpoint = try await agent.client.mqttEndpoint(
             of: registration.installationID, token: try await agent.accessToken().token)
         await runtime.shutdown()
+        await proxy.forgetTraffic()
         self.sender = try await Sender(emulator: emulator, userID: registration.principal.id)
     }
 
@@ -86,6 +118,9 @@ package final class FaultBench: Sendable {
         AgentReceiver(
             settings, emulator: self.emulator, state: self.state, directory: self.directory, seed: self.seed)
     }
+
+    /// Makes space on the small disk.
+    func freeDisk() throws { try SmallDisk.free("\(self.state)") }
 
     /// Sends a direct push `{"n": number}` for each number, and returns those that the broker has acknowledged.
     package func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int> {

@@ -8,14 +8,17 @@ struct InboxReading {
     var open: Int64 = 0
 
     /// Reads the inbox below a state directory. An inbox that is not there (it is in memory) holds nothing.
-    init(state: String) throws {
+    ///
+    /// - Parameter former: an earlier reading, whose dead letters are good as long as there are as many.
+    init(state: String, after former: InboxReading? = nil) throws {
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
         do throws(InboxError) {
             let inbox = try Inbox(path: "\(state)/inbox.sqlite", configuration: configuration)
             let counts = try inbox.currentCounts()
             self.open = [RowState.waiting, .inHand, .retry, .presented].reduce(0) { $0 + counts[$1].rows }
-            self.deadLetters = try inbox.deadLetters(limit: 100_000)
+            let isUnchanged = former.map { Int64($0.deadLetters.count) == counts[.dead].rows } ?? false
+            self.deadLetters = isUnchanged ? former?.deadLetters ?? [] : try inbox.deadLetters(limit: 100_000)
         } catch {
             guard error.kind == .cannotOpen else { throw error }
         }

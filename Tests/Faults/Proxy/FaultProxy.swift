@@ -40,6 +40,11 @@ package final class FaultProxy: Sendable {
     /// What has passed so far.
     package var traffic: Traffic { self.observed.withLock { $0 } }
 
+    /// Counts from nothing, once the connections so far have ended.
+    package func forgetTraffic() async {
+        while await !self.perform({ $0.forgetTraffic() }) { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+
     /// Changes what happens to everything that passes from now on, and returns when it holds.
     package func change(_ body: @escaping @Sendable (inout ProxyPlan) -> Void) async {
         await self.perform { body(&$0.rules.plan) }

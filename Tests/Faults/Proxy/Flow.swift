@@ -93,7 +93,7 @@ extension Flow.Packet {
             guard let layout = try? MQTTPublishLayout(header: header, body: body) else { return }
             self.packetID = layout.packetID
             self.payload = self.body[layout.payload]
-        case .puback where self.body.count == 2:
+        case .puback where self.body.count == 2, .pubrec where self.body.count == 2:
             self.packetID = UInt16(self.body[0]) << 8 | UInt16(self.body[1])
         default: break
         }

@@ -94,24 +94,27 @@ final class ProxyLink {
             flow.enqueue(bytes[...], after: rules.plan.delay)
             return true
         }
-        for var packet in packets {
+        for original in packets {
+            var packet = original
             if rules.plan.renumbersPackets { self.renumber(&packet, flow.direction) }
+            // Noted is what the receiver sees.
+            let seen = flow.direction == .toReceiver ? packet : original
             let copies: Int
             switch rules.action(packet.header.type, flow.direction) {
             case nil: copies = 1
             case .drop: copies = 0
             case .duplicate: copies = 2
             case .cutInstead(let cut):
-                rules.note(packet, flow.direction, self.number, copies: 0)
+                rules.note(seen, flow.direction, self.number, copies: 0)
                 rules.cut = cut
                 return true
             case .cutAfter(let cut):
-                rules.note(packet, flow.direction, self.number, copies: 1)
+                rules.note(seen, flow.direction, self.number, copies: 1)
                 flow.enqueue(packet.bytes[...], after: .zero)
                 rules.cut = cut
                 return true
             }
-            rules.note(packet, flow.direction, self.number, copies: copies)
+            rules.note(seen, flow.direction, self.number, copies: copies)
             for _ in 0..<copies { flow.enqueue(packet.bytes[...], after: rules.plan.delay) }
         }
         return true
@@ -124,7 +127,7 @@ final class ProxyLink {
             self.lastIdentifier = self.lastIdentifier == .max ? 1 : self.lastIdentifier + 1
             self.brokerIdentifiers[self.lastIdentifier] = identifier
             packet.renumber(self.lastIdentifier)
-        case (.puback, .toBroker):
+        case (.puback, .toBroker), (.pubrec, .toBroker):
             if let original = self.brokerIdentifiers[identifier] { packet.renumber(original) }
         default: break
         }

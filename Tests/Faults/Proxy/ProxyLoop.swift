@@ -38,6 +38,13 @@ final class ProxyLoop {
         return self.links.count
     }
 
+    /// `false` while there are connections, whose ends would be counted.
+    func forgetTraffic() -> Bool {
+        guard self.links.isEmpty else { return false }
+        self.rules.traffic.withLock { $0 = Traffic() }
+        return true
+    }
+
     private func takeTurn() {
         var entries = [
             pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0),
@@ -84,6 +91,7 @@ final class ProxyLoop {
         while let receiver = ProxySocket.accept(self.listener) {
             let broker = self.rules.plan.refusesConnections ? nil : ProxySocket.connect(to: self.upstream)
             guard let broker else {
+                self.rules.traffic.withLock { $0.refuse() }
                 ProxyLink(number: 0, receiver: receiver, broker: -1).close(.reset)
                 continue
             }

@@ -52,8 +52,9 @@ struct ProxyRules {
                         packet.payload.messageNumber, packetID: identifier,
                         isMarkedDuplicate: packet.isMarkedDuplicate, connection: connection)
                 }
-            // The receiver has said it, even if nobody hears it.
-            case (.puback, .toBroker): traffic.acknowledged(packetID: identifier, connection: connection)
+            // The receiver has said it, even if nobody hears it; with PUBREC it takes a message of QoS 2.
+            case (.puback, .toBroker), (.pubrec, .toBroker):
+                traffic.acknowledged(packetID: identifier, connection: connection)
             default: break
             }
         }

@@ -25,6 +25,8 @@ package struct Traffic: Sendable {
     package private(set) var connectionsEndedByPeers = 0
     /// Connections that the proxy cut.
     package private(set) var cuts = 0
+    /// Connections that were reset as soon as they were made.
+    package private(set) var refused = 0
 
     private struct Outstanding {
         var packetID: UInt16
@@ -37,6 +39,8 @@ package struct Traffic: Sendable {
         self.connections += 1
         return self.connections
     }
+
+    mutating func refuse() { self.refused += 1 }
 
     mutating func ended(_ connection: Int, byCut: Bool) {
         self.outstanding[connection] = nil
@@ -62,11 +66,13 @@ package struct Traffic: Sendable {
 }
 
 extension Collection<UInt8> {
-    /// The `n` of a message's payload, found without parsing: some payloads are broken on purpose.
+    /// The `n` of a message's payload, found without parsing: some payloads are broken on purpose. It is among the first
+    /// kilobyte, or there is none.
     var messageNumber: Int? {
         let key = Array("\"n\":".utf8)
-        guard let start = self.indices.first(where: { self[$0...].starts(with: key) }) else { return nil }
-        let digits = self[start...].dropFirst(key.count).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let beginning = Array(self.prefix(1024))
+        guard let start = beginning.indices.first(where: { beginning[$0...].starts(with: key) }) else { return nil }
+        let digits = beginning[(start + key.count)...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return Int(String(decoding: digits, as: UTF8.self))
     }
 }

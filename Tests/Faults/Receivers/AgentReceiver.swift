@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KiiPushCore
 package import KiiPushEmulator
 import TestSupport
@@ -19,6 +20,10 @@ package struct AgentReceiver: Receiver {
         package var failsEvery: Int?
         /// Every so many messages one takes so many milliseconds.
         package var slow: (every: Int, milliseconds: Int)?
+        /// The most that the inbox may grow to.
+        package var maximumInboxBytes: Int?
+        /// Whether its calendar is what ``AgentReceiver/setCalendar(ahead:)`` says.
+        package var followsCalendar = false
 
         package init() {}
     }
@@ -28,6 +33,22 @@ package struct AgentReceiver: Receiver {
     package let process: ReceiverProcess
     /// A line for each event that is not about a message.
     package let events: String
+    private let calendar: String
+
+    /// Sets the calendar clock of the process, also while it runs.
+    package func setCalendar(ahead seconds: Int64) throws {
+        let descriptor = open(self.calendar, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(descriptor) }
+        var seconds = seconds
+        guard pwrite(descriptor, &seconds, MemoryLayout<Int64>.size, 0) == MemoryLayout<Int64>.size else {
+            throw FaultError("cannot write \(self.calendar): errno \(errno)")
+        }
+    }
+
+    /// What the agent told of itself, a line each.
+    package var told: [String] {
+        ((try? String(contentsOfFile: self.events, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+    }
 
     package init(_ settings: Settings, emulator: Emulator, state: String, directory: String, seed: UInt64) {
         self.name = settings.inbox == "file" ? "kii-push" : "kii-push, inbox in memory"
@@ -45,6 +66,9 @@ package struct AgentReceiver: Receiver {
         if let poison = settings.poison { arguments.append("poison=\(poison)") }
         if let every = settings.failsEvery { arguments.append("fails=\(every)") }
         if let slow = settings.slow { arguments += ["slow=\(slow.every)", "slow-ms=\(slow.milliseconds)"] }
+        if let bytes = settings.maximumInboxBytes { arguments.append("inbox-bytes=\(bytes)") }
+        self.calendar = "\(directory)/calendar"
+        if settings.followsCalendar { arguments.append("calendar=\(self.calendar)") }
         self.process = ReceiverProcess(
             program: productsDirectory.appendingPathComponent("CountingAgent").path,
             arguments: arguments,

@@ -2,22 +2,14 @@ import Glibc
 
 /// What a receiver's log says, read on from where the last reading stopped.
 package struct HandledLog: Sendable {
-    /// One line's message: its number, and what the receiver calls it.
-    package struct Entry: Sendable, Hashable {
-        package var number: Int
-        package var id: String
-    }
-
     private let path: String
     private var offset = 0
-    /// How often each message was handled to the end.
-    package private(set) var endings: [Entry: Int] = [:]
-    /// The numbers that were handled to the end.
-    package private(set) var ended: Set<Int> = []
+    /// By number, and by what the receiver calls the message, how often it was handled to the end.
+    package private(set) var endings: [Int: [String: Int]] = [:]
     package private(set) var endedCount = 0
     package private(set) var begunCount = 0
-    /// Numbers in the order in which they were begun.
-    package private(set) var begun: [Int] = []
+    /// The number that was begun last.
+    package private(set) var lastBegun: Int?
 
     package init(path: String) { self.path = path }
 
@@ -49,11 +41,10 @@ package struct HandledLog: Sendable {
         guard words.count == 3, let number = Int(words[1]) else { return }
         if words[0] == "began" {
             self.begunCount += 1
-            self.begun.append(number)
+            self.lastBegun = number
         } else if words[0] == "ended" {
             self.endedCount += 1
-            self.ended.insert(number)
-            self.endings[Entry(number: number, id: String(words[2])), default: 0] += 1
+            self.endings[number, default: [:]][String(words[2]), default: 0] += 1
         }
     }
 }

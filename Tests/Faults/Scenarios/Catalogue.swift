@@ -1,0 +1,42 @@
+extension Scenario {
+    /// How much of everything.
+    package enum Size: Sendable {
+        /// What the published table is made of.
+        case full
+        /// A few seconds each.
+        case quick
+    }
+
+    /// All scenarios, in the order of the table.
+    package static func all(_ size: Size) -> [Scenario] {
+        let isFull = size == .full
+        return [
+            .kill(messages: isFull ? 3000 : 500, kills: isFull ? 60 : 10),
+            .kill200(messages: isFull ? 10_000 : 1000, kills: isFull ? 200 : 20),
+            .killInMemory(messages: isFull ? 1000 : 200, kills: isFull ? 20 : 4),
+            .secure(messages: isFull ? 1000 : 200, kills: isFull ? 20 : 4),
+            .poison(messages: isFull ? 300 : 60),
+            .cut(messages: isFull ? 2000 : 400, cuts: isFull ? 40 : 8),
+            .lostAcknowledgement(rounds: isFull ? 40 : 8),
+            .halfOpen(rounds: isFull ? 6 : 3),
+            .refuse(rounds: isFull ? 10 : 3),
+            .split(messages: isFull ? 300 : 50),
+            .offline(messages: 300),
+            .broker(kills: isFull ? 10 : 4),
+            .lazyBroker(kills: isFull ? 10 : 4),
+            .window(messages: isFull ? 3000 : 1100),
+            .renumber(messages: isFull ? 1000 : 200, cuts: isFull ? 20 : 6),
+            .withoutDUP(messages: isFull ? 400 : 100),
+            .equal(rounds: isFull ? [1, 2, 7, 13, 20, 27, 33, 39] : [1, 20]),
+            .slow(messages: isFull ? 200 : 40, every: isFull ? 50 : 40),
+            .clock(messages: isFull ? 600 : 120),
+            .disk(messages: 400),
+            .badInput(messages: isFull ? 600 : 120),
+        ]
+    }
+
+    /// The scenarios that make sense with any client: killed at its work, and cut off.
+    package static func forPeers(_ size: Size) -> [Scenario] {
+        Scenario.all(size).filter { ["kill", "cut"].contains($0.name) }
+    }
+}

@@ -1,0 +1,115 @@
+import Glibc
+import KiiPushCore
+
+// What happens beside the network: slow handlers, the calendar, the disk, and messages that are none.
+extension Scenario {
+    static func slow(messages: Int, every: Int) -> Scenario {
+        var settings = AgentReceiver.Settings()
+        settings.keepAliveSeconds = 1
+        settings.slow = (every: every, milliseconds: 4000)
+        return Scenario(
+            "slow", "a handler takes four times the keepalive (1 s)", with: .agent(settings)
+        ) { play in
+            try play.receiver.start()
+            try await play.send(1...messages)
+            _ = try await play.waitUntilAccounted()
+            let traffic = play.traffic
+            play.expect(
+                traffic.connections == 1 && traffic.connectionsEndedByPeers == 0,
+                "\(traffic.connectionsEndedByPeers) disconnects")
+            try await play.finish()
+            return "\(messages / every) slow, \(traffic.connectionsEndedByPeers) disconnects"
+        }
+    }
+
+    static func clock(messages: Int) -> Scenario {
+        var settings = AgentReceiver.Settings()
+        settings.followsCalendar = true
+        settings.failsEvery = 5
+        return Scenario(
+            "clock", "the calendar jumps by hours, months and years; one message in five fails at first",
+            with: .agent(settings)
+        ) { play in
+            guard let agent = play.receiver as? AgentReceiver else { throw FaultError("this is for our agent") }
+            let day: Int64 = 86_400
+            let jumps = [-day, 30 * day, -400 * day, 3600, 0, 3650 * day]
+            try agent.setCalendar(ahead: 0)
+            try agent.start()
+            for (index, jump) in jumps.enumerated() {
+                let first = index * messages / jumps.count + 1
+                let cut = await play.proxy.arm(PacketRule(.puback, .toBroker, nth: 5, .cutInstead(.reset)))
+                try await play.send(first..<first + messages / jumps.count / 2)
+                play.expect(try await play.observation.wait { _ in cut.hasHappened }, "no cut")
+                // Failed messages wait for their second attempt now, by a calendar that changes.
+                try agent.setCalendar(ahead: jump)
+                if index % 2 == 1 {
+                    await agent.kill()
+                    try agent.start()
+                }
+                try await play.send(first + messages / jumps.count / 2..<first + messages / jumps.count)
+            }
+            try await play.finish()
+            return "\(jumps.count) jumps, \(jumps.count) cuts, \(jumps.count / 2) kills"
+        }
+    }
+
+    /// Nothing is acknowledged that could not be stored.
+    static func disk(messages: Int) -> Scenario {
+        // Without the right to mount, SQLite's own limit is the disk, until the next start.
+        var settings = AgentReceiver.Settings()
+        if !FaultBench.canMount { settings.maximumInboxBytes = 1 << 20 }
+        var setup = FaultBench.Setup()
+        setup.disk = .small
+        return Scenario("disk", "the disk is full, then it is not", with: .agent(settings), on: setup) { play in
+            guard let agent = play.receiver as? AgentReceiver else { throw FaultError("this is for our agent") }
+            try agent.start()
+            try await play.publish(1...messages, padding: 8000)
+            let isFull = try await play.observation.wait { _ in agent.told.contains { $0.hasPrefix("storageFailed") } }
+            play.expect(isFull, "the disk did not fill up")
+            play.expect(
+                agent.told.contains { $0.contains("free some space") }, "nothing says that there is no space")
+            let acknowledged = play.traffic.acknowledged.count
+            play.expect(acknowledged < messages, "everything was acknowledged")
+            if FaultBench.canMount {
+                try play.bench.freeDisk()
+            } else {
+                await agent.kill()
+                play.observation = Observation(play.bench.agent(), patience: play.kind.patience)
+                try play.receiver.start()
+            }
+            try await play.finish()
+            if FaultBench.canMount {
+                play.expect(agent.told.contains("storageRecovered"), "nothing says that there is space again")
+            }
+            return "full after \(acknowledged)"
+        }
+    }
+
+    static func badInput(messages: Int) -> Scenario {
+        let bad: [(String, [UInt8])] = [
+            ("oversized", Array("{\"p\":\"\(String(repeating: "x", count: 300_000))\"}".utf8)),
+            ("no JSON", Array("{\"n\" 1}".utf8)), ("cut off", Array("{\"p\":\"".utf8)), ("empty", []),
+            ("no object", Array("[1,2]".utf8)), ("no UTF-8", [0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]),
+            ("too deep", Array((String(repeating: "[", count: 500) + String(repeating: "]", count: 500)).utf8)),
+        ]
+        return Scenario("bad-input", "oversized and undecodable payloads among good ones") { play in
+            try play.receiver.start()
+            for start in stride(from: 1, to: messages, by: 12) {
+                var batch: [(number: Int?, payload: [UInt8])] = (start..<start + 12).map {
+                    ($0, Array("{\"n\":\($0)}".utf8))
+                }
+                for (_, payload) in bad { batch.append((nil, payload)) }
+                batch.shuffle(using: &play.random)
+                play.expectedDeadLetters += bad.count
+                try await play.publish(batch)
+            }
+            try await play.finish()
+            let letters = try InboxReading(state: play.bench.state).deadLetters
+            play.expect(
+                letters.count == play.expectedDeadLetters && letters.allSatisfy { $0.message.reason?.isEmpty == false },
+                "\(letters.count) dead letters of \(play.expectedDeadLetters), or one without a reason")
+            play.expect(play.traffic.connections == 1, "\(play.traffic.connections) connections")
+            return "\(play.expectedDeadLetters) bad messages"
+        }
+    }
+}
