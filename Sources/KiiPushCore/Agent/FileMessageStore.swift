@@ -1,10 +1,13 @@
 /// The durable store: an ``Inbox`` file. What its commit has returned for survives the process and the power.
 final class FileMessageStore: MessageStore {
     private let inbox: Inbox
+    private let longestDelay: Duration
     private var provenThrough: [Int64: Int64] = [:]
 
-    init(inbox: Inbox) {
+    /// - Parameter longestDelay: no retry is put off for longer.
+    init(inbox: Inbox, longestDelay: Duration) {
         self.inbox = inbox
+        self.longestDelay = longestDelay
     }
 
     var isDurable: Bool { true }
@@ -94,13 +97,21 @@ final class FileMessageStore: MessageStore {
         let installation = request.installation
         let rows: [StoredRow]
         switch request.kind {
+        case .paused(let sequence):
+            rows = try self.inbox.rows(.retry, installation: installation, after: sequence, limit: request.limit)
+            let messages = rows.map { row in
+                var message = StoredMessage(row, wasInHand: false)
+                message.pause = self.pause(until: row.nextAttempt, from: now)
+                return message
+            }
+            return DeliveryPage(messages: messages, isComplete: rows.count < request.limit)
         case .suspects(let sequence):
             rows = try self.inbox.rows(.inHand, installation: installation, after: sequence, limit: request.limit)
         case .waiting:
             rows = try self.inbox.rows(.waiting, installation: installation, limit: request.limit)
         case .retries:
             rows = try self.inbox.dueRetries(
-                installation: installation, now: now, longestDelay: .seconds(3600), limit: request.limit)
+                installation: installation, now: now, longestDelay: self.longestDelay, limit: request.limit)
         }
         var page = DeliveryPage(messages: [], isComplete: rows.count < request.limit)
         for row in rows {
@@ -112,6 +123,13 @@ final class FileMessageStore: MessageStore {
             page.nextRetry = .milliseconds(max(0, next.millisecondsSinceEpoch - now.millisecondsSinceEpoch))
         }
         return page
+    }
+
+    /// One that is longer than any was is that of a clock that was set back, and over.
+    private func pause(until due: Timestamp?, from now: Timestamp) -> Duration {
+        guard let due else { return .zero }
+        let pause = Duration.milliseconds(due.millisecondsSinceEpoch - now.millisecondsSinceEpoch)
+        return pause > self.longestDelay ? .zero : pause
     }
 }
 

@@ -160,6 +160,7 @@ final class MemoryMessageStore: MessageStore {
         var backlog = self.backlogs.removeValue(forKey: request.installation) ?? MemoryBacklog()
         defer { self.backlogs[request.installation] = backlog }
         switch request.kind {
+        case .paused(let sequence): return self.paused(backlog, after: sequence, limit: request.limit, at: now)
         case .suspects:
             // Nothing outlives the process here.
             return DeliveryPage(messages: [], isComplete: true, nextRetry: nil)
@@ -191,6 +192,18 @@ final class MemoryMessageStore: MessageStore {
                 nextRetry: next.map { $0 - now }
             )
         }
+    }
+
+    private func paused(
+        _ backlog: MemoryBacklog, after sequence: Int64, limit: Int, at now: MonotonicInstant
+    ) -> DeliveryPage {
+        let messages = backlog.retries.filter { $0 > sequence }.sorted().compactMap { sequence -> StoredMessage? in
+            guard let entry = self.entries[sequence], case .retry(let due) = entry.standing else { return nil }
+            var message = entry.message
+            message.pause = due - now
+            return message
+        }
+        return DeliveryPage(messages: Array(messages.prefix(limit)), isComplete: messages.count <= limit)
     }
 
     private func isWaiting(_ sequence: Int64) -> Bool {

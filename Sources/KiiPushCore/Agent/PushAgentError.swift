@@ -1,5 +1,7 @@
 /// Why an agent cannot register or run. Temporary failures are not among them: those are retried.
 public enum PushAgentError: Error, Sendable, CustomStringConvertible {
+    /// A setting of the runtime has a value that cannot be meant.
+    case invalidConfiguration(setting: String, reason: String)
     /// Another process works on this state directory; its ID where it could be read.
     case stateDirectoryInUse(path: String, processID: Int?)
     /// Another process of this user receives as this installation; a second one would knock it off.
@@ -24,6 +26,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// One line: what failed and what to do about it.
     public var description: String {
         switch self {
+        case .invalidConfiguration(let setting, let reason): "\(setting) \(reason)"
         case .stateDirectoryInUse(let path, let processID):
             "\(path) is in use by \(PushAgentError.name(processID)); stop it, or use another state directory"
         case .installationInUse(let installationID, let processID):

@@ -44,16 +44,14 @@ extension PushRuntime {
             }
         }
         let path = StateDirectory.inboxFile(in: directory)
-        var configuration = Inbox.Configuration()
-        configuration.maximumFileBytes = self.configuration.maximumInboxBytes
         do throws(InboxError) {
-            return (lock, try Inbox(path: path, configuration: configuration))
+            return (lock, try Inbox(path: path, configuration: self.configuration.inboxFile))
         } catch {
             guard error.kind == .corrupt else { throw .inbox(reason: error.description) }
             events.append(.inboxMovedAside(path: try self.moveAside(path), reason: error.description))
         }
         do throws(InboxError) {
-            return (lock, try Inbox(path: path, configuration: configuration))
+            return (lock, try Inbox(path: path, configuration: self.configuration.inboxFile))
         } catch {
             throw .inbox(reason: error.description)
         }
@@ -73,11 +71,9 @@ extension PushRuntime {
         let loop = self.loop
         // An empty command is enough: the loop takes a turn for it, and the turn opens the mailbox.
         let mailbox = DeliveryMailbox(wake: { [weak loop] in _ = loop?.submit {} })
-        var delivery = inbox == nil ? DeliveryConfiguration.memoryInbox : DeliveryConfiguration()
-        // What is not on a disk is in memory anyway, so nothing is gained by keeping it from delivery.
-        if inbox == nil { delivery.messagesInMemory = 65_536 }
-        delivery.concurrentHandlers = max(1, self.configuration.concurrentHandlers)
-        delivery.isStrictlyOrdered = self.configuration.isStrictlyOrdered
+        var configuration = self.configuration
+        if inbox == nil { configuration.inbox = .memory }
+        let delivery = configuration.delivery
         let hubs = self.hubs
         let runner = DeliveryRunner(
             configuration: delivery,
@@ -90,12 +86,16 @@ extension PushRuntime {
                 }
             })
         )
-        let store: any MessageStore = inbox.map { FileMessageStore(inbox: $0) } ?? MemoryMessageStore()
+        let store: any MessageStore =
+            inbox.map { FileMessageStore(inbox: $0, longestDelay: configuration.longestRetryDelay) }
+            ?? MemoryMessageStore()
+        var limits = inbox == nil ? ReceivePipeline.Limits.memory : .file
+        if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
         let pipeline = ReceivePipeline(
             store: store,
             loop: loop,
             mailbox: mailbox,
-            limits: inbox == nil ? .memory : .file,
+            limits: limits,
             delivery: runner,
             report: { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
         )

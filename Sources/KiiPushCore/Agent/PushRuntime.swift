@@ -21,10 +21,21 @@ public final class PushRuntime: Sendable {
         public var stateDirectory: String
         /// Where messages are kept. Default: ``Inbox/file``.
         public var inbox: Inbox
-        /// How many handlers run at once, 1 or more. Default 4.
+        /// How many handlers run at once, 1 to 10,000. As many threads are started. Default 4.
         public var concurrentHandlers: Int
-        /// Whether a message that waits for its retry holds back its successors from the same source. Default: no.
+        /// The pauses between the attempts to deliver a message, counted from the end of the attempt that failed: one
+        /// attempt more than there are pauses, then it is a dead letter. A message that ends the process is given up on
+        /// after as many attempts. Each of 0 to 7 days, 100 at most; none at all means a single attempt.
+        ///
+        /// Default (`nil`): 1 s, 5 s, 30 s, 5 min and 30 min; with ``Inbox/memory``, where no attempt starts later than
+        /// 60 s after the first, 1 s and 5 s.
+        public var retryDelays: [Duration]?
+        /// Whether a message that waits for its retry holds back its successors from the same source (topic, bucket, or
+        /// sender of a direct push), also in the next process. A source may then stand still for as long as
+        /// ``retryDelays`` add up to. Default: no.
         public var isStrictlyOrdered: Bool
+        /// How much is kept, and where.
+        public var bounds: Bounds
         /// A file of PEM certificates to trust instead of the system's, for the REST API and the broker. Default: none.
         public var certificateAuthorityFile: String?
         /// Whether certificates are verified. Turning it off lets anyone on the way read and forge everything.
@@ -42,13 +53,19 @@ public final class PushRuntime: Sendable {
         package var lockDirectory: String?
         /// The most that the inbox file may grow to, in bytes: a full disk without a disk, for tests. Default: none.
         package var maximumInboxBytes: Int64?
+        /// How long a handler has for its answer: 30 s by contract. For tests, which do not wait that long.
+        package var handlerDeadline: Duration = .seconds(30)
+        /// How long after that a call that has not returned keeps its place. For tests.
+        package var stuckAfter: Duration = .seconds(300)
 
         /// The defaults, with a state directory of one's own where wanted.
         public init(stateDirectory: String = PushRuntime.standardStateDirectory()) {
             self.stateDirectory = stateDirectory
             self.inbox = .file
             self.concurrentHandlers = 4
+            self.retryDelays = nil
             self.isStrictlyOrdered = false
+            self.bounds = Bounds()
             self.certificateAuthorityFile = nil
             self.verifiesCertificates = true
             self.proxy = nil
@@ -84,8 +101,10 @@ public final class PushRuntime: Sendable {
 
     /// Starts the network thread.
     ///
-    /// - Throws: ``TransportError`` with code `invalidConfiguration` for a proxy or CA file that cannot be used.
+    /// - Throws: ``PushAgentError/invalidConfiguration(setting:reason:)`` for a number that cannot be meant;
+    ///   ``TransportError`` with code `invalidConfiguration` for a proxy or CA file that cannot be used.
     public init(configuration: Configuration = Configuration()) throws {
+        try configuration.validate()
         self.configuration = configuration
         self.loop = try EventLoop(
             configuration: EventLoop.Configuration(

@@ -19,6 +19,7 @@ package final class DecodedMessage: Deliverable {
     package let attempts: Int
     package let crashes: Int
     package let wasInHand: Bool
+    package let pause: Duration?
     package let isUserOpened: Bool
     package let receivedAt: Timestamp
     package let content: Content
@@ -33,6 +34,7 @@ package final class DecodedMessage: Deliverable {
         self.attempts = stored.attempts
         self.crashes = stored.crashes
         self.wasInHand = stored.wasInHand
+        self.pause = stored.pause
         self.isUserOpened = stored.isUserOpened
         self.receivedAt = stored.receivedAt
         self.content = content

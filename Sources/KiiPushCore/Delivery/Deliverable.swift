@@ -10,6 +10,8 @@ package protocol Deliverable: Sendable {
     var attempts: Int { get }
     var crashes: Int { get }
     var wasInHand: Bool { get }
+    /// How long until its next attempt is due, if the store had it waiting for that.
+    var pause: Duration? { get }
     var isUserOpened: Bool { get }
 }
 
@@ -37,6 +39,8 @@ struct DeliveryEntry<Message: Deliverable>: Sendable {
     /// Attempts that are over.
     var attempts: Int
     var crashes: Int
+    /// It may be what ended an earlier process, and has not run alone since.
+    var isSuspect = false
     /// When its first attempt in this process started.
     var firstStart: MonotonicInstant?
 

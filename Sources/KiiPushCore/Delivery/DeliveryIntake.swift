@@ -1,13 +1,17 @@
 /// What of one installation is in the store and not in memory.
 struct DeliveryIntake: Sendable {
     enum Phase: Sendable {
+        /// With strict order: messages that wait for their retry are being read. Exits: `recovering`, when there are no
+        /// more.
+        case pausing(after: Int64)
         /// Rows in hand of an earlier process are being read. Exits: `open`, when there are no more.
         case recovering(after: Int64)
         /// Everything that was in hand is in memory.
         case open
     }
 
-    var phase = Phase.recovering(after: 0)
+    var phase: Phase
+    private let isStrictlyOrdered: Bool
     /// Rows wait in the store. Whatever is received goes behind them, so it waits there too.
     var hasBacklog = false
     /// A message was withheld since the load was asked for, so that load may not have seen it.
@@ -24,6 +28,11 @@ struct DeliveryIntake: Sendable {
     /// Finished while a load was under way, which may bring them back.
     var finishedWhileLoading: Set<Int64> = []
 
+    init(isStrictlyOrdered: Bool) {
+        self.isStrictlyOrdered = isStrictlyOrdered
+        self.phase = isStrictlyOrdered ? .pausing(after: 0) : .recovering(after: 0)
+    }
+
     /// Whether what is received may go straight to memory.
     var isStraight: Bool {
         guard case .open = self.phase else { return false }
@@ -34,6 +43,7 @@ struct DeliveryIntake: Sendable {
     var wanted: DeliveryLoad.Kind? {
         guard !self.isLoading else { return nil }
         switch self.phase {
+        case .pausing(let sequence): return .paused(after: sequence)
         case .recovering(let sequence): return .suspects(after: sequence)
         case .open: return self.hasDueRetries ? .retries : self.hasBacklog ? .waiting : nil
         }
@@ -48,12 +58,16 @@ struct DeliveryIntake: Sendable {
         self.finishedWhileLoading = []
         guard !page.isFailure else { return }
         switch kind {
+        case .paused(let after):
+            let last = page.messages.last?.sequence ?? after
+            self.phase = page.isComplete ? .recovering(after: 0) : .pausing(after: last)
         case .suspects(let after):
             self.phase = .recovering(after: page.messages.last?.sequence ?? after)
             guard page.isComplete else { return }
             self.phase = .open
             self.hasBacklog = true
-            self.hasDueRetries = true
+            // With strict order every retry is in memory already.
+            self.hasDueRetries = !self.isStrictlyOrdered
         case .waiting: self.hasBacklog = hadWithheld || !page.isComplete
         case .retries: self.hasDueRetries = hadDue || !page.isComplete
         }

@@ -9,7 +9,7 @@ extension DeliveryMachine {
     /// Starts to deliver what the store holds for an installation, beginning with what was in hand.
     package mutating func attached(_ installation: Int64) {
         guard self.intakes[installation] == nil else { return }
-        self.intakes[installation] = DeliveryIntake()
+        self.intakes[installation] = DeliveryIntake(isStrictlyOrdered: self.configuration.isStrictlyOrdered)
         self.wantPage(installation)
         self.settle()
     }
@@ -52,7 +52,7 @@ extension DeliveryMachine {
     /// Takes messages into memory; `released` of the room that was reserved is not needed any more.
     package mutating func received(_ messages: [Message], releasing released: Int) {
         self.reserved -= released
-        for message in messages { self.accept(message, isLoaded: false) }
+        for message in messages { self.accept(message, loadedAt: nil) }
         self.settle()
     }
 
@@ -89,26 +89,40 @@ extension DeliveryMachine {
             }
             self.wantPage(request.installation)
         }
-        for message in messages where !finished.contains(message.sequence) { self.accept(message, isLoaded: true) }
+        for message in messages where !finished.contains(message.sequence) { self.accept(message, loadedAt: now) }
         self.settle()
     }
 
-    private mutating func accept(_ message: Message, isLoaded: Bool) {
+    private mutating func accept(_ message: Message, loadedAt now: MonotonicInstant?) {
         guard !self.isDraining, self.intakes[message.installation] != nil else { return self.decline(message) }
         guard self.present.insert(message.key).inserted else {
             // A page may hold what is in memory already; only what the network brings again is a redelivery.
-            guard !isLoaded else { return }
+            guard now == nil else { return }
             self.counters.joined += 1
             self.note(.joined, message)
             return
         }
         self.counters.received += 1
         self.note(.received, message)
-        let entry = Entry(message)
+        var entry = Entry(message)
+        if let pause = message.pause, let now {
+            self.queues.holdBack(message)
+            return self.retries.add(entry, due: now + max(pause, .zero))
+        }
         guard message.wasInHand, !message.isUserOpened else { return self.queues.append(entry) }
         let limit = self.configuration.maximumCrashes ?? self.configuration.maximumAttempts
         if entry.crashes >= limit || entry.attempts >= self.configuration.maximumAttempts {
             self.bury(entry, .crashed)
+        } else {
+            entry.isSuspect = true
+            self.suspect(entry)
+        }
+    }
+
+    /// Has a message run alone, unless strict order has it wait for one before it: then it keeps its place in its source.
+    mutating func suspect(_ entry: Entry) {
+        if self.configuration.isStrictlyOrdered, self.queues.holdsBack(entry) {
+            self.queues.putBack(entry)
         } else {
             self.suspects.append(entry)
         }
@@ -116,7 +130,8 @@ extension DeliveryMachine {
 
     /// Leaves a message to the next process: suspects stay in hand, the others wait.
     private mutating func decline(_ message: Message) {
-        guard !message.wasInHand, !message.isUserOpened, !self.present.contains(message.key) else { return }
+        guard !message.wasInHand, message.pause == nil, !message.isUserOpened, !self.present.contains(message.key)
+        else { return }
         self.output.changes.append(self.change(Entry(message), .waiting))
     }
 
@@ -153,10 +168,12 @@ extension DeliveryMachine {
 
     /// Looks for due retries in the store, and repeats loads that failed.
     mutating func loadWhatIsDue(_ now: MonotonicInstant) {
+        // With strict order every retry is in memory.
+        let mayBeDue = !self.configuration.isStrictlyOrdered
         while let installation = self.toLoadLater.popDue(now) {
             guard let next = self.intakes[installation]?.nextLook, next <= now else { continue }
             self.intakes[installation]?.nextLook = nil
-            self.intakes[installation]?.hasDueRetries = true
+            self.intakes[installation]?.hasDueRetries = mayBeDue
             self.intakes[installation]?.hasDueRetriesSince = true
             self.wantPage(installation)
         }
@@ -173,7 +190,7 @@ extension DeliveryMachine {
 
     /// Leaves messages that were not even decoded to the next process.
     package mutating func declined(_ messages: [StoredMessage]) {
-        for message in messages where !message.wasInHand && !message.isUserOpened {
+        for message in messages where !message.wasInHand && message.pause == nil && !message.isUserOpened {
             self.output.changes.append(
                 DeliveryChange(
                     sequence: message.sequence,
@@ -196,8 +213,9 @@ extension DeliveryMachine {
         entries += committing
         for entry in entries {
             self.present.remove(entry.message.key)
-            // One that the user opened has a verdict of its own already, or gets it from the first delivery.
-            guard !entry.message.isUserOpened else { continue }
+            // One that the user opened has a verdict of its own already, or gets it from the first delivery; the row of a
+            // suspect says what the next process has to find.
+            guard !entry.message.isUserOpened, !entry.isSuspect else { continue }
             self.output.changes.append(self.change(entry, .waiting))
         }
         // Rows of retries say `retry`, and rows of suspects `in hand`: that is what the next process has to find.

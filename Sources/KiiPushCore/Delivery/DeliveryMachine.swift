@@ -5,7 +5,8 @@
 ///
 /// - *queued* in its source. Exits: *running*, when its source is free, its turn has come and a place is free;
 ///   out of memory (`waiting` in the store), when delivery stops.
-/// - *suspect*: it was in hand when an earlier process ended. Exits: *running* alone, once that is durable.
+/// - *suspect*: it was in hand when an earlier process ended. Exits: *running* alone, once that is durable. With strict
+///   order it is *queued* first, if one before it waits for its retry.
 /// - *running*: one of the ``DeliveryConfiguration/concurrentHandlers`` places is held. Exits: done, dead, presented,
 ///   or *retrying*.
 /// - *retrying*: the pause after a failed attempt. Exits: *queued*, when the pause is over and it is durably in hand
@@ -97,6 +98,8 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     /// Takes the next messages that are to be handled; `nil` when there are none or every place is taken.
     package mutating func claim(now: MonotonicInstant) -> DeliveryClaim<Message>? {
         if case .ready(let entry) = self.alone, !self.isDraining {
+            var entry = entry
+            entry.isSuspect = false
             let claim = self.start([entry], source: self.queues.occupy(entry.message), isAlone: true, now: now)
             self.alone = .running(call: claim.call)
             return claim
@@ -138,18 +141,28 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
 
     /// Starts what has become possible. Called at the end of every event.
     mutating func settle() {
+        while let entry = self.queues.popSuspect() { self.suspects.append(entry) }
         self.beginAloneRun()
         self.askForPages()
     }
 
     /// "After a crash the ones in hand are run one at a time with the attempt committed first."
     private mutating func beginAloneRun() {
-        guard !self.isDraining, self.calls.isEmpty, case .none = self.alone, let entry = self.suspects.popFirst() else {
+        guard !self.isDraining, self.calls.isEmpty, case .none = self.alone, let entry = self.nextSuspect() else {
             return
         }
         self.alone = .committing(entry)
         let change = self.change(entry, .inHand, attempts: entry.attempts + 1, crashes: entry.crashes + 1)
         self.output.commitments.append(.init(changes: [change], keys: [entry.message.key]))
+    }
+
+    private mutating func nextSuspect() -> Entry? {
+        while let entry = self.suspects.popFirst() {
+            // One before it may have failed when it ran alone, and waits for its retry now.
+            guard self.configuration.isStrictlyOrdered, self.queues.holdsBack(entry) else { return entry }
+            self.queues.putBack(entry)
+        }
+        return nil
     }
 
     func change(

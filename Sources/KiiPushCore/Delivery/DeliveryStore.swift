@@ -35,6 +35,9 @@ package struct DeliveryChange: Sendable, Hashable {
 /// What delivery wants to read back from the store.
 package struct DeliveryLoad: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
+        /// Rows that wait for their retry, due or not, after this sequence, in order. They stay as they are. Asked for
+        /// with strict order alone, before anything else is: what came after them is held back.
+        case paused(after: Int64)
         /// Rows that were in hand when an earlier process ended, after this sequence. They stay in hand.
         case suspects(after: Int64)
         /// Rows that wait, from the lowest sequence. The store marks what it returns as in hand, durably, before it
@@ -58,7 +61,8 @@ package struct DeliveryLoad: Sendable, Hashable {
 
 /// What the store answers to a ``DeliveryLoad``.
 package struct DeliveryPage: Sendable, Hashable {
-    /// The rows in order; ``StoredMessage/wasInHand`` is set on suspects and on no others.
+    /// The rows in order; ``StoredMessage/wasInHand`` is set on suspects, ``StoredMessage/pause`` on paused ones, and on
+    /// no others.
     package var messages: [StoredMessage]
     /// Whether there are no more rows of that kind (now, for retries).
     package var isComplete: Bool

@@ -14,7 +14,10 @@ struct SourceQueues<Message: Deliverable>: Sendable {
         var identity: Identity
         var entries = Fifo<Entry>()
         var isBusy = false
+        /// It stands in ``SourceQueues/ready``.
         var isReady = false
+        /// It stands in ``SourceQueues/readyForRunAlone``.
+        var isReadyForRunAlone = false
         /// With strict order: messages that wait for a retry and hold back the others.
         var heldBack = 0
         /// How many messages one claim may take: grows while the handler is quick.
@@ -27,6 +30,8 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     private var queues: [Queue?] = []
     private var free: [Int] = []
     private var ready = Fifo<Int>()
+    /// Sources whose first message is to run alone.
+    private var readyForRunAlone = Fifo<Int>()
     /// The last source that was looked up: messages of one source come in runs.
     private var latest: (identity: Identity, number: Int)?
     private(set) var count = 0
@@ -57,6 +62,10 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     mutating func claim() -> (source: Int, entries: [Entry])? {
         while let number = self.ready.popFirst() {
             self.queues[number]?.isReady = false
+            guard self.queues[number]?.entries.first?.isSuspect != true else {
+                self.makeReady(number)
+                continue
+            }
             // A run alone takes a source's place without taking its turn.
             guard self.queues[number]?.isBusy == false, self.queues[number]?.heldBack == 0 else { continue }
             guard let limit = self.queues[number]?.claimLimit, let first = self.queues[number]?.entries.popFirst()
@@ -67,7 +76,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
             var entries = [first]
             // A message that failed before is claimed alone: until its call starts, a late success still counts.
             while entries.count < limit, first.attempts == 0,
-                let next = self.queues[number]?.entries.first, next.attempts == 0
+                let next = self.queues[number]?.entries.first, next.attempts == 0, !next.isSuspect
             {
                 guard let entry = self.queues[number]?.entries.popFirst() else { break }
                 entries.append(entry)
@@ -97,6 +106,33 @@ struct SourceQueues<Message: Deliverable>: Sendable {
 
     // MARK: - Strict order
 
+    /// Takes a message that is to run alone, and whose turn it is.
+    mutating func popSuspect() -> Entry? {
+        while let number = self.readyForRunAlone.popFirst() {
+            self.queues[number]?.isReadyForRunAlone = false
+            guard let queue = self.queues[number], !queue.isBusy, queue.heldBack == 0,
+                queue.entries.first?.isSuspect == true, let entry = self.queues[number]?.entries.popFirst()
+            else {
+                self.makeReady(number)
+                self.forgetIfUnused(number)
+                continue
+            }
+            self.count -= 1
+            self.forgetIfUnused(number)
+            return entry
+        }
+        return nil
+    }
+
+    /// Whether a message of the source has to come to its end before `entry` may start.
+    mutating func holdsBack(_ entry: Entry) -> Bool {
+        let number = self.number(of: entry.message)
+        defer { self.forgetIfUnused(number) }
+        guard let queue = self.queues[number] else { return false }
+        return queue.heldBack > 0
+            || queue.entries.first.map { $0.message.sequence < entry.message.sequence } ?? false
+    }
+
     mutating func holdBack(_ message: Message) { self.queues[self.number(of: message)]?.heldBack += 1 }
 
     mutating func letGo(_ message: Message) {
@@ -113,6 +149,8 @@ struct SourceQueues<Message: Deliverable>: Sendable {
         var removed: [Entry] = []
         for number in self.queues.indices {
             removed += self.queues[number]?.entries.removeAll(where: isMatch) ?? []
+            // Another message may be the first now.
+            self.makeReady(number)
             self.forgetIfUnused(number)
         }
         self.count -= removed.count
@@ -140,16 +178,22 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     }
 
     private mutating func makeReady(_ number: Int) {
-        guard let queue = self.queues[number], !queue.isReady, !queue.isBusy, queue.heldBack == 0,
-            !queue.entries.isEmpty
+        guard let queue = self.queues[number], !queue.isBusy, queue.heldBack == 0, let first = queue.entries.first
         else { return }
-        self.queues[number]?.isReady = true
-        self.ready.append(number)
+        if first.isSuspect {
+            guard !queue.isReadyForRunAlone else { return }
+            self.queues[number]?.isReadyForRunAlone = true
+            self.readyForRunAlone.append(number)
+        } else {
+            guard !queue.isReady else { return }
+            self.queues[number]?.isReady = true
+            self.ready.append(number)
+        }
     }
 
     private mutating func forgetIfUnused(_ number: Int) {
         guard let queue = self.queues[number], queue.entries.isEmpty, !queue.isBusy, queue.heldBack == 0,
-            !queue.isReady
+            !queue.isReady, !queue.isReadyForRunAlone
         else { return }
         self.numbers[queue.identity] = nil
         self.queues[number] = nil

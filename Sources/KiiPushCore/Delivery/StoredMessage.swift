@@ -18,6 +18,8 @@ package struct StoredMessage: Sendable, Hashable {
     package var crashes: Int
     /// It was in hand when an earlier process ended: it may be what ended it, and runs alone.
     package var wasInHand: Bool
+    /// How long until its next attempt is due, if it waits for that; zero or less when it is overdue.
+    package var pause: Duration?
     /// The user opened the alert that showed it: the handler is called (again), and told so.
     package var isUserOpened: Bool
     /// Its topic is not the installation's.
@@ -33,6 +35,7 @@ package struct StoredMessage: Sendable, Hashable {
         attempts: Int = 0,
         crashes: Int = 0,
         wasInHand: Bool = false,
+        pause: Duration? = nil,
         isUserOpened: Bool = false,
         isUnexpectedTopic: Bool = false
     ) {
@@ -45,6 +48,7 @@ package struct StoredMessage: Sendable, Hashable {
         self.attempts = attempts
         self.crashes = crashes
         self.wasInHand = wasInHand
+        self.pause = pause
         self.isUserOpened = isUserOpened
         self.isUnexpectedTopic = isUnexpectedTopic
     }

@@ -8,6 +8,7 @@ struct TestMessage: Deliverable {
     var attempts = 0
     var crashes = 0
     var wasInHand = false
+    var pause: Duration?
     var isUserOpened = false
 }
 
@@ -24,6 +25,8 @@ extension MonotonicInstant {
 @dynamicMemberLookup
 final class TestMachine {
     var machine: DeliveryMachine<TestMessage>
+    /// Commitments that were taken from the machine and are still to be made.
+    var held: [DeliveryOutput.Commitment] = []
 
     init(_ configuration: DeliveryConfiguration = .init()) {
         self.machine = DeliveryMachine(configuration: configuration)
@@ -104,7 +107,8 @@ final class TestMachine {
 
     /// Lets what has to be durable be durable; returns what that was.
     func commit() -> [DeliveryChange] {
-        let commitments = self.output().commitments
+        let commitments = self.held + self.output().commitments
+        self.held = []
         for commitment in commitments { self.machine.committed(commitment.keys) }
         return commitments.flatMap(\.changes)
     }

@@ -1,0 +1,45 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// Order of one source across the end of a process.
+@Suite(.timeLimit(.minutes(15))) struct StrictOrderTests {
+    /// Runs an agent on the state in `directory` until `body` returns.
+    private func run(
+        _ directory: String, _ configuration: PushAgent.Configuration, _ handler: RecordingHandler,
+        _ body: @escaping @Sendable (AsyncStream<PushEvent>) async throws -> Void
+    ) async throws {
+        var settings = PushRuntime.Configuration(stateDirectory: directory)
+        settings.isStrictlyOrdered = true
+        settings.retryDelays = [.seconds(3), .seconds(3)]
+        let runtime = try PushRuntime(configuration: settings)
+        let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+        let events = agent.events
+        try await whileRunning(agent) { try await body(events) }
+        await runtime.shutdown()
+    }
+
+    @Test func aMessageThatWaitsForItsRetryHoldsBackItsSuccessorsInTheNextRun() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                try await self.run(directory, configuration, RecordingHandler { _ in .failed }) { events in
+                    try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        for number in 1...5 { try connection.send(.message(number, packetID: UInt16(number))) }
+                        _ = try connection.receiveAcknowledgements(5)
+                    }
+                    _ = await firstEvent(events) { event in
+                        if case .message(let message) = event, case .retry = message.kind { true } else { false }
+                    }
+                }
+                let handler = RecordingHandler()
+                try await self.run(directory, configuration, handler) { _ in
+                    let calls = await handler.next(5)
+                    #expect(calls.compactMap { $0.message.rawPayload["n"]?.int64 } == [1, 2, 3, 4, 5])
+                    #expect(calls.map(\.context.attempt) == [2, 1, 1, 1, 1])
+                }
+            }
+        }
+    }
+}
