@@ -62,6 +62,7 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
             switch error.kind {
             case .newerVersion(let version): .newerVersion(path: path, version: version)
             case .olderVersion(let version): .olderVersion(path: path, version: version)
+            case .notMade: .missing(path: path)
             case .corrupt: .damaged(path: path, reason: error.description)
             case .full, .locked, .notPermitted, .cannotOpen, .io, .other:
                 .unusable(path: path, reason: error.description)

@@ -15,6 +15,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case newerVersion(Int)
         /// An earlier version of this library wrote the file, and it is only to be read: a writer brings it up to date.
         case olderVersion(Int)
+        /// The file is empty and only to be read: whoever makes it is not done, or has ended before it was.
+        case notMade
         /// Another connection holds a lock that this one needs.
         case locked
         /// The file or its directory may not be written.
@@ -69,6 +71,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .corrupt: "move the file aside; a fresh one is made"
         case .newerVersion: "run the newer version of this program, or use another state directory"
         case .olderVersion: "start the program that receives with it once, in this version"
+        case .notMade: "start the program that receives with it"
         case .locked: "stop the other program that changes this file"
         case .notPermitted: "make the file and its directory writable for this user"
         case .cannotOpen: "check that the directory exists and belongs to this user"

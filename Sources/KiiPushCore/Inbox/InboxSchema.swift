@@ -86,11 +86,12 @@ enum InboxSchema {
     /// Makes the tables in an empty file, brings those of an older file up to date, or checks that the file is an inbox
     /// of this version.
     static func open(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) {
-        guard try self.needsWork(connection, isReadOnly: isReadOnly) else { return }
+        guard !isReadOnly else { return try self.check(connection) }
+        guard try self.needsWork(connection, isReadOnly: false) else { return }
         try connection.execute("BEGIN IMMEDIATE", step: "making the tables")
         do throws(InboxError) {
             // Looked at again with the lock held: another process may have been at it until now.
-            if try self.needsWork(connection, isReadOnly: isReadOnly) {
+            if try self.needsWork(connection, isReadOnly: false) {
                 let isNew = try self.version(of: connection) == 0
                 let step = isNew ? "making the tables" : "bringing the file up to date"
                 try connection.execute(isNew ? self.tables : self.fromVersion1, step: step)
@@ -103,6 +104,15 @@ enum InboxSchema {
             if !connection.isAutocommit { try? connection.execute("ROLLBACK", step: "rolling back") }
             throw error
         }
+    }
+
+    /// Checks a file that is only read, in one look: another process may be making it, or bringing it up to date.
+    private static func check(_ connection: SQLiteConnection) throws(InboxError) {
+        try connection.execute("BEGIN", step: "reading the schema")
+        // Nothing was changed, and the connection is closed if this is not an inbox.
+        defer { try? connection.execute("COMMIT", step: "reading the schema") }
+        guard try self.needsWork(connection, isReadOnly: true) else { return }
+        throw InboxError(.notMade, step: "recognising the file as an inbox")
     }
 
     /// Whether the file is new or of an older version, and may be changed.
@@ -122,7 +132,7 @@ enum InboxSchema {
             }
         }
         let objects = try connection.integer("SELECT count(*) FROM sqlite_schema", step: "reading the schema") ?? 0
-        guard version == 0, application == 0, objects == 0, !isReadOnly else {
+        guard version == 0, application == 0, objects == 0 else {
             throw InboxError(.corrupt, step: "recognising the file as an inbox")
         }
         return true

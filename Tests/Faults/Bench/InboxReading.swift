@@ -7,7 +7,7 @@ struct InboxReading {
     /// Rows that no handler has finished and that are not given up.
     var open: Int64 = 0
 
-    /// Reads the inbox below a state directory. An inbox that is not there (it is in memory) holds nothing.
+    /// Reads the inbox below a state directory. An inbox that is not there (yet, or since it is in memory) holds nothing.
     ///
     /// - Parameter former: an earlier reading, whose dead letters are good as long as there are as many.
     init(state: String, after former: InboxReading? = nil) throws {
@@ -20,7 +20,7 @@ struct InboxReading {
             let isUnchanged = former.map { Int64($0.deadLetters.count) == counts[.dead].rows } ?? false
             self.deadLetters = isUnchanged ? former?.deadLetters ?? [] : try inbox.deadLetters(limit: 100_000)
         } catch {
-            guard error.kind == .cannotOpen else { throw error }
+            guard error.kind == .cannotOpen || error.kind == .notMade else { throw error }
         }
     }
 

@@ -37,6 +37,16 @@ import Testing
         #expect(try inbox.insert([.sample()]) == [3])
     }
 
+    /// Whoever looks in while the file is being made for the first time finds it empty.
+    @Test func anEmptyFileIsNotMadeYetAndNotDamaged() throws {
+        let fixture = try InboxFixture(name: "inbox.sqlite")
+        #expect(FileManager.default.createFile(atPath: fixture.path, contents: nil))
+        let error = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
+        #expect(error == .missing(path: fixture.path))
+        _ = try fixture.open()
+        _ = try fixture.open { $0.isReadOnly = true }
+    }
+
     @Test func saysWhenAnotherWriterHoldsTheFile() throws {
         let fixture = try InboxFixture()
         let first = try fixture.open()
