@@ -103,6 +103,12 @@ let package = Package(
             path: "Tests/FaultRunner",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "kii-push-brokers",
+            dependencies: ["Faults", "KiiPushCore"],
+            path: "Tests/BrokerRunner",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour"],

@@ -8,7 +8,10 @@ private let waiting = ["half-open", "slow", "broker-lazy"]
 
 private func play(_ name: String) async throws {
     let scenario = try #require(Scenario.all(.quick).first { $0.name == name })
-    let outcome = try await scenario.run(seed: 1)
+    expectNothingLost(try await scenario.run(seed: 1))
+}
+
+private func expectNothingLost(_ outcome: Outcome) {
     var table = OutcomeTable()
     table.add(outcome)
     print(table.text)
@@ -25,4 +28,14 @@ private func play(_ name: String) async throws {
 @Suite(.serialized) struct WaitingScenarioTests {
     @Test(.timeLimit(.minutes(15)), arguments: waiting)
     func nothingIsLost(name: String) async throws { try await play(name) }
+}
+
+/// The scenarios of `script/brokers` with the broker that is there: a mosquitto with settings of its own choosing.
+@Suite(.serialized) struct BrokerScenarioTests {
+    @Test(.timeLimit(.minutes(15)), arguments: Scenario.forBrokers(.quick).map(\.name))
+    func nothingIsLost(name: String) async throws {
+        let scenario = try #require(Scenario.forBrokers(.quick).first { $0.name == name })
+        expectNothingLost(
+            try await BrokerServer.with(.mosquitto) { server in try await scenario.run(on: server, seed: 1) })
+    }
 }

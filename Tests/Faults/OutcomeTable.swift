@@ -1,12 +1,14 @@
 /// The one table: a row a scenario and receiver.
 package struct OutcomeTable {
-    private static let header = [
-        "scenario", "receiver", "messages", "faults", "lost", "lost by broker", "duplicated", "dead letters", "time",
-    ]
-
+    private let header: [String]
     private var rows: [[String]] = []
 
-    package init() {}
+    /// - Parameter receiver: the title of the column with the outcomes' receivers.
+    package init(receiver: String = "receiver") {
+        self.header = [
+            "scenario", receiver, "messages", "faults", "lost", "lost by broker", "duplicated", "dead letters", "time",
+        ]
+    }
 
     package mutating func add(_ outcome: Outcome) {
         self.rows.append([
@@ -18,8 +20,8 @@ package struct OutcomeTable {
 
     /// As a table of Markdown.
     package var text: String {
-        let rows = [OutcomeTable.header] + self.rows
-        let widths = OutcomeTable.header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let rows = [self.header] + self.rows
+        let widths = self.header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         var lines = rows.map { row in
             zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: " | ")
         }

@@ -115,24 +115,12 @@ package func withFakeBroker(
     _ body: (FakeBroker, PushRuntime, PushAgent.Configuration) async throws -> Void
 ) async throws {
     let broker = try FakeBroker()
-    // The documented format of an agent's state, version 1.
-    let installation = UUID().uuidString
-    let state: JSONValue = [
-        "version": 1, "appID": "app", "account": "pseudo-user", "principalType": "user", "principalID": "u-1",
-        "accessToken": "token", "installationID": JSONValue(installation), "hasSession": true,
-        "endpoint": [
-            "installationID": JSONValue(installation), "host": "127.0.0.1", "portTCP": JSONValue(Int(broker.port)),
-            "portSSL": 1, "mqttTopic": "topic-1", "username": "name", "password": "password",
-        ],
-    ]
-    try PrivateFile.makeDirectory("\(directory)/agents")
-    try PrivateFile.replace("\(directory)/agents/default.json", with: state.serialized())
+    try AgentStateFixture(port: broker.port, topic: "topic-1", username: "name", password: "password")
+        .write(to: directory)
     var settings = PushRuntime.Configuration(stateDirectory: directory)
     settings.inbox = inbox
     let runtime = try PushRuntime(configuration: settings)
-    var configuration = PushAgent.Configuration(
-        // Nobody listens there: these tests need no cloud.
-        app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)
+    var configuration = PushAgent.Configuration(app: AgentStateFixture.app, account: .pseudoUser)
     configuration.usesTLS = false
     try await body(broker, runtime, configuration)
     await runtime.shutdown()

@@ -44,11 +44,18 @@ package final class PlainClient {
 
     deinit { close(self.descriptor) }
 
-    /// Subscribes and returns what was granted; `nil` for a refusal. Messages that come before the answer are dropped.
+    /// Subscribes and returns what was granted; `nil` for a refusal.
     package func subscribe(to topic: String, _ qos: QoS = .atLeastOnce) throws -> QoS? {
         try self.send(.subscribe(MQTTSubscribe(packetID: 1, entries: [.init(filter: topic, qos: qos)])))
+        var passed: [MQTTPacket] = []
         while true {
-            guard case .suback(let suback) = try self.receive() else { continue }
+            let packet = try self.receive()
+            // A session's messages may come before the answer.
+            guard case .suback(let suback) = packet else {
+                passed.append(packet)
+                continue
+            }
+            self.packets = passed + self.packets
             guard suback.grants.count == 1 else { throw TestFailure("\(suback.grants.count) grants for one topic") }
             return suback.grants[0]
         }
@@ -70,23 +77,33 @@ package final class PlainClient {
         }
     }
 
+    /// The next message, or `nil` when none comes in time. It is not acknowledged.
+    package func message(within limit: Duration) throws -> MQTTPublish? {
+        let deadline = MonotonicInstant.now() + limit
+        while let packet = try self.receive(within: max(.zero, deadline - .now())) {
+            if case .publish(let message) = packet { return message }
+        }
+        return nil
+    }
+
     /// What comes until nothing has come for `quiet`. None of it is acknowledged.
     package func messages(untilQuietFor quiet: Duration) throws -> [MQTTPublish] {
         var messages: [MQTTPublish] = []
-        while let packet = try self.receive(within: quiet) {
-            if case .publish(let message) = packet { messages.append(message) }
-        }
+        while let message = try self.message(within: quiet) { messages.append(message) }
         return messages
     }
 
     /// Acknowledges one message.
     package func acknowledge(_ packetID: UInt16) throws { try self.send(.puback(packetID: packetID)) }
 
+    /// Breaks the connection, without DISCONNECT.
+    package func cut() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
+
     /// Says DISCONNECT and waits until the broker has closed, which it does after all that was sent before.
     package func disconnect() throws {
         try self.send(.disconnect)
-        var byte: UInt8 = 0
-        while read(self.descriptor, &byte, 1) > 0 {}
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while read(self.descriptor, &bytes, bytes.count) > 0 {}
     }
 
     private func send(_ packet: MQTTPacket) throws {

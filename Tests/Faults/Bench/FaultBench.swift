@@ -5,7 +5,6 @@ import TestSupport
 
 /// What a scenario is played on: a cloud with its broker, a proxy in front of the broker, and a user who receives.
 package final class FaultBench: Sendable {
-    package let emulator: Emulator
     package let proxy: FaultProxy
     /// The same for TLS, where it can see nothing.
     package let secureProxy: FaultProxy
@@ -15,9 +14,9 @@ package final class FaultBench: Sendable {
     package let state: String
     /// Where the receiver connects: to the proxy.
     package let endpoint: MQTTEndpoint
-    package let userID: String
     package let seed: UInt64
-    private let sender: Sender
+    private let cloud: AgentReceiver.Cloud
+    private let source: any MessageSource
 
     /// What the receiver's state is on.
     package enum Disk: Sendable {
@@ -66,7 +65,9 @@ package final class FaultBench: Sendable {
                 let bench = try await FaultBench(
                     emulator: emulator, proxy: proxy, secureProxy: secureProxy, directory: directory, seed: seed)
                 // The agent, which registered, asks for no more than QoS 1.
-                if setup.qos == .exactlyOnce { try await bench.subscribe(setup.qos) }
+                if setup.qos == .exactlyOnce {
+                    try await self.subscribe(to: bench.endpoint, setup.qos, port: emulator.mqttPort)
+                }
                 let result = try await body(bench)
                 await emulator.stop()
                 return result
@@ -77,31 +78,44 @@ package final class FaultBench: Sendable {
         }
     }
 
-    private init(
-        emulator: Emulator, proxy: FaultProxy, secureProxy: FaultProxy, directory: String, seed: UInt64
-    ) async throws {
-        self.emulator = emulator
+    init(
+        proxy: FaultProxy, secureProxy: FaultProxy, directory: String, endpoint: MQTTEndpoint, seed: UInt64,
+        cloud: AgentReceiver.Cloud, source: any MessageSource
+    ) {
         self.proxy = proxy
         self.secureProxy = secureProxy
         self.directory = directory
+        self.state = FaultBench.state(in: directory)
+        self.endpoint = endpoint
         self.seed = seed
-        self.state = "\(directory)/state"
-        let runtime = try emulator.runtime(self.state)
+        self.cloud = cloud
+        self.source = source
+    }
+
+    static func state(in directory: String) -> String { "\(directory)/state" }
+
+    /// Registers a user who receives.
+    private convenience init(
+        emulator: Emulator, proxy: FaultProxy, secureProxy: FaultProxy, directory: String, seed: UInt64
+    ) async throws {
+        let runtime = try emulator.runtime(FaultBench.state(in: directory))
         var configuration = PushAgent.Configuration(app: emulator.app, account: .pseudoUser)
         configuration.usesTLS = false
         let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
         let registration = try await agent.register()
-        self.userID = registration.principal.id
-        self.endpoint = try await agent.client.mqttEndpoint(
+        let endpoint = try await agent.client.mqttEndpoint(
             of: registration.installationID, token: try await agent.accessToken().token)
         await runtime.shutdown()
         await proxy.forgetTraffic()
-        self.sender = try await Sender(emulator: emulator, userID: registration.principal.id)
+        let sender = try await Sender(emulator: emulator, userID: registration.principal.id)
+        self.init(
+            proxy: proxy, secureProxy: secureProxy, directory: directory, endpoint: endpoint, seed: seed,
+            cloud: AgentReceiver.Cloud(emulator),
+            source: EmulatorSource(emulator: emulator, sender: sender, topic: endpoint.mqttTopic))
     }
 
-    /// Subscribes anew in the user's session.
-    private func subscribe(_ qos: QoS) async throws {
-        let (port, endpoint) = (self.emulator.mqttPort, self.endpoint)
+    /// Opens the session of an endpoint, or subscribes anew in it.
+    static func subscribe(to endpoint: MQTTEndpoint, _ qos: QoS, port: UInt16) async throws {
         try await onThread {
             let client = try PlainClient(
                 port: port, clientID: endpoint.mqttTopic, cleanSession: false, username: endpoint.username,
@@ -115,8 +129,7 @@ package final class FaultBench: Sendable {
 
     /// Our agent as the receiver.
     package func agent(_ settings: AgentReceiver.Settings = .init()) -> AgentReceiver {
-        AgentReceiver(
-            settings, emulator: self.emulator, state: self.state, directory: self.directory, seed: self.seed)
+        AgentReceiver(settings, cloud: self.cloud, state: self.state, directory: self.directory, seed: self.seed)
     }
 
     /// Makes space on the small disk.
@@ -124,11 +137,12 @@ package final class FaultBench: Sendable {
 
     /// Sends a direct push `{"n": number}` for each number, and returns those that the broker has acknowledged.
     package func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int> {
-        try await self.sender.send(numbers)
+        try await self.source.send(numbers)
     }
 
     /// Publishes these payloads as they are; `true` when the broker has acknowledged all.
-    package func publish(_ payloads: [[UInt8]]) async -> Bool {
-        await self.emulator.publish(payloads, on: self.endpoint.mqttTopic)
-    }
+    package func publish(_ payloads: [[UInt8]]) async -> Bool { await self.source.publish(payloads) }
+
+    /// Ends the broker with SIGKILL. It is started again with what it kept, though it may take a while.
+    func killBroker() async throws { try await self.source.killBroker() }
 }

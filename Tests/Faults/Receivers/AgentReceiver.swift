@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import KiiPushCore
+package import KiiPushCore
 package import KiiPushEmulator
 import TestSupport
 
@@ -50,16 +50,41 @@ package struct AgentReceiver: Receiver {
         ((try? String(contentsOfFile: self.events, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
     }
 
-    package init(_ settings: Settings, emulator: Emulator, state: String, directory: String, seed: UInt64) {
+    /// The cloud that the agent is told of.
+    package struct Cloud: Sendable {
+        package var baseURL: String
+        package var appID: String
+        package var appKey: Secret
+        package var certificateAuthorityFile: String
+
+        package init(_ emulator: Emulator) {
+            self.baseURL = emulator.baseURL
+            self.appID = emulator.appID
+            self.appKey = emulator.appKey
+            self.certificateAuthorityFile = emulator.certificateAuthorityFile
+        }
+
+        private init() {
+            self.baseURL = AgentStateFixture.app.baseURL
+            self.appID = AgentStateFixture.app.appID
+            self.appKey = AgentStateFixture.app.appKey
+            self.certificateAuthorityFile = "/dev/null"
+        }
+
+        /// None: the agent lives on what ``AgentStateFixture`` wrote.
+        package static let nowhere = Cloud()
+    }
+
+    package init(_ settings: Settings, cloud: Cloud, state: String, directory: String, seed: UInt64) {
         self.name = settings.inbox == "file" ? "kii-push" : "kii-push, inbox in memory"
         self.log = "\(directory)/handled.log"
         self.events = "\(directory)/events.log"
         var environment = settings.work.environment
-        environment["KII_APP_KEY"] = emulator.appKey.reveal()
+        environment["KII_APP_KEY"] = cloud.appKey.reveal()
         environment["SWIFT_BACKTRACE"] = "enable=no"
         var arguments = [
-            "state=\(state)", "log=\(self.log)", "events=\(self.events)", "url=\(emulator.baseURL)",
-            "app=\(emulator.appID)", "ca=\(emulator.certificateAuthorityFile)", "inbox=\(settings.inbox)",
+            "state=\(state)", "log=\(self.log)", "events=\(self.events)", "url=\(cloud.baseURL)",
+            "app=\(cloud.appID)", "ca=\(cloud.certificateAuthorityFile)", "inbox=\(settings.inbox)",
             "tls=\(settings.usesTLS ? 1 : 0)", "keepalive=\(settings.keepAliveSeconds)",
             "handlers=\(settings.concurrentHandlers)", "seed=\(seed)",
         ]

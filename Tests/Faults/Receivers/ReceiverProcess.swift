@@ -61,7 +61,7 @@ package final class ReceiverProcess: Sendable {
     }
 
     /// The end of what the program said, for an error message.
-    var lastWords: String {
+    package var lastWords: String {
         guard let text = try? String(contentsOfFile: self.output, encoding: .utf8) else { return "" }
         return text.split(separator: "\n").suffix(3).joined(separator: " | ")
     }

@@ -30,16 +30,31 @@ extension Scenario {
                 if persistence == .everySecond { try await Task.sleep(for: .milliseconds(1200)) }
                 let early = Int.random(in: 1..<batch, using: &play.random)
                 try await play.send(first..<first + early)
-                guard let broker = BrokerProcess.current(of: play.bench.emulator) else {
-                    throw FaultError("no mosquitto is running")
-                }
-                broker.kill()
+                try await play.bench.killBroker()
                 // Answered with 503 while there is none; what was answered so does not count as sent.
                 try await play.send(first + early..<first + batch)
             }
             if !play.receiver.isRunning { try play.receiver.start() }
             try await play.finishAfterLast()
             return "\(kills) kills of mosquitto"
+        }
+    }
+
+    /// A broker that keeps what it acknowledged is killed before our agent's eyes, and behind its back.
+    static func restart(messages: Int) -> Scenario {
+        Scenario("restart", "the broker is killed (SIGKILL) while it delivers, and while messages wait") { play in
+            play.brokerWasKilled = true
+            try play.receiver.start()
+            try await play.send(1...messages)
+            try await play.bench.killBroker()
+            try await play.send(messages + 1...messages * 2)
+            _ = try await play.waitUntilAccounted()
+            await play.receiver.kill()
+            try await play.send(messages * 2 + 1...messages * 3)
+            try await play.bench.killBroker()
+            try play.receiver.start()
+            try await play.finish()
+            return "2 kills of the broker"
         }
     }
 }

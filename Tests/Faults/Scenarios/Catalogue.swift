@@ -29,6 +29,7 @@ extension Scenario {
             .withoutDUP(messages: isFull ? 400 : 100),
             .equal(rounds: isFull ? [1, 2, 7, 13, 20, 27, 33, 39] : [1, 20]),
             .slow(messages: isFull ? 200 : 40, every: isFull ? 50 : 40),
+            .withheld(seconds: 3),
             .clock(messages: isFull ? 600 : 120),
             .disk(messages: 400),
             .badInput(messages: isFull ? 600 : 120),
@@ -38,5 +39,22 @@ extension Scenario {
     /// The scenarios that make sense with any client: killed at its work, and cut off.
     package static func forPeers(_ size: Size) -> [Scenario] {
         Scenario.all(size).filter { ["kill", "cut"].contains($0.name) }
+    }
+
+    /// The scenarios that say something about another broker. With NATS, whatever is sent again comes 30 s later.
+    package static func forBrokers(_ size: Size) -> [Scenario] {
+        let isFull = size == .full
+        return [
+            .offline(messages: 300),
+            .kill(messages: isFull ? 1000 : 200, kills: isFull ? 20 : 4),
+            .killInMemory(messages: isFull ? 200 : 100, kills: isFull ? 4 : 2),
+            .cut(messages: isFull ? 600 : 120, cuts: isFull ? 20 : 4),
+            .refuse(rounds: isFull ? 4 : 1),
+            .equal(rounds: isFull ? [1, 7, 20, 33] : [20]),
+            .slow(messages: 40, every: 40),
+            .withheld(seconds: isFull ? 35 : 3),
+            .badInput(messages: isFull ? 120 : 24),
+            .restart(messages: isFull ? 100 : 50),
+        ]
     }
 }

@@ -22,6 +22,35 @@ extension Scenario {
         }
     }
 
+    /// With the inbox in memory a message is acknowledged when its handler has answered. A broker that does not wait as
+    /// long sends it again meanwhile, which is to start nothing.
+    static func withheld(seconds: Int) -> Scenario {
+        var settings = AgentReceiver.Settings()
+        settings.inbox = "memory"
+        settings.slow = (every: 5, milliseconds: seconds * 1000)
+        return Scenario(
+            "withheld", "a handler takes its time, with the inbox in memory, so its message is not acknowledged",
+            with: .agent(settings)
+        ) { play in
+            try play.receiver.start()
+            try await play.publish(1...5)
+            let proxy = play.proxy
+            var (isAcknowledged, isTooEarly) = (false, false)
+            let isOver = try await play.observation.wait { log in
+                // Seen before the log was read, which has the handler's end before its acknowledgement is sent.
+                if isAcknowledged, log.endings[5] == nil { isTooEarly = true }
+                isAcknowledged = proxy.traffic.acknowledged.contains(5)
+                return isAcknowledged && log.endings[5] != nil
+            }
+            play.expect(isOver, "the slow handler did not end, or was not acknowledged")
+            play.expect(!isTooEarly, "acknowledged while the handler ran")
+            try await play.finish()
+            let begun = play.observation.log.begunCount
+            play.expect(begun == 5, "\(begun) handlers started for 5 messages")
+            return "\(seconds) s, sent \(play.traffic.deliveries[5]?.count ?? 0) times"
+        }
+    }
+
     static func clock(messages: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.followsCalendar = true

@@ -112,7 +112,11 @@ package struct Play {
     /// Holds the ledger of our inbox against its rows; the receiver may be running, or dead.
     mutating func auditLedger() throws {
         guard self.kind.isOurs else { return }
-        self.problems += try LedgerAudit.problems(inStateDirectory: self.bench.state)
+        do {
+            self.problems += try LedgerAudit.problems(inStateDirectory: self.bench.state)
+        } catch InboxReadingError.missing {
+            // The inbox is in memory.
+        }
     }
 
     /// Counts, and checks what holds in every scenario.
@@ -133,6 +137,9 @@ package struct Play {
         outcome.problems = self.problems
         if self.kind.isOurs, tally.traffic.acknowledgedOutOfOrder > 0 {
             outcome.problems.append("\(tally.traffic.acknowledgedOutOfOrder) acknowledgements out of order")
+        }
+        if !self.brokerWasKilled, let agent = self.receiver as? AgentReceiver, agent.told.contains("sessionLost") {
+            outcome.problems.append("the broker lost the session, or the agent did")
         }
         return outcome
     }

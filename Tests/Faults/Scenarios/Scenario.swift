@@ -28,15 +28,24 @@ package struct Scenario: Sendable {
         let kind = other ?? self.kind
         var setup = self.setup
         setup.qos = kind.qos
-        return try await FaultBench.with(seed: seed, setup: setup) { bench in
-            var play = Play(bench: bench, kind: kind)
-            do {
-                let faults = try await self.body(&play)
-                return try play.outcome(self.name, faults: faults)
-            } catch {
-                await play.receiver.kill()
-                throw error
-            }
+        return try await FaultBench.with(seed: seed, setup: setup) { try await self.play(on: $0, kind) }
+    }
+
+    /// Plays it with our agent and another broker.
+    ///
+    /// - Throws: when it could not be played to its end.
+    package func run(on server: BrokerServer, seed: UInt64) async throws -> Outcome {
+        try await FaultBench.with(seed: seed, server: server) { try await self.play(on: $0, self.kind) }
+    }
+
+    private func play(on bench: FaultBench, _ kind: ReceiverKind) async throws -> Outcome {
+        var play = Play(bench: bench, kind: kind)
+        do {
+            let faults = try await self.body(&play)
+            return try play.outcome(self.name, faults: faults)
+        } catch {
+            await play.receiver.kill()
+            throw error
         }
     }
 }

@@ -1,0 +1,98 @@
+import Foundation
+import KiiPushCore
+package import TestSupport
+
+/// A broker of its own on the loopback interface, which can be killed and started again with what it kept.
+package final class BrokerServer: Sendable {
+    private static let patience: Duration = .seconds(120)
+
+    package let kind: BrokerKind
+    package var port: UInt16 { self.place.port }
+    private let place: BrokerProgram.Place
+    private let process: ReceiverProcess
+
+    /// Runs `body` with a broker that takes connections, and ends it afterwards with everything that it kept.
+    package static func with<Result>(
+        _ kind: BrokerKind, _ body: (BrokerServer) async throws -> Result
+    ) async throws -> Result {
+        try await withTemporaryDirectory { directory in
+            let server = try await BrokerServer.start(kind, in: directory)
+            do {
+                let result = try await body(server)
+                await server.kill()
+                return result
+            } catch {
+                await server.kill()
+                throw error
+            }
+        }
+    }
+
+    private static func start(_ kind: BrokerKind, in directory: String) async throws -> BrokerServer {
+        var attempt = 1
+        while true {
+            let server = try BrokerServer(kind, directory: "\(directory)/\(attempt)")
+            do {
+                try await server.start()
+                return server
+            } catch {
+                await server.kill()
+                // Somebody else may have taken one of the ports meanwhile.
+                guard attempt < 3 else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    private init(_ kind: BrokerKind, directory: String) throws {
+        try PrivateFile.makeDirectory(directory)
+        let ports = try FreePorts.find(3)
+        let place = BrokerProgram.Place(
+            directory: directory, port: ports[0], otherPorts: Array(ports[1...]), username: "kii",
+            password: Secret(UUID().uuidString))
+        let program = BrokerProgram.program(of: kind, at: place)
+        for (name, text) in program.files {
+            try PrivateFile.replace("\(directory)/\(name)", with: Array(text.utf8))
+        }
+        self.kind = kind
+        self.place = place
+        self.process = ReceiverProcess(
+            program: program.arguments[0], arguments: Array(program.arguments[1...]),
+            environment: program.environment, output: "\(directory)/output")
+    }
+
+    /// Starts it, for the first time or again, and returns when it takes connections.
+    package func start() async throws {
+        try self.process.start()
+        let deadline = MonotonicInstant.now() + BrokerServer.patience
+        while true {
+            do {
+                try await onThread { try self.client("kii-start", cleanSession: true).disconnect() }
+                return
+            } catch {
+                guard self.process.isRunning, MonotonicInstant.now() < deadline else {
+                    throw TestFailure("\(self.kind.title) did not start (\(error)): \(self.process.lastWords)")
+                }
+            }
+            // It says nothing to anyone until it listens.
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    /// Ends it with SIGKILL, and returns when it is gone.
+    package func kill() async { await self.process.kill() }
+
+    /// A client of its own; see ``PlainClient``.
+    package func client(_ clientID: String, cleanSession: Bool) throws -> PlainClient {
+        try PlainClient(
+            port: self.place.port, clientID: clientID, cleanSession: cleanSession, username: self.place.username,
+            password: self.place.password)
+    }
+
+    /// What an agent would be told of it, at the other end of a proxy.
+    func endpoint(topic: String, port: UInt16) -> MQTTEndpoint {
+        MQTTEndpoint(
+            installationID: UUID().uuidString, host: "127.0.0.1", portTCP: port, portSSL: nil, mqttTopic: topic,
+            username: self.place.username, password: self.place.password)
+    }
+}

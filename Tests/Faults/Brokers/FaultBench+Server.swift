@@ -1,0 +1,23 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+
+extension FaultBench {
+    /// Runs `body` on a bench of its own, with a broker that belongs to no cloud; a session stands there.
+    static func with<Result>(
+        seed: UInt64, server: BrokerServer, _ body: (FaultBench) async throws -> Result
+    ) async throws -> Result {
+        try await withTemporaryDirectory { directory in
+            let proxy = try FaultProxy()
+            defer { proxy.stop() }
+            proxy.forward(to: server.port)
+            let endpoint = server.endpoint(topic: "push/\(UUID().uuidString)", port: proxy.port)
+            try await self.subscribe(to: endpoint, .atLeastOnce, port: server.port)
+            try AgentStateFixture(endpoint: endpoint).write(to: FaultBench.state(in: directory))
+            return try await body(
+                FaultBench(
+                    proxy: proxy, secureProxy: proxy, directory: directory, endpoint: endpoint, seed: seed,
+                    cloud: .nowhere, source: ServerSource(server: server, topic: endpoint.mqttTopic)))
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import TestSupport
+
+/// A broker without a cloud: what would be pushed is published as the cloud would.
+struct ServerSource: MessageSource {
+    let server: BrokerServer
+    let topic: String
+
+    func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int> {
+        guard await self.publish(numbers.map { Array("{\"n\":\($0)}".utf8) }) else { return [] }
+        return Set(numbers)
+    }
+
+    func publish(_ payloads: [[UInt8]]) async -> Bool {
+        let (server, topic) = (self.server, self.topic)
+        do {
+            try await onThread {
+                let publisher = try server.client("kii-publisher", cleanSession: true)
+                try publisher.publish(payloads, on: topic)
+                try publisher.disconnect()
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    func killBroker() async throws {
+        await self.server.kill()
+        try await self.server.start()
+    }
+}

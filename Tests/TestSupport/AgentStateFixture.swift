@@ -1,0 +1,41 @@
+import Foundation
+package import KiiPushCore
+
+/// The state of an agent that has registered, with a broker of the test's own as its endpoint.
+package struct AgentStateFixture: Sendable {
+    /// Nobody listens there: with this state an agent needs no cloud.
+    package static let app = KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api")
+
+    private let endpoint: MQTTEndpoint
+
+    /// - Parameter endpoint: where the agent receives, without TLS.
+    package init(endpoint: MQTTEndpoint) { self.endpoint = endpoint }
+
+    /// - Parameters:
+    ///   - port: of a broker on 127.0.0.1.
+    ///   - topic: which is the client ID too.
+    package init(port: UInt16, topic: String, username: String, password: Secret) {
+        self.endpoint = MQTTEndpoint(
+            installationID: UUID().uuidString, host: "127.0.0.1", portTCP: port, portSSL: nil, mqttTopic: topic,
+            username: username, password: password)
+    }
+
+    /// Makes `directory` the state directory of the pseudo user's agent, which expects a session at the broker.
+    package func write(to directory: String) throws {
+        // The documented format of an agent's state, version 1.
+        let installation = JSONValue(self.endpoint.installationID)
+        let state: JSONValue = [
+            "version": 1, "appID": JSONValue(AgentStateFixture.app.appID), "account": "pseudo-user",
+            "principalType": "user", "principalID": "u-1", "accessToken": "token", "installationID": installation,
+            "hasSession": true,
+            "endpoint": [
+                "installationID": installation, "host": JSONValue(self.endpoint.host),
+                "portTCP": JSONValue(Int(self.endpoint.portTCP ?? 0)), "portSSL": 1,
+                "mqttTopic": JSONValue(self.endpoint.mqttTopic), "username": JSONValue(self.endpoint.username),
+                "password": JSONValue(self.endpoint.password.reveal()),
+            ],
+        ]
+        try PrivateFile.makeDirectory("\(directory)/agents")
+        try PrivateFile.replace("\(directory)/agents/default.json", with: state.serialized())
+    }
+}
