@@ -146,7 +146,7 @@ import Testing
             let event = try await whileRunning(agent) {
                 await firstEvent(events) { if case .inboxMovedAside = $0 { true } else { false } }
             }
-            guard case .inboxMovedAside(let path, _)? = event else {
+            guard case .inboxMovedAside(let path, _, 0, nil)? = event else {
                 Issue.record("the damage was not reported")
                 return
             }

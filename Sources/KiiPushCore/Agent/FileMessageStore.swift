@@ -1,27 +1,24 @@
 /// The durable store: an ``Inbox`` file. What its commit has returned for survives the process and the power.
 final class FileMessageStore: MessageStore {
-    private let inbox: Inbox
+    private let file: RecoverableInbox
     private let longestDelay: Duration
     private var provenThrough: [Int64: Int64] = [:]
 
     /// - Parameter longestDelay: no retry is put off for longer.
-    init(inbox: Inbox, longestDelay: Duration) {
-        self.inbox = inbox
+    init(_ file: RecoverableInbox, longestDelay: Duration) {
+        self.file = file
         self.longestDelay = longestDelay
     }
 
     var isDurable: Bool { true }
     var hasUnwrittenProof: Bool { !self.provenThrough.isEmpty }
-    var pendingBytes: Int64 { self.inbox.counts.pendingBytes }
-    var ledger: MessageLedger { self.inbox.messageLedger }
+    var pendingBytes: Int64 { self.file.counts.pendingBytes }
+    var ledger: MessageLedger { self.file.messageLedger }
 
-    func installation(id: String) throws(InboxError) -> Int64 {
-        if let key = try self.inbox.installation(id: id) { return key }
-        return try self.inbox.transaction { transaction throws(InboxError) in try transaction.installation(id: id) }
-    }
+    func installation(id: String) throws(InboxError) -> Int64 { try self.file.installation(id: id) }
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
-        try self.inbox.unproven(installation: installation)
+        try self.file.use { inbox throws(InboxError) in try inbox.unproven(installation: installation) }
     }
 
     func proven(installation: Int64, through sequence: Int64) {
@@ -29,8 +26,20 @@ final class FileMessageStore: MessageStore {
     }
 
     func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome {
+        var isAgain = false
+        let outcome = try self.file.use { inbox throws(InboxError) in
+            // What a damaged file was found to hold the new one may not.
+            if isAgain { for arrival in work.arrivals { arrival.link.forgetAbsorptions() } }
+            isAgain = true
+            return try self.write(work, into: inbox)
+        }
+        self.provenThrough.removeAll(keepingCapacity: true)
+        return outcome
+    }
+
+    private func write(_ work: TurnWork, into inbox: Inbox) throws(InboxError) -> TurnOutcome {
         let now = Timestamp.now()
-        let outcome = try self.inbox.transaction { transaction throws(InboxError) in
+        return try inbox.transaction { transaction throws(InboxError) in
             var outcome = TurnOutcome()
             for order in work.orders {
                 switch order {
@@ -38,29 +47,30 @@ final class FileMessageStore: MessageStore {
                     for change in changes { try transaction.update(RowChange(change, at: now), at: now) }
                     if let committed { outcome.replies.append(committed) }
                 case .load(let request, let deliver):
-                    let page = try self.page(request, in: transaction, at: now)
+                    let page = try self.page(request, of: inbox, in: transaction, at: now, into: &outcome)
                     outcome.replies.append { deliver(page) }
                 }
             }
-            for arrival in work.arrivals { outcome.arrivals.append(try self.store(arrival, in: transaction, at: now)) }
+            for arrival in work.arrivals {
+                outcome.arrivals.append(try self.store(arrival, in: inbox, transaction, at: now))
+            }
             for (installation, sequence) in self.provenThrough {
                 try transaction.markProven(installation: installation, through: sequence)
             }
-            _ = try self.inbox.prune(now: now, in: transaction)
+            outcome.upkeepDue = try inbox.prune(now: now, in: transaction)
             return outcome
         }
-        self.provenThrough.removeAll(keepingCapacity: true)
-        return outcome
     }
 
     private func store(
         _ arrival: Arrival,
-        in transaction: borrowing InboxTransaction,
+        in inbox: Inbox,
+        _ transaction: borrowing InboxTransaction,
         at now: Timestamp
     ) throws(InboxError) -> StoredArrival {
         let message = arrival.message
         if let row = arrival.link.redeliveryCandidate(of: arrival) {
-            let isSame = try self.inbox.matches(
+            let isSame = try inbox.matches(
                 row, topic: message.topic, payload: message.payload, originalLength: message.truncatedLength)
             if isSame {
                 try transaction.absorb(into: row, at: now)
@@ -89,40 +99,55 @@ final class FileMessageStore: MessageStore {
         return .new(stored)
     }
 
+    /// Reads rows back, and marks them as in hand where that is asked for.
+    ///
+    /// Rows that cannot be read are no reason to give up the rest of the turn, as long as the transaction stands.
     private func page(
         _ request: DeliveryLoad,
+        of inbox: Inbox,
         in transaction: borrowing InboxTransaction,
-        at now: Timestamp
+        at now: Timestamp,
+        into outcome: inout TurnOutcome
     ) throws(InboxError) -> DeliveryPage {
-        let installation = request.installation
         let rows: [StoredRow]
-        switch request.kind {
-        case .paused(let sequence):
-            rows = try self.inbox.rows(.retry, installation: installation, after: sequence, limit: request.limit)
-            let messages = rows.map { row in
-                var message = StoredMessage(row, wasInHand: false)
-                message.pause = self.pause(until: row.nextAttempt, from: now)
-                return message
-            }
-            return DeliveryPage(messages: messages, isComplete: rows.count < request.limit)
-        case .suspects(let sequence):
-            rows = try self.inbox.rows(.inHand, installation: installation, after: sequence, limit: request.limit)
-        case .waiting:
-            rows = try self.inbox.rows(.waiting, installation: installation, limit: request.limit)
-        case .retries:
-            rows = try self.inbox.dueRetries(
-                installation: installation, now: now, longestDelay: self.longestDelay, limit: request.limit)
+        do throws(InboxError) {
+            rows = try self.rows(request, of: inbox, at: now)
+        } catch {
+            guard error.kind != .corrupt, inbox.isInTransaction else { throw error }
+            outcome.loads.append(.failure(error))
+            return DeliveryPage(messages: [], isComplete: false, isFailure: true)
         }
+        outcome.loads.append(.success(()))
         var page = DeliveryPage(messages: [], isComplete: rows.count < request.limit)
         for row in rows {
-            let isSuspect = row.state == .inHand
-            if !isSuspect { try transaction.update(RowChange(sequence: row.sequence, state: .inHand), at: now) }
-            page.messages.append(StoredMessage(row, wasInHand: isSuspect))
+            var message = StoredMessage(row, wasInHand: row.state == .inHand)
+            if case .paused = request.kind {
+                message.pause = self.pause(until: row.nextAttempt, from: now)
+            } else if row.state != .inHand {
+                try transaction.update(RowChange(sequence: row.sequence, state: .inHand), at: now)
+            }
+            page.messages.append(message)
         }
-        if case .retries = request.kind, let next = try self.inbox.nextRetry(installation: installation) {
+        if case .retries = request.kind, let next = try inbox.nextRetry(installation: request.installation) {
             page.nextRetry = .milliseconds(max(0, next.millisecondsSinceEpoch - now.millisecondsSinceEpoch))
         }
         return page
+    }
+
+    private func rows(
+        _ request: DeliveryLoad, of inbox: Inbox, at now: Timestamp
+    ) throws(InboxError) -> [StoredRow] {
+        let (installation, limit) = (request.installation, request.limit)
+        return switch request.kind {
+        case .paused(let sequence):
+            try inbox.rows(.retry, installation: installation, after: sequence, limit: limit)
+        case .suspects(let sequence):
+            try inbox.rows(.inHand, installation: installation, after: sequence, limit: limit)
+        case .waiting: try inbox.rows(.waiting, installation: installation, limit: limit)
+        case .retries:
+            try inbox.dueRetries(
+                installation: installation, now: now, longestDelay: self.longestDelay, limit: limit)
+        }
     }
 
     /// One that is longer than any was is that of a clock that was set back, and over.

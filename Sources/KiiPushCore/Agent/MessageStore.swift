@@ -40,6 +40,10 @@ struct TurnOutcome {
     var replies: [@Sendable () -> Void] = []
     /// The rows whose outcome became final in this turn.
     var finished: [Int64] = []
+    /// How the reading of each page went. One that failed does not keep the rest of the turn from being written.
+    var loads: [Result<Void, InboxError>] = []
+    /// How long until the store wants to be looked after, in a commit of its own if there is no other; `nil`: never.
+    var upkeepDue: Duration?
 }
 
 /// Where messages are kept: a file, or memory. Lives on the loop thread.

@@ -18,6 +18,8 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case noUsablePort(usesTLS: Bool)
     /// A file of the state could not be used.
     case file(FileError)
+    /// A newer version of this library wrote the inbox, in a format that this one does not know.
+    case inboxOfNewerVersion(path: String, version: Int)
     /// The inbox could not be opened.
     case inbox(reason: String)
     /// The broker refused the subscription to the installation's topic.
@@ -42,6 +44,8 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         case .noUsablePort(let usesTLS):
             "the broker's endpoint has no \(usesTLS ? "TLS" : "plain TCP") port; choose the other transport"
         case .file(let error): error.description
+        case .inboxOfNewerVersion(let path, let version):
+            "\(path) was written by a newer version (format \(version)); use that version, or another state directory"
         case .inbox(let reason): "cannot open the inbox: \(reason)"
         case .subscriptionRefused:
             "the broker refused the installation's own topic; delete the installation and register anew"

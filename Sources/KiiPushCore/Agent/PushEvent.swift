@@ -35,8 +35,15 @@ public enum PushEvent: Sendable {
     case stateNotSaved(reason: String)
     /// The agent's own file has been written again.
     case stateSaved
-    /// The inbox file was damaged; it was moved aside to this path, and a new one begun.
-    case inboxMovedAside(path: String, reason: String)
+    /// The inbox file was damaged. It was moved aside to this path, and a new one begun with so many messages in it that
+    /// were not handled yet, or had been given up on, and could still be read. `lost` could not be; `nil` when not even
+    /// their number could. A message that was handled just before may be delivered again.
+    case inboxMovedAside(path: String, reason: String, takenOver: Int, lost: Int?)
+    /// Stored messages cannot be read back from the inbox. That is tried again every second until ``readingRecovered``;
+    /// what arrives is stored and acknowledged meanwhile.
+    case readingFailed(reason: String)
+    /// Stored messages can be read back again.
+    case readingRecovered
     /// There is no writable state directory, so messages are kept in memory alone, with the smaller promise of
     /// ``PushRuntime/Configuration/Inbox/memory``.
     case inboxInMemory(reason: String)

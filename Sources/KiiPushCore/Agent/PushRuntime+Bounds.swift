@@ -73,6 +73,7 @@ extension PushRuntime.Configuration {
         var file = KiiPushCore.Inbox.Configuration()
         file.keepsDoneFor = self.bounds.handledKeptFor
         file.keepsDoneBytes = self.bounds.handledKeptBytes
+        if let interval = self.sweepInterval { file.sweepInterval = interval }
         file.maximumFileBytes = self.maximumInboxBytes
         return file
     }

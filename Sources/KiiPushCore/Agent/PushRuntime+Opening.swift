@@ -1,5 +1,3 @@
-import Glibc
-
 extension PushRuntime {
     /// The inbox, the lock and delivery; made by the first agent that asks.
     ///
@@ -13,7 +11,7 @@ extension PushRuntime {
         if let core = self.opened { return core }
         var events: [PushEvent] = []
         let lock: StateLock?
-        let inbox: Inbox?
+        let inbox: RecoverableInbox?
         switch self.configuration.inbox {
         case .memory: (lock, inbox) = (nil, nil)
         case .file: (lock, inbox) = try self.openFiles(&events)
@@ -23,7 +21,9 @@ extension PushRuntime {
         return core
     }
 
-    private func openFiles(_ events: inout [PushEvent]) throws(PushAgentError) -> (StateLock?, Inbox?) {
+    private func openFiles(
+        _ events: inout [PushEvent]
+    ) throws(PushAgentError) -> (StateLock?, RecoverableInbox?) {
         let directory = self.configuration.stateDirectory
         let lock: StateLock
         do throws(FileError) {
@@ -45,29 +45,18 @@ extension PushRuntime {
         }
         let path = StateDirectory.inboxFile(in: directory)
         do throws(InboxError) {
-            return (lock, try Inbox(path: path, configuration: self.configuration.inboxFile))
+            let inbox = try RecoverableInbox(path: path, configuration: self.configuration.inboxFile)
+            if let event = inbox.openingEvent { events.append(event) }
+            return (lock, inbox)
         } catch {
-            guard error.kind == .corrupt else { throw .inbox(reason: error.description) }
-            events.append(.inboxMovedAside(path: try self.moveAside(path), reason: error.description))
-        }
-        do throws(InboxError) {
-            return (lock, try Inbox(path: path, configuration: self.configuration.inboxFile))
-        } catch {
+            if case .newerVersion(let version) = error.kind {
+                throw .inboxOfNewerVersion(path: path, version: version)
+            }
             throw .inbox(reason: error.description)
         }
     }
 
-    // A damaged inbox may still be readable by a person with SQLite's tools, so it is kept, with its log.
-    private func moveAside(_ path: String) throws(PushAgentError) -> String {
-        let kept = "\(path).damaged-\(Timestamp.now().millisecondsSinceEpoch)"
-        guard rename(path, kept) == 0 else {
-            throw .file(.system(path: path, operation: "rename", code: errno))
-        }
-        for suffix in ["-wal", "-shm"] { rename(path + suffix, kept + suffix) }
-        return kept
-    }
-
-    private func assemble(inbox: Inbox?, lock: StateLock?, events: [PushEvent]) -> Core {
+    private func assemble(inbox: RecoverableInbox?, lock: StateLock?, events: [PushEvent]) -> Core {
         let loop = self.loop
         // An empty command is enough: the loop takes a turn for it, and the turn opens the mailbox.
         let mailbox = DeliveryMailbox(wake: { [weak loop] in _ = loop?.submit {} })
@@ -75,6 +64,8 @@ extension PushRuntime {
         if inbox == nil { configuration.inbox = .memory }
         let delivery = configuration.delivery
         let hubs = self.hubs
+        let report: (PushEvent) -> Void = { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
+        inbox?.report = report
         let runner = DeliveryRunner(
             configuration: delivery,
             store: mailbox,
@@ -87,7 +78,7 @@ extension PushRuntime {
             })
         )
         let store: any MessageStore =
-            inbox.map { FileMessageStore(inbox: $0, longestDelay: configuration.longestRetryDelay) }
+            inbox.map { FileMessageStore($0, longestDelay: configuration.longestRetryDelay) }
             ?? MemoryMessageStore()
         var limits = inbox == nil ? ReceivePipeline.Limits.memory : .file
         if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
@@ -97,7 +88,7 @@ extension PushRuntime {
             mailbox: mailbox,
             limits: limits,
             delivery: runner,
-            report: { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
+            report: report
         )
         loop.setTurnDelegate(pipeline)
         return Core(

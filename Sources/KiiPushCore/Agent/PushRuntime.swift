@@ -57,6 +57,8 @@ public final class PushRuntime: Sendable {
         package var handlerDeadline: Duration = .seconds(30)
         /// How long after that a call that has not returned keeps its place. For tests.
         package var stuckAfter: Duration = .seconds(300)
+        /// How often the inbox is looked through for what need not be kept; `nil`: as often as is good. For tests.
+        package var sweepInterval: Duration?
 
         /// The defaults, with a state directory of one's own where wanted.
         public init(stateDirectory: String = PushRuntime.standardStateDirectory()) {

@@ -37,6 +37,11 @@ final class ReceivePipeline: TurnDelegate {
     /// By row. A broker may send a message again before it was acknowledged, and each time has an acknowledgement.
     private var gates: [Int64: [Gate]] = [:]
     private var timersFired: [BrokerLink] = []
+    /// When the store wants to be looked after. Set until that was done.
+    private var upkeep: (timer: TimerID, deadline: MonotonicInstant)?
+    private var isUpkeepDue = true
+    private var isReadingFailing = false
+    private var isLastTurn = false
     private(set) var isReadingPaused = false
 
     /// How long a store that failed is left alone.
@@ -77,10 +82,13 @@ final class ReceivePipeline: TurnDelegate {
         self.timersFired.removeAll(keepingCapacity: true)
         for link in timersFired { link.lookAtClock() }
         self.work.orders += self.mailbox.take()
-        guard !self.work.isEmpty || self.store.hasUnwrittenProof else { return }
-        if self.retryAt.map({ self.loop.now >= $0 }) ?? true { self.commitWork() }
+        guard !self.work.isEmpty || self.store.hasUnwrittenProof || self.isUpkeepDue else { return }
+        if self.isLastTurn || self.retryAt.map({ self.loop.now >= $0 }) ?? true { self.commitWork() }
         self.applyBackPressure()
     }
+
+    /// What could not be written a moment ago is tried once more.
+    func loopEnds() { self.isLastTurn = true }
 
     private func commitWork() {
         let reserved = self.reserveRoom()
@@ -89,6 +97,8 @@ final class ReceivePipeline: TurnDelegate {
             self.committed = (self.work, outcome)
             self.work = TurnWork()
             self.unstoredBytes = 0
+            self.plan(upkeepIn: outcome.upkeepDue)
+            self.report(loads: outcome.loads)
             if self.retryAt != nil {
                 self.retryAt = nil
                 self.report(.storageRecovered)
@@ -102,6 +112,36 @@ final class ReceivePipeline: TurnDelegate {
             self.retryAt = retryAt
             // The timer's only task is to make the loop take a turn, which tries again.
             self.loop.schedule(at: retryAt) {}
+        }
+    }
+
+    /// Has the store looked after also when nothing else happens: at once, in the next turn, while there is more to do.
+    private func plan(upkeepIn pause: Duration?) {
+        self.isUpkeepDue = false
+        guard let pause else { return }
+        let deadline = self.loop.now + pause
+        if let upkeep {
+            guard deadline < upkeep.deadline else { return }
+            self.loop.cancel(upkeep.timer)
+        }
+        let timer = self.loop.schedule(at: deadline) { [weak self] in
+            self?.upkeep = nil
+            self?.isUpkeepDue = true
+        }
+        self.upkeep = (timer, deadline)
+    }
+
+    private func report(loads: [Result<Void, InboxError>]) {
+        for load in loads {
+            switch load {
+            case .failure(let error) where !self.isReadingFailing:
+                self.isReadingFailing = true
+                self.report(.readingFailed(reason: error.description))
+            case .success where self.isReadingFailing:
+                self.isReadingFailing = false
+                self.report(.readingRecovered)
+            case .success, .failure: break
+            }
         }
     }
 

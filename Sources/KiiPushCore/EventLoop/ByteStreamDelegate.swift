@@ -18,4 +18,10 @@ package protocol TurnDelegate: AnyObject {
     func commit()
     /// ``commit()`` has returned. What is sent now leaves at the end of this turn.
     func afterCommit()
+    /// The loop ends: what comes now is its last turn.
+    func loopEnds()
+}
+
+extension TurnDelegate {
+    package func loopEnds() {}
 }

@@ -30,6 +30,7 @@ final class LoopCore {
         }
         // What was handed in before the end is stored and sent as far as it can be; nothing more is read.
         self.transfers.endAll(.shutDown)
+        self.turnDelegate?.loopEnds()
         self.commitAndFlush()
         self.streams.endAll(.shutDown)
         self.sockets.forgetAll()

@@ -14,39 +14,47 @@ struct InboxPruning {
 
 extension Inbox {
     /// How many rows one step looks at: about a millisecond's work.
-    private static let rowsPerStep: Int64 = 200
-    /// How often the rows are looked through for old ones.
-    private static let sweepInterval: Duration = .seconds(60)
+    private static let rowsPerStep = 200
     /// Free pages beyond which the file is made smaller, 4 MiB of them.
     private static let freePagesKept: Int64 = 1024
 
     /// One small step of removing done rows that are older than ``Configuration/keepsDoneFor`` or, oldest first, more
     /// than ``Configuration/keepsDoneBytes``. Costs nothing when there is nothing to do.
     ///
-    /// - Returns: whether there is more to do; call again in the next turn.
-    package func prune(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Bool {
-        guard self.isOverfull || now >= self.pruning.nextSweep else { return false }
+    /// - Returns: how long until there may be more to do; zero if there is now, to be done in the next turn.
+    package func prune(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Duration {
+        let wait = self.sweepWait(from: now)
+        guard self.isOverfull || wait == .zero else { return wait }
         let oldest = now + .nanoseconds(-self.configuration.keepsDoneFor.wholeNanoseconds)
-        let found = try self.scan(after: self.pruning.cursor, limit: Inbox.rowsPerStep)
-        var isAtEnd = found.count < Int(Inbox.rowsPerStep)
+        let found = try self.scan(after: self.pruning.cursor, limit: Int64(Inbox.rowsPerStep))
+        var (kept, removed) = (0, 0)
         for row in found {
-            guard row.state == .done else {
-                self.pruning.cursor = row.sequence
-                continue
-            }
-            // Rows are done about in the order of reception, so the first one worth keeping ends the sweep.
-            guard self.isOverfull || row.updatedAt < oldest else {
-                isAtEnd = true
-                break
-            }
-            _ = try transaction.remove(row.sequence)
             self.pruning.cursor = row.sequence
+            guard row.state == .done else { continue }
+            if self.isOverfull || row.updatedAt < oldest {
+                _ = try transaction.remove(row.sequence)
+                removed += 1
+            } else {
+                kept += 1
+            }
         }
-        guard isAtEnd else { return true }
-        if try self.giveBackPages() { return true }
+        // Rows are done about in the order of reception, so many that are worth keeping end the sweep; a single one may
+        // have been done long after its neighbours.
+        let isAtEnd = found.count < Inbox.rowsPerStep || (removed == 0 && kept >= Inbox.rowsPerStep / 2)
+        guard isAtEnd else { return .zero }
+        if try self.giveBackPages() { return .zero }
         self.pruning.cursor = 0
-        self.pruning.nextSweep = now + Inbox.sweepInterval
-        return false
+        self.pruning.nextSweep = now + self.configuration.sweepInterval
+        return self.configuration.sweepInterval
+    }
+
+    /// How long until the next sweep. One that seems to be further away than ever is due: the clock was set back.
+    private func sweepWait(from now: Timestamp) -> Duration {
+        let next = self.pruning.nextSweep.millisecondsSinceEpoch
+        let (wait, overflow) = next.subtractingReportingOverflow(now.millisecondsSinceEpoch)
+        let pause = Duration.milliseconds(wait)
+        guard !overflow, pause > .zero, pause <= self.configuration.sweepInterval else { return .zero }
+        return pause
     }
 
     private var isOverfull: Bool { self.pending.counts[.done].bytes > self.configuration.keepsDoneBytes }

@@ -18,6 +18,8 @@ package final class Inbox {
         package var keepsDoneFor: Duration = .seconds(24 * 3600)
         /// How many bytes of done rows are kept.
         package var keepsDoneBytes: Int64 = 64 << 20
+        /// How often the rows are looked through for old ones.
+        package var sweepInterval: Duration = .seconds(60)
         /// The most that the file may grow to, in bytes; `nil` leaves it to the disk.
         package var maximumFileBytes: Int64?
 
@@ -43,7 +45,10 @@ package final class Inbox {
     ///   SQLite meets while opening.
     package init(path: String, configuration: Configuration = .init()) throws(InboxError) {
         self.configuration = configuration
-        if path != ":memory:", !configuration.isReadOnly { try InboxFile.makePrivate(path) }
+        if path != ":memory:", !configuration.isReadOnly {
+            try InboxReplacement(of: path).finish(now: .now())
+            try InboxFile.makePrivate(path)
+        }
         let access = configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let connection = try SQLiteConnection(path: path, flags: access)
         try connection.setBusyTimeout(
@@ -81,6 +86,12 @@ package final class Inbox {
         try connection.execute(
             "PRAGMA max_page_count = \(max(1, maximum / pageSize))", step: "limiting the file's size")
     }
+
+    /// What the file counts, as of this connection's last commit.
+    var committedLedger: InboxLedger { self.ledger }
+
+    /// Whether a transaction is open. After some errors SQLite has rolled it back by itself.
+    package var isInTransaction: Bool { !self.connection.isAutocommit }
 
     /// How many rows stand where, as of this connection's last commit. Free.
     package var counts: InboxCounts { self.ledger.counts }

@@ -15,6 +15,9 @@ package struct InboxCounts: Sendable, Hashable {
     /// What a row costs beside its payload and topic, about.
     package static let rowOverhead: Int64 = 64
 
+    /// What a row takes, about.
+    static func bytes(topic: Int, payload: Int) -> Int64 { Int64(topic + payload) + InboxCounts.rowOverhead }
+
     private var tallies: [Tally] = .init(repeating: Tally(), count: RowState.allCases.count)
 
     package init() {}
@@ -28,6 +31,9 @@ package struct InboxCounts: Sendable, Hashable {
     package var pendingBytes: Int64 {
         self[.waiting].bytes + self[.inHand].bytes + self[.retry].bytes + self[.presented].bytes
     }
+
+    /// How many rows there are, in whatever state.
+    var rows: Int64 { self.tallies.reduce(0) { $0 + $1.rows } }
 
     mutating func add(_ bytes: Int64, to state: RowState) {
         self[state].rows += 1

@@ -9,7 +9,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// No room on the disk (or in the quota). The transaction was rolled back; the same one may be tried again later.
         case full
-        /// The file is damaged or is no inbox. The caller moves it aside and opens a fresh one.
+        /// The file is damaged or is no inbox. Its owner has it replaced; see ``Inbox/replaceDamaged(_:configuration:remembered:now:)``.
         case corrupt
         /// A later version of this library wrote the file.
         case newerVersion(Int)
@@ -68,7 +68,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package var advice: String {
         switch self.kind {
         case .full: "free some space on the disk; nothing is acknowledged until there is"
-        case .corrupt: "move the file aside; a fresh one is made"
+        case .corrupt: "the agent it belongs to moves it aside, keeps what can be read of it, and begins a fresh one"
         case .newerVersion: "run the newer version of this program, or use another state directory"
         case .olderVersion: "start the program that receives with it once, in this version"
         case .notMade: "start the program that receives with it"
@@ -80,8 +80,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// One line: the step, the codes, and what to do.
-    package var description: String {
+    /// What failed, with the codes.
+    package var facts: String {
         var facts: [String] = []
         switch self.kind {
         case .newerVersion(let version), .olderVersion(let version): facts.append("schema version \(version)")
@@ -90,6 +90,9 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         if self.code != 0 { facts.append("SQLite code \(self.code), extended \(self.extendedCode)") }
         if self.systemError != 0 { facts.append("errno \(self.systemError)") }
         let detail = facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))"
-        return "inbox: \(self.step) failed\(detail); \(self.advice)"
+        return "\(self.step) failed\(detail)"
     }
+
+    /// One line: the step, the codes, and what to do.
+    package var description: String { "inbox: \(self.facts); \(self.advice)" }
 }

@@ -3,7 +3,7 @@ final class InboxStatements {
     let begin, commit, rollback: SQLiteStatement
     let insert, update, finish, standing, delete: SQLiteStatement
     let row, bytes, page, pageOfAll, dueRetries, retriesTooFarAhead, nextRetry: SQLiteStatement
-    let addInstallation, findInstallation, prove, proven, unproven: SQLiteStatement
+    let addInstallation, restoreInstallation, findInstallation, prove, proven, unproven: SQLiteStatement
     let scan, freePages, vacuum: SQLiteStatement
     private let readingLedger, writingLedger, dataVersion: SQLiteStatement
 
@@ -58,6 +58,8 @@ final class InboxStatements {
             "SELECT min(next_attempt_ms) FROM message WHERE installation = ?1 AND state = 2", "reading the next retry")
         self.addInstallation = make(
             "INSERT INTO installation (id) VALUES (?1) ON CONFLICT (id) DO NOTHING", "adding an installation")
+        self.restoreInstallation = make(
+            "INSERT INTO installation (key, id, proven_sequence) VALUES (?1, ?2, ?3)", "taking an installation over")
         self.findInstallation = make("SELECT key FROM installation WHERE id = ?1", "finding an installation")
         self.prove = make(
             "UPDATE installation SET proven_sequence = max(proven_sequence, ?2) WHERE key = ?1",

@@ -20,7 +20,7 @@ package struct InboxTransaction {
     @discardableResult
     package func insert(_ row: NewRow) throws(InboxError) -> Int64 {
         let sequence = self.inbox.pending.lastSequence + 1
-        let bytes = Int64(row.payload.count + row.topic.utf8.count) + InboxCounts.rowOverhead
+        let bytes = InboxCounts.bytes(topic: row.topic.utf8.count, payload: row.payload.count)
         let statement = self.inbox.statements.insert
         try statement.bind(1, sequence)
         try statement.bind(2, row.installation)
@@ -107,6 +107,38 @@ package struct InboxTransaction {
         try statement.bind(1, installation)
         try statement.bind(2, sequence)
         try statement.run()
+    }
+
+    // MARK: - From a damaged file
+
+    /// Counts a row that was copied from another file.
+    func count(copied sequence: Int64, bytes: Int64, in state: RowState) {
+        self.inbox.pending.lastSequence = max(self.inbox.pending.lastSequence, sequence)
+        self.inbox.pending.received += 1
+        self.inbox.pending.counts.add(bytes, to: state)
+    }
+
+    /// Adds an installation with the key that it had.
+    func restoreInstallation(key: Int64, id: String, provenThrough sequence: Int64) throws(InboxError) {
+        let statement = self.inbox.statements.restoreInstallation
+        try statement.bind(1, key)
+        try statement.bind(2, id)
+        try statement.bind(3, sequence)
+        try statement.run()
+    }
+
+    /// Goes on counting where the other file ended: what was done there stays done, and what could not be copied is
+    /// counted as removed.
+    func restoreLedger(_ old: InboxLedger?, lastSequence: Int64) {
+        self.inbox.pending.lastSequence = lastSequence
+        guard let old else { return }
+        let copied = self.inbox.pending.counts.rows
+        let unfinished = old.counts.rows - old.counts[.done].rows
+        self.inbox.pending.duplicates = old.duplicates
+        self.inbox.pending.pruned = old.pruned + old.counts[.done].rows
+        self.inbox.pending.expired = old.expired + max(0, unfinished - copied)
+        self.inbox.pending.received =
+            copied + self.inbox.pending.duplicates + self.inbox.pending.pruned + self.inbox.pending.expired
     }
 
     func remove(_ sequence: Int64) throws(InboxError) -> Bool {

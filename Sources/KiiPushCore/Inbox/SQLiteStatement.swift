@@ -58,6 +58,12 @@ final class SQLiteStatement {
         try self.connection.check(code, self.step)
     }
 
+    /// Binds what another statement has found, of whatever type.
+    func bind(_ index: Int32, valueOf column: Int32, in other: SQLiteStatement) throws(InboxError) {
+        let code = sqlite3_bind_value(try self.compiled(), index, sqlite3_column_value(other.raw, column))
+        try self.connection.check(code, self.step)
+    }
+
     /// Moves to the next row; false at the end.
     func next() throws(InboxError) -> Bool {
         try self.connection.check(sqlite3_step(self.compiled()), self.step) == SQLITE_ROW
@@ -76,6 +82,10 @@ final class SQLiteStatement {
     }
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(self.raw, column) == SQLITE_NULL }
+
+    func isText(_ column: Int32) -> Bool { sqlite3_column_type(self.raw, column) == SQLITE_TEXT }
+
+    func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(self.raw, column) == SQLITE_BLOB }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(self.raw, column) }
 

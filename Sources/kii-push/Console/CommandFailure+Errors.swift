@@ -43,7 +43,8 @@ extension CommandFailure {
                 "\(holder) receives as this profile, and the cloud lets one receiver connect at a time",
                 hint: "stop it, or receive as somebody else in another profile: --profile NAME"
             )
-        case .stateOfAnotherAccount, .invalidConfiguration: self.init(.configuration, error.description)
+        case .stateOfAnotherAccount, .invalidConfiguration, .inboxOfNewerVersion:
+            self.init(.configuration, error.description)
         case .noUsablePort, .subscriptionRefused: self.init(.protocolError, error.description)
         case .inbox: self.init(.inputOutput, error.description)
         case .alreadyRunning: self.init(.internalError, error.description)

@@ -84,8 +84,13 @@ extension Console {
         case .storageRecovered: self.state("> Storing again.")
         case .stateNotSaved(let reason): try self.show(trouble: "not saving", reason)
         case .stateSaved: self.state("> Saving again.")
-        case .inboxMovedAside(let path, let reason):
-            try self.show(trouble: "inbox damaged", "\(reason); it was moved to \(path)")
+        case .inboxMovedAside(let path, let reason, let takenOver, let lost):
+            let loss = lost.map { "\($0) lost" } ?? "an unknown number lost"
+            try self.show(
+                trouble: "inbox damaged",
+                "\(reason); it was moved to \(path), with \(takenOver) messages taken over from it and \(loss)")
+        case .readingFailed(let reason): try self.show(trouble: "not reading", reason)
+        case .readingRecovered: self.state("> Reading again.")
         case .deliveryStalled(let reason): try self.show(trouble: "not handling", reason)
         case .deliveryRecovered: self.state("> Handling again.")
         case .inboxInMemory(let reason): try self.show(trouble: "in memory only", reason)

@@ -4,9 +4,9 @@ import Testing
 @Suite struct InboxPruningTests {
     private func prune(_ inbox: Inbox, at now: Timestamp) throws -> Int {
         var steps = 0
-        while try inbox.transaction({ transaction throws(InboxError) in try inbox.prune(now: now, in: transaction) }) {
-            steps += 1
-        }
+        while try inbox.transaction({ transaction throws(InboxError) in try inbox.prune(now: now, in: transaction) })
+            == .zero
+        { steps += 1 }
         return steps
     }
 
@@ -42,6 +42,31 @@ import Testing
         #expect(inbox.counts[.done] == .init(rows: 100, bytes: 100 * 200))
         #expect(try self.sequences(inbox) == [3] + Array(901...1000))
         #expect(try self.prune(inbox, at: .at(2)) == 0)
+    }
+
+    @Test func saysWhenItIsToBeCalledAgain() throws {
+        let inbox = try InboxFixture().open()
+        func wait(at seconds: Int64) throws -> Duration {
+            try inbox.transaction { transaction throws(InboxError) in
+                try inbox.prune(now: .at(seconds), in: transaction)
+            }
+        }
+        #expect(try wait(at: 1000) == .seconds(60))
+        #expect(try wait(at: 1010) == .seconds(50))
+        #expect(try wait(at: 1060) == .seconds(60))
+        // A clock that was set back by an hour does not put the next sweep off by as long.
+        #expect(try wait(at: -2600) == .seconds(60))
+        #expect(try wait(at: -2550) == .seconds(10))
+    }
+
+    @Test func oneRowThatWasDoneLateDoesNotKeepItsNeighbours() throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert((0..<6).map { .sample($0) })
+        for sequence in Int64(1)...6 {
+            try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(sequence == 1 ? 80_000 : 0))
+        }
+        _ = try self.prune(inbox, at: .at(24 * 3600 + 2))
+        #expect(try self.sequences(inbox) == [1])
     }
 
     @Test func startsAgainAfterARollback() throws {

@@ -1,0 +1,62 @@
+extension Inbox {
+    /// What came of a damaged file.
+    package struct Replacement {
+        /// The new one, in its place.
+        package let inbox: Inbox
+        /// Where the damaged one is now.
+        package let keptPath: String
+        /// How many messages that were not done were taken over from it.
+        package let takenOver: Int
+        /// How many could not be read; `nil` when not even their number could.
+        package let lost: Int?
+    }
+
+    /// What a process knows of a file that it has been working with.
+    package struct Remembered {
+        let ledger: InboxLedger
+        /// Installations by key.
+        let installations: [Int64: String]
+
+        package var counts: InboxCounts { self.ledger.counts }
+        package var messageLedger: MessageLedger { self.ledger.summary }
+    }
+
+    /// What is known of this file should it turn out to be damaged.
+    package func remembered(installations: [Int64: String]) -> Remembered {
+        Remembered(ledger: self.committedLedger, installations: installations)
+    }
+
+    /// Moves a damaged file aside, and puts a new one in its place with every message in it that can still be read and
+    /// is not done: under its own number, in the order of reception. Numbers go on above the old ones.
+    ///
+    /// Nobody may have the file open. If this fails, the damaged file is where it was, and it may be tried again.
+    ///
+    /// - Parameters:
+    ///   - path: the damaged file.
+    ///   - configuration: how the new one is opened.
+    ///   - remembered: what is known of the damaged one, if it was in use.
+    ///   - now: the present time, which names the file that is moved aside.
+    package static func replaceDamaged(
+        _ path: String, configuration: Configuration, remembered: Remembered? = nil, now: Timestamp
+    ) throws(InboxError) -> Replacement {
+        let files = InboxReplacement(of: path)
+        files.removePartial()
+        let (takenOver, lost) = try self.salvage(path, into: files.partial, configuration, remembered, now)
+        let keptPath = try files.putInPlace(now: now)
+        return Replacement(
+            inbox: try Inbox(path: path, configuration: configuration), keptPath: keptPath, takenOver: takenOver,
+            lost: lost)
+    }
+
+    /// When this returns, the new file is closed and whole without its log.
+    private static func salvage(
+        _ path: String, into partial: String, _ configuration: Configuration, _ remembered: Remembered?,
+        _ now: Timestamp
+    ) throws(InboxError) -> (takenOver: Int, lost: Int?) {
+        let fresh = try Inbox(path: partial, configuration: configuration)
+        let salvage = InboxSalvage(from: path, into: fresh, remembered)
+        try salvage.run(now: now)
+        try fresh.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)", step: "writing the log into the file")
+        return (salvage.takenOver, salvage.lost)
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+
+/// The files that the replacement of a damaged inbox goes through. Whatever moment the process ends at, what is found
+/// afterwards is the damaged file or the whole new one.
+///
+/// 1. ``partial`` is filled from the damaged file. The next replacement begins it anew.
+/// 2. Whole and on the disk, it gets the name ``complete``.
+/// 3. The damaged file and its log are moved aside.
+/// 4. ``complete`` gets the inbox's own name. Whoever opens the inbox does this if it is still to be done.
+struct InboxReplacement {
+    private let path: String
+
+    init(of path: String) { self.path = path }
+
+    var partial: String { self.path + ".partial" }
+    private var complete: String { self.path + ".new" }
+
+    private static let logSuffixes = ["-wal", "-shm"]
+
+    /// Does what a replacement that was interrupted has left undone.
+    func finish(now: Timestamp) throws(InboxError) {
+        guard self.exists(self.complete) else { return }
+        // The damaged file is still there: it will be noticed again, and replaced by something newer.
+        guard !self.exists(self.path) else { return self.remove(self.complete) }
+        // A log of the file that was moved aside would be taken for the new one's.
+        self.moveLogs(to: self.asidePath(now))
+        try self.takePlace()
+    }
+
+    /// Removes what an earlier attempt has left.
+    func removePartial() { self.remove(self.partial) }
+
+    /// Puts the file that was filled, and closed, in the place of the damaged one.
+    ///
+    /// - Returns: where the damaged file is now.
+    func putInPlace(now: Timestamp) throws(InboxError) -> String {
+        try self.flush(self.partial)
+        try self.rename(self.partial, to: self.complete)
+        let aside = self.asidePath(now)
+        try self.rename(self.path, to: aside)
+        self.moveLogs(to: aside)
+        try self.takePlace()
+        return aside
+    }
+
+    private func takePlace() throws(InboxError) {
+        try self.rename(self.complete, to: self.path)
+        let end = self.path.lastIndex(of: "/")
+        try self.flush(end.map { String(self.path[...$0]) } ?? ".")
+    }
+
+    private func asidePath(_ now: Timestamp) -> String {
+        "\(self.path).damaged-\(now.millisecondsSinceEpoch)"
+    }
+
+    // A log that is not there is nothing to move.
+    private func moveLogs(to aside: String) {
+        for suffix in Self.logSuffixes { _ = Glibc.rename(self.path + suffix, aside + suffix) }
+    }
+
+    private func remove(_ path: String) {
+        for suffix in [""] + Self.logSuffixes { _ = unlink(path + suffix) }
+    }
+
+    private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    private func rename(_ path: String, to other: String) throws(InboxError) {
+        guard Glibc.rename(path, other) == 0 else {
+            throw InboxError(.cannotOpen, step: "renaming a file", systemError: errno)
+        }
+    }
+
+    /// Has a file, or a directory's names, written through to the disk.
+    private func flush(_ path: String) throws(InboxError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw InboxError(.cannotOpen, step: "opening what is to be flushed", systemError: errno)
+        }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw InboxError(.io, step: "flushing", systemError: errno) }
+    }
+}

@@ -1,0 +1,169 @@
+import CSQLite
+
+/// Takes over what can be read of a damaged file into a new one: every message that is not done, in the order of
+/// reception.
+///
+/// Where reading fails, it goes on behind the damage. Which messages come next is known from the file's indexes, as far
+/// as they can be read; otherwise the numbers are searched for the next one that can be.
+final class InboxSalvage {
+    private let source: InboxSource?
+    private let fresh: Inbox
+    private let insertion: SQLiteStatement?
+    /// What the file counted: as this process knew it, or else as the file says.
+    private let ledger: InboxLedger?
+    private var installations: [Int64: InboxSource.Installation]
+    private var unknownInstallations: Set<Int64> = []
+    private var highest: Int64 = 0
+    /// How many messages were taken over.
+    private(set) var takenOver = 0
+    /// How many were there and could not be read; `nil` when that is not known.
+    private(set) var lost: Int?
+
+    /// So much is written in one transaction.
+    private static let batchBytes: Int64 = 4 << 20
+    /// So often a search for something that can be read may fail.
+    private static let probes = 100_000
+    /// Why a message is dead whose installation could not be read.
+    private static let unknownInstallation = "damaged inbox: whom it was for could not be read"
+
+    init(from path: String, into fresh: Inbox, _ remembered: Inbox.Remembered?) {
+        // A file that cannot even be looked into has nothing to give.
+        let source = try? InboxSource(path, columnsOf: fresh.connection)
+        self.source = source
+        self.fresh = fresh
+        self.insertion = source.map { source in
+            let columns = InboxSource.leading + ["bytes"] + source.furtherColumns
+            let values = (1...columns.count).map { "?\($0)" }
+            return SQLiteStatement(
+                fresh.connection,
+                "INSERT INTO message (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))",
+                step: "taking a message over")
+        }
+        self.ledger = remembered?.ledger ?? source?.ledger()
+        self.installations = source?.installations() ?? [:]
+        for (key, id) in remembered?.installations ?? [:] where self.installations[key] == nil {
+            self.installations[key] = .init(id: id, proven: nil)
+        }
+    }
+
+    /// - Throws: ``InboxError`` when the new file cannot be written. What cannot be read is counted.
+    func run(now: Timestamp) throws(InboxError) {
+        if let source, let insertion { try self.copyMessages(source, insertion) }
+        if let ledger { self.lost = max(0, Int(ledger.counts.rows - ledger.counts[.done].rows) - self.takenOver) }
+        let last = max(self.highest, self.ledger?.lastSequence ?? 0)
+        // Above any number there can have been: at fewer than a million messages a second, all the time.
+        let safe = self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
+        try self.fresh.transaction { transaction throws(InboxError) in
+            for (key, installation) in self.installations {
+                // Where it is not known what has arrived, a redelivery is better taken for new than lost.
+                try transaction.restoreInstallation(
+                    key: key, id: installation.id, provenThrough: installation.proven ?? safe)
+            }
+            for key in self.unknownInstallations {
+                try transaction.restoreInstallation(key: key, id: "unknown-\(key)", provenThrough: safe)
+            }
+            transaction.restoreLedger(self.ledger, lastSequence: safe)
+        }
+    }
+
+    // MARK: - Messages
+
+    private func copyMessages(_ source: InboxSource, _ insertion: SQLiteStatement) throws(InboxError) {
+        guard let numbers = source.unfinished() else {
+            return try self.search(source, insertion, through: self.ledger?.lastSequence ?? source.lastSequence())
+        }
+        var unread = 0
+        var next = 0
+        var first: Int64 = 1
+        while let reached = try self.copy(source, insertion, from: first, through: .max) {
+            while next < numbers.count, numbers[next] <= reached { next += 1 }
+            // One by one until one can be read: behind it the rest may be as it was.
+            while next < numbers.count {
+                let number = numbers[next]
+                next += 1
+                first = number + 1
+                if try self.copy(source, insertion, from: number, through: number) == nil { break }
+                unread += 1
+            }
+            guard next < numbers.count else { break }
+        }
+        self.lost = unread
+    }
+
+    /// Searches the numbers for those that can be read, by halves.
+    private func search(
+        _ source: InboxSource, _ insertion: SQLiteStatement, through last: Int64?
+    ) throws(InboxError) {
+        var ranges: [(first: Int64, last: Int64)] = [(1, last ?? .max / 2)]
+        var failures = 0
+        while let range = ranges.popLast(), failures < InboxSalvage.probes {
+            guard let reached = try self.copy(source, insertion, from: range.first, through: range.last)
+            else { continue }
+            failures += 1
+            guard reached + 1 < range.last else { continue }
+            let middle = reached + (range.last - reached) / 2
+            ranges.append((middle + 1, range.last))
+            ranges.append((reached + 1, middle))
+        }
+    }
+
+    /// Copies the messages of a range of numbers until one cannot be read.
+    ///
+    /// - Returns: the number up to which that was done, when reading failed; `nil` when it did not.
+    private func copy(
+        _ source: InboxSource, _ insertion: SQLiteStatement, from first: Int64, through last: Int64
+    ) throws(InboxError) -> Int64? {
+        try source.start(from: first, through: last)
+        defer { source.rows.reset() }
+        var reached = first - 1
+        while true {
+            let step = try self.fresh.transaction { transaction throws(InboxError) in
+                var bytes: Int64 = 0
+                var step = InboxSource.Step.nonsense
+                while bytes < InboxSalvage.batchBytes {
+                    step = try source.next()
+                    switch step {
+                    case .row(let sequence):
+                        bytes += try self.copyRow(source, insertion, in: transaction)
+                        reached = sequence
+                    case .nonsense: continue
+                    case .end, .damage: return step
+                    }
+                }
+                return step
+            }
+            self.highest = max(self.highest, reached)
+            switch step {
+            case .row, .nonsense: continue
+            case .end: return nil
+            case .damage: return reached
+            }
+        }
+    }
+
+    private func copyRow(
+        _ source: InboxSource, _ insertion: SQLiteStatement, in transaction: InboxTransaction
+    ) throws(InboxError) -> Int64 {
+        let row = source.rows
+        let leading = InboxSource.leading.count
+        for column in 0..<leading { try insertion.bind(Int32(column + 1), valueOf: Int32(column), in: row) }
+        let bytes = InboxCounts.bytes(
+            topic: row.text(4)?.utf8.count ?? 0, payload: row.withBlob(5) { $0.count })
+        try insertion.bind(Int32(leading + 1), bytes)
+        for column in source.furtherColumns.indices {
+            try insertion.bind(Int32(leading + column + 2), valueOf: Int32(leading + column), in: row)
+        }
+        var state = RowState(rawValue: row.integer(2)) ?? .dead
+        if self.installations[row.integer(1)] == nil {
+            // Handed to whoever gets this key next, it would reach the wrong receiver.
+            self.unknownInstallations.insert(row.integer(1))
+            state = .dead
+            try insertion.bind(3, state.rawValue)
+            try insertion.bind(4, InboxSalvage.unknownInstallation)
+        }
+        try insertion.run()
+        transaction.count(copied: row.integer(0), bytes: bytes, in: state)
+        self.takenOver += 1
+        return bytes
+    }
+}

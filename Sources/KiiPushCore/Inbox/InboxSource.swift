@@ -1,0 +1,142 @@
+import CSQLite
+
+/// A damaged inbox file, as far as it can be read. Changes nothing in it.
+final class InboxSource {
+    struct Installation {
+        var id: String
+        /// Through which number its acknowledgements are known to have arrived, if that can be read.
+        var proven: Int64?
+    }
+
+    /// What reading on came to.
+    enum Step {
+        /// A message that is whole: ``InboxSource/rows`` stands on it.
+        case row(sequence: Int64)
+        /// A row that no version of this library has written.
+        case nonsense
+        case end
+        /// Here the file cannot be read.
+        case damage
+    }
+
+    /// The first columns of ``rows``, in this order.
+    static let leading = ["sequence", "installation", "state", "reason", "topic", "payload"]
+
+    private let connection: SQLiteConnection
+    private let statements: InboxStatements
+    /// The messages that are not done; the further columns are those that the new file knows, too.
+    let rows: SQLiteStatement
+    let furtherColumns: [String]
+
+    /// - Throws: ``InboxError`` when nothing of the file can be read.
+    init(_ path: String, columnsOf fresh: SQLiteConnection) throws(InboxError) {
+        let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY)
+        // Looks at what is read more closely, so that nonsense is found to be nonsense.
+        try connection.execute("PRAGMA cell_size_check = ON", step: "looking at a damaged file")
+        let present = Set(try InboxSource.columns(connection))
+        let known = try InboxSource.columns(fresh)
+        guard Set(InboxSource.leading).isSubset(of: present) else {
+            throw InboxError(.corrupt, step: "looking for messages in a damaged file")
+        }
+        self.furtherColumns = known.filter {
+            present.contains($0) && !InboxSource.leading.contains($0) && $0 != "bytes"
+        }
+        self.connection = connection
+        self.statements = InboxStatements(connection)
+        self.rows = SQLiteStatement(
+            connection,
+            """
+            SELECT \((InboxSource.leading + self.furtherColumns).joined(separator: ", ")) FROM message NOT INDEXED
+            WHERE sequence >= ?1 AND sequence <= ?2 AND state <> \(RowState.done.rawValue) ORDER BY sequence
+            """, step: "reading a damaged file")
+    }
+
+    private static func columns(_ connection: SQLiteConnection) throws(InboxError) -> [String] {
+        let statement = SQLiteStatement(
+            connection, "SELECT name FROM pragma_table_info('message')", step: "reading the columns")
+        defer { statement.reset() }
+        var names: [String] = []
+        while try statement.next() { if let name = statement.text(0) { names.append(name) } }
+        return names
+    }
+
+    // MARK: - Messages
+
+    /// Begins to read the messages of a range of numbers; each use ends with a reset of ``rows``.
+    ///
+    /// From the first number itself: to go on behind a number, SQLite would read the page that holds it.
+    func start(from first: Int64, through last: Int64) throws(InboxError) {
+        try self.rows.bind(1, first)
+        try self.rows.bind(2, last)
+    }
+
+    /// - Throws: ``InboxError`` for what is no fault of the file's, such as a lack of memory.
+    func next() throws(InboxError) -> Step {
+        do throws(InboxError) {
+            guard try self.rows.next() else { return .end }
+        } catch {
+            switch error.kind {
+            case .corrupt, .io: return .damage
+            default: throw error
+            }
+        }
+        let isWhole =
+            self.rows.integer(0) > 0 && RowState(rawValue: self.rows.integer(2)) != nil && self.rows.isText(4)
+            && self.rows.isBlob(5)
+        return isWhole ? .row(sequence: self.rows.integer(0)) : .nonsense
+    }
+
+    // MARK: - What the file says of itself
+
+    /// What the file counts; `nil` when it cannot be read.
+    func ledger() -> InboxLedger? {
+        guard var ledger = try? self.statements.readLedger() else { return nil }
+        if ledger.received == 0 {
+            // A file of version 1, which counted this by its numbers alone.
+            ledger.received = ledger.lastSequence
+            ledger.pruned = ledger.lastSequence - ledger.counts.rows
+        }
+        return ledger
+    }
+
+    /// The numbers of the messages that are not done, from the indexes; `nil` when these cannot be read.
+    func unfinished() -> [Int64]? {
+        let open = "SELECT sequence FROM message INDEXED BY message_open WHERE state < \(RowState.done.rawValue)"
+        let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"
+        guard let open = self.integers(open), let dead = self.integers(dead) else { return nil }
+        return (open + dead).sorted()
+    }
+
+    /// The highest number that can be found; `nil` if none can.
+    func lastSequence() -> Int64? { self.integers("SELECT max(sequence) FROM message")?.first }
+
+    /// The installations by key, those that can be read.
+    func installations() -> [Int64: Installation] {
+        var found: [Int64: Installation] = [:]
+        // The index has the same keys and IDs on other pages.
+        for sql in [
+            "SELECT key, id, proven_sequence FROM installation NOT INDEXED",
+            "SELECT key, id, NULL FROM installation INDEXED BY sqlite_autoindex_installation_1",
+        ] {
+            let statement = SQLiteStatement(self.connection, sql, step: "reading the installations")
+            defer { statement.reset() }
+            while (try? statement.next()) == true {
+                guard let id = statement.text(1), found[statement.integer(0)] == nil else { continue }
+                found[statement.integer(0)] = Installation(id: id, proven: statement.optionalInteger(2))
+            }
+        }
+        return found
+    }
+
+    private func integers(_ sql: String) -> [Int64]? {
+        let statement = SQLiteStatement(self.connection, sql, step: "reading a damaged file")
+        defer { statement.reset() }
+        var values: [Int64] = []
+        do throws(InboxError) {
+            while try statement.next() { values.append(statement.integer(0)) }
+            return values
+        } catch {
+            return nil
+        }
+    }
+}

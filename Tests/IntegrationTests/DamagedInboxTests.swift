@@ -1,0 +1,217 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// An inbox file that goes bad under a running agent costs what cannot be read any more, and nothing else.
+@Suite(.timeLimit(.minutes(15))) struct DamagedInboxTests {
+    /// Holds its first call until it is told to go on.
+    private final class HeldHandler: RemoteNotificationHandler {
+        let (calls, continuation) = AsyncStream<Int>.makeStream()
+        private let gate = DispatchSemaphore(value: 0)
+        private let isFirst = Locked(true)
+
+        func release() { self.gate.signal() }
+
+        func didReceiveRemoteNotification(
+            _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+        ) {
+            let isFirst = self.isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if isFirst { self.gate.wait() }
+            completion(.newData)
+            self.continuation.yield(message.rawPayload["n"]?.int64.map(Int.init) ?? -1)
+        }
+
+        func next(_ count: Int) async -> [Int] {
+            var numbers: [Int] = []
+            for await number in self.calls {
+                numbers.append(number)
+                if numbers.count == count { break }
+            }
+            return numbers
+        }
+    }
+
+    // One row a page of the file, so that one page is one message.
+    private static func payload(_ number: Int) -> [UInt8] {
+        let padding = String(repeating: "x", count: 3000)
+        return Array("{\"n\":\(number),\"mark\":\"mark-\(100_000 + number)\",\"pad\":\"\(padding)\"}".utf8)
+    }
+
+    private static func publish(_ number: Int) -> MQTTPacket {
+        .publish(
+            MQTTPublish(
+                topic: "topic-1", payload: self.payload(number), qos: .atLeastOnce, packetID: UInt16(number)))
+    }
+
+    /// Overwrites the page that holds a message, from outside this process: its descriptors of the file hold SQLite's
+    /// locks.
+    private static func damage(_ path: String, message number: Int) async throws {
+        do {
+            let file = try SQLiteFile(path, for: .changing)
+            #expect(try file.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0)
+        }
+        let copy = path + ".copy"
+        #expect(try await ForeignProgram("cp", path, copy).run().status == 0)
+        let data = try Data(contentsOf: URL(filePath: copy))
+        let range = try #require(data.range(of: Data("mark-\(100_000 + number)".utf8)))
+        let page = range.lowerBound / 4096
+        let status = try await ForeignProgram(
+            "dd", "if=/dev/urandom", "of=\(path)", "bs=4096", "seek=\(page)", "count=1", "conv=notrunc", "status=none"
+        ).run().status
+        #expect(status == 0)
+        try FileManager.default.removeItem(atPath: copy)
+    }
+
+    @Test func aFileThatIsDamagedMeanwhileIsReplacedAndTheRestGoesOn() async throws {
+        let messages = 1500
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                var settings = PushRuntime.Configuration(stateDirectory: directory)
+                settings.bounds.messagesInMemory = 100
+                let runtime = try PushRuntime(configuration: settings)
+                let handler = HeldHandler()
+                let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler)
+                let events = agent.events
+                try await whileRunning(agent) {
+                    let connection = try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        for number in 1...messages { try connection.send(Self.publish(number)) }
+                        #expect(try connection.receiveAcknowledgements(messages).count == messages)
+                        return KeptConnection(connection)
+                    }
+                    try await Self.damage("\(directory)/inbox.sqlite", message: 700)
+                    handler.release()
+                    let event = await firstEvent(events) { if case .inboxMovedAside = $0 { true } else { false } }
+                    guard case .inboxMovedAside(let path, let reason, let takenOver, 1)? = event else {
+                        Issue.record("\(String(describing: event))")
+                        return
+                    }
+                    #expect(path.hasPrefix("\(directory)/inbox.sqlite.damaged-"))
+                    #expect(reason.contains("SQLite code 11"))
+                    #expect(takenOver > 700)
+                    try await broker.play { _ in
+                        try connection.connection.send(Self.publish(messages + 1))
+                        #expect(
+                            try connection.connection.receiveAcknowledgements(1) == [UInt16(messages + 1)])
+                    }
+                    // Each of the others once, the one that came afterwards among them.
+                    let handled = await handler.next(messages)
+                    #expect(handled.sorted() == (1...messages + 1).filter { $0 != 700 })
+                }
+                let ledger = try await runtime.ledger()
+                #expect(ledger.isBalanced)
+                #expect(ledger.received == Int64(messages + 1))
+                #expect(ledger.done == Int64(messages))
+                #expect(ledger.expired == 1)
+                await runtime.shutdown()
+            }
+        }
+    }
+
+    @Test func whatAnEarlierProcessLeftIsTakenOverAtTheStart() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, runtime, configuration in
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: RecordingHandler { _ in .failed })
+                let events = agent.events
+                try await whileRunning(agent) {
+                    try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        for number in 1...20 { try connection.send(Self.publish(number)) }
+                        _ = try connection.receiveAcknowledgements(20)
+                    }
+                    var retries = 0
+                    for await event in events {
+                        if case .message(let message) = event, case .retry = message.kind { retries += 1 }
+                        if retries == 20 { break }
+                    }
+                }
+                await runtime.shutdown()
+                let path = "\(directory)/inbox.sqlite"
+                let ledgerPage = try SQLiteFile(path, for: .reading).integer(
+                    "SELECT rootpage FROM sqlite_schema WHERE name = 'ledger'")
+                let file = try FileHandle(forWritingTo: URL(filePath: path))
+                try file.seek(toOffset: UInt64(ledgerPage - 1) * 4096)
+                try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+                try file.close()
+
+                let second = try PushRuntime(configuration: .init(stateDirectory: directory))
+                let handler = RecordingHandler()
+                let next = PushAgent(
+                    runtime: second, configuration: configuration, handler: handler, reconnect: .quick)
+                let later = next.events
+                try await whileRunning(next) {
+                    let event = await firstEvent(later) { if case .inboxMovedAside = $0 { true } else { false } }
+                    guard case .inboxMovedAside(_, _, 20, 0)? = event else {
+                        Issue.record("\(String(describing: event))")
+                        return
+                    }
+                    let calls = await handler.next(20)
+                    #expect(
+                        Set(calls.compactMap { $0.message.rawPayload["n"]?.int64 }) == Set(Int64(1)...20))
+                    #expect(calls.allSatisfy { $0.context.attempt >= 2 })
+                }
+                await second.shutdown()
+            }
+        }
+    }
+
+    @Test func rowsThatCannotBeReadBackHoldUpNothingElse() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
+            let handler = RecordingHandler()
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            let before = agent.events
+            try await whileRunning(agent) {
+                _ = try await broker.play { try $0.accept().open(sessionPresent: true) }
+                _ = await firstEvent(before) { if case .connected = $0 { true } else { false } }
+            }
+            // Only what reads rows back, or changes them, knows this column.
+            try SQLiteFile(path, for: .changing).execute("ALTER TABLE message RENAME COLUMN crashes TO hidden")
+            let events = agent.events
+            try await whileRunning(agent) {
+                let event = await firstEvent(events) { if case .readingFailed = $0 { true } else { false } }
+                guard case .readingFailed(let reason)? = event else { return }
+                #expect(reason.contains("reading messages failed"))
+                let connection = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    try connection.send(.message(1, packetID: 1))
+                    #expect(try connection.receiveAcknowledgements(1) == [1])
+                    return KeptConnection(connection)
+                }
+                try SQLiteFile(path, for: .changing).execute("ALTER TABLE message RENAME COLUMN hidden TO crashes")
+                _ = await firstEvent(events) { if case .readingRecovered = $0 { true } else { false } }
+                #expect(await handler.next(1).first?.message.rawPayload["n"]?.int64 == 1)
+                withExtendedLifetime(connection) {}
+            }
+        }
+    }
+
+    @Test func anInboxOfANewerVersionIsRefusedAndLeftAlone() async throws {
+        try await withFakeBroker { _, runtime, configuration in
+            let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
+            do {
+                _ = try Inbox(path: path)
+                try SQLiteFile(path, for: .changing).execute("PRAGMA user_version = 99")
+            }
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
+            let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
+            guard case .inboxOfNewerVersion(path, 99) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(
+                error?.description == "\(path) was written by a newer version (format 99); use that version, "
+                    + "or another state directory")
+            #expect(try SQLiteFile(path, for: .reading).integer("PRAGMA user_version") == 99)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// What need not be kept is removed also from the inbox of an agent to which nothing happens.
+@Suite(.timeLimit(.minutes(15))) struct PruningTests {
+    private static func waitUntilPruned(_ runtime: PushRuntime) async throws {
+        var access = Inbox.Configuration()
+        access.isReadOnly = true
+        let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
+        // Nothing tells of it; the test's time limit ends the wait.
+        while try Inbox(path: path, configuration: access).counts[.done].rows > 0 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    @Test func handledMessagesOfAnIdleAgentGoWhenTheirTimeIsOver() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                var settings = PushRuntime.Configuration(stateDirectory: directory)
+                settings.bounds.handledKeptFor = .milliseconds(200)
+                settings.sweepInterval = .milliseconds(50)
+                let runtime = try PushRuntime(configuration: settings)
+                let handler = RecordingHandler()
+                try await whileRunning(PushAgent(runtime: runtime, configuration: configuration, handler: handler)) {
+                    let connection = try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        for number in 1...5 { try connection.send(.message(number, packetID: UInt16(number))) }
+                        _ = try connection.receiveAcknowledgements(5)
+                        return KeptConnection(connection)
+                    }
+                    _ = await handler.next(5)
+                    while try await runtime.ledger().done < 5 { try await Task.sleep(for: .milliseconds(20)) }
+                    try await Self.waitUntilPruned(runtime)
+                    #expect(try await runtime.ledger() == MessageLedger(received: 5, done: 5))
+                    withExtendedLifetime(connection) {}
+                }
+                await runtime.shutdown()
+            }
+        }
+    }
+
+    @Test func aBacklogOfOldOnesGoesAtOnceInManySteps() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            do {
+                let inbox = try Inbox(path: "\(runtime.configuration.stateDirectory)/inbox.sqlite")
+                try inbox.transaction { transaction throws(InboxError) in
+                    let key = try transaction.installation(id: "former")
+                    for number in 1...3000 {
+                        let row = NewRow(
+                            installation: key, topic: "t", payload: [UInt8(truncatingIfNeeded: number)],
+                            receivedAt: Timestamp(millisecondsSinceEpoch: 1))
+                        let sequence = try transaction.insert(row)
+                        try transaction.update(
+                            RowChange(sequence: sequence, state: .done), at: Timestamp(millisecondsSinceEpoch: 1))
+                    }
+                }
+            }
+            // A step removes 200, and the next look for old ones would come a minute later.
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
+            try await whileRunning(agent) {
+                let connection = try await broker.play { broker in
+                    let connection = KeptConnection(try broker.accept())
+                    try connection.connection.open(sessionPresent: true)
+                    return connection
+                }
+                let clock = ContinuousClock()
+                let start = clock.now
+                try await Self.waitUntilPruned(runtime)
+                #expect(clock.now - start < .seconds(55))
+                withExtendedLifetime(connection) {}
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// A damaged file is replaced by one with everything in it that can still be read.
+@Suite struct InboxSalvageTests {
+    private static let now = Timestamp.at(5_000_000)
+
+    /// 300 rows of all states, with payloads of 500 bytes that name them.
+    private func fill(_ fixture: InboxFixture) throws -> (unfinished: [StoredRow], ledger: MessageLedger) {
+        let inbox = try fixture.open()
+        let key = try inbox.transaction { transaction throws(InboxError) in
+            try transaction.installation(id: "installation-1")
+        }
+        try inbox.insert(
+            (1...300).map { number in
+                var row = NewRow.sample(installation: key, packetID: UInt16(number))
+                row.payload = Self.payload(number)
+                return row
+            })
+        try inbox.transaction { transaction throws(InboxError) in
+            for number in Int64(1)...300 {
+                let state = RowState(rawValue: number % 6) ?? .done
+                try transaction.update(
+                    RowChange(
+                        sequence: number, state: state, attempts: Int(number % 4), crashes: Int(number % 2),
+                        nextAttempt: state == .retry ? .at(number) : nil, reason: state == .dead ? "timedOut" : nil),
+                    at: .at(3000))
+            }
+            try transaction.markProven(installation: key, through: 200)
+        }
+        let unfinished = try RowState.allCases.filter { $0 != .done }.flatMap { try inbox.rows($0, limit: 1000) }
+        return (unfinished.sorted { $0.sequence < $1.sequence }, inbox.messageLedger)
+    }
+
+    private static func payload(_ number: Int) -> [UInt8] {
+        Array("row-\(number + 100_000)".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 490)
+    }
+
+    private func replace(_ fixture: InboxFixture, _ remembered: Inbox.Remembered? = nil) throws -> Inbox.Replacement {
+        try Inbox.replaceDamaged(fixture.path, configuration: .init(), remembered: remembered, now: Self.now)
+    }
+
+    private func unfinished(_ inbox: Inbox) throws -> [StoredRow] {
+        try RowState.allCases.filter { $0 != .done }.flatMap { try inbox.rows($0, limit: 1000) }
+            .sorted { $0.sequence < $1.sequence }
+    }
+
+    @Test func takesOverWhatCanBeReadUnderItsOwnNumbers() throws {
+        let fixture = try InboxFixture()
+        let (before, ledger) = try self.fill(fixture)
+        try fixture.damage(pageWith: "row-100150")
+        #expect(throws: InboxError.self) { _ = try self.unfinished(fixture.open()) }
+        let damaged = try Data(contentsOf: URL(filePath: fixture.path))
+        let replacement = try self.replace(fixture)
+        let lost = try #require(replacement.lost)
+        #expect((1...10).contains(lost))
+        #expect(replacement.takenOver == before.count - lost)
+        let after = try self.unfinished(replacement.inbox)
+        let byNumber = Dictionary(uniqueKeysWithValues: before.map { ($0.sequence, $0) })
+        #expect(after.count == replacement.takenOver)
+        for row in after { #expect(row == byNumber[row.sequence]) }
+        #expect(try replacement.inbox.row(150) == nil)
+        #expect(try replacement.inbox.rows(.done, limit: 1) == [])
+        // What was counted goes on being counted; what could not be read is one more that was not handled.
+        let now = replacement.inbox.messageLedger
+        #expect(now.isBalanced)
+        #expect(now.received == ledger.received)
+        #expect(now.done == ledger.done)
+        #expect(now.expired == Int64(lost))
+        #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
+        #expect(try replacement.inbox.insert([.sample()]) == [301])
+        #expect(try replacement.inbox.installation(id: "installation-1") == 1)
+        #expect(try replacement.inbox.unproven(installation: 1).first?.sequence ?? 0 > 200)
+        #expect(replacement.keptPath == fixture.path + ".damaged-5000000000")
+        #expect(try Data(contentsOf: URL(filePath: replacement.keptPath)) == damaged)
+        #expect(try fixture.mode(of: fixture.path) == 0o600)
+        let names = try fixture.names()
+        #expect(!names.contains { $0.contains(".partial") || $0.contains(".new") }, "\(names)")
+    }
+
+    @Test func whatIsStillInTheLogIsTakenOverToo() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        // A copy of the file and its log, as a process that was killed leaves them.
+        let inbox = try fixture.open()
+        try inbox.insert([.sample(7), .sample(8)])
+        let killed = try InboxFixture()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: killed.path + suffix)
+        }
+        withExtendedLifetime(inbox) {}
+        try killed.damage(pageWith: "row-100290")
+        let replacement = try self.replace(killed)
+        #expect(replacement.takenOver == before.count + 2 - (replacement.lost ?? 1000))
+        #expect(try replacement.inbox.row(302)?.message.payload == NewRow.sample(8).payload)
+        #expect(try killed.names().contains("inbox.db.damaged-5000000000-wal"))
+    }
+
+    @Test func withoutTheLedgerNumbersGoOnFarAboveTheOldOnes() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        try fixture.damage(page: fixture.rootPage(of: "ledger"))
+        #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
+        let replacement = try self.replace(fixture)
+        #expect(replacement.takenOver == before.count)
+        #expect(replacement.lost == 0)
+        #expect(try self.unfinished(replacement.inbox) == before)
+        #expect(replacement.inbox.messageLedger.isBalanced)
+        let next = try #require(try replacement.inbox.insert([.sample()]).first)
+        #expect(next == 5_000_000_000_001)
+    }
+
+    @Test func withoutIndexesTheNumbersAreSearched() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        for index in ["message_open", "message_dead", "message_retry"] {
+            try fixture.damage(page: fixture.rootPage(of: index))
+        }
+        for row in ["row-100002", "row-100150", "row-100170", "row-100299"] { try fixture.damage(pageWith: row) }
+        let replacement = try self.replace(fixture)
+        let lost = try #require(replacement.lost)
+        #expect((4...40).contains(lost))
+        #expect(replacement.takenOver == before.count - lost)
+        let taken = try self.unfinished(replacement.inbox)
+        #expect(Set(taken.map(\.sequence)).isSubset(of: before.map(\.sequence)))
+        // From before, between and behind the damage.
+        #expect(taken.contains { $0.sequence < 140 } && taken.contains { (160...164).contains($0.sequence) })
+        #expect(taken.contains { (180...289).contains($0.sequence) })
+    }
+
+    @Test func installationsAreReadFromTheirIndex() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        try fixture.damage(page: fixture.rootPage(of: "installation"))
+        let replacement = try self.replace(fixture)
+        #expect(replacement.takenOver == before.count)
+        #expect(try replacement.inbox.installation(id: "installation-1") == 1)
+        // What has arrived is not known: a redelivery is taken for new, not for one of these.
+        #expect(try replacement.inbox.unproven(installation: 1) == [])
+    }
+
+    @Test func messagesOfAnUnknownInstallationReachNobodyElse() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        for name in ["installation", "sqlite_autoindex_installation_1"] {
+            try fixture.damage(page: fixture.rootPage(of: name))
+        }
+        let replacement = try self.replace(fixture)
+        #expect(replacement.takenOver == before.count)
+        let rows = try self.unfinished(replacement.inbox)
+        #expect(rows.allSatisfy { $0.state == .dead && $0.message.reason?.hasPrefix("damaged inbox") == true })
+        let key = try replacement.inbox.transaction { transaction throws(InboxError) in
+            try transaction.installation(id: "installation-2")
+        }
+        #expect(key != 1)
+    }
+
+    @Test func whatTheProcessRemembersIsUsed() throws {
+        let fixture = try InboxFixture()
+        let (before, ledger) = try self.fill(fixture)
+        let remembered = try fixture.open().remembered(installations: [1: "installation-1"])
+        for name in ["installation", "sqlite_autoindex_installation_1", "ledger"] {
+            try fixture.damage(page: fixture.rootPage(of: name))
+        }
+        let replacement = try self.replace(fixture, remembered)
+        #expect(try self.unfinished(replacement.inbox) == before)
+        #expect(replacement.inbox.messageLedger == ledger)
+        #expect(try replacement.inbox.insert([.sample(installation: 1)]) == [301])
+    }
+
+    @Test(arguments: [
+        [UInt8]("this is no database, but long enough to be looked at as one of its kind\n".utf8),
+        [UInt8]("SQLite format 3\0".utf8) + [UInt8](repeating: 0xFF, count: 5000),
+    ])
+    func aFileThatIsNoDatabaseHasNothingToGive(bytes: [UInt8]) throws {
+        let fixture = try InboxFixture()
+        try Data(bytes).write(to: URL(filePath: fixture.path))
+        let replacement = try self.replace(fixture)
+        #expect(replacement.takenOver == 0)
+        #expect(replacement.lost == nil)
+        #expect(try Data(contentsOf: URL(filePath: replacement.keptPath)) == Data(bytes))
+        #expect(try #require(try replacement.inbox.insert([.sample()]).first) > 5_000_000_000_000)
+    }
+
+    @Test func aDamagedFileOfVersion1IsTakenOver() throws {
+        let fixture = try InboxFixture()
+        let (before, ledger) = try self.fill(fixture)
+        do {
+            let file = try SQLiteFile(fixture.path, for: .changing)
+            for column in ["stored_after", "acknowledged_after", "started_after", "answer"] {
+                try file.execute("ALTER TABLE message DROP COLUMN \(column)")
+            }
+            for column in ["received", "duplicates", "pruned", "expired"] {
+                try file.execute("ALTER TABLE ledger DROP COLUMN \(column)")
+            }
+            try file.execute("PRAGMA user_version = 1")
+            _ = try file.integers("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        try fixture.damage(pageWith: "row-100150")
+        let replacement = try self.replace(fixture)
+        #expect(replacement.takenOver == before.count - (replacement.lost ?? 0))
+        #expect(replacement.inbox.messageLedger.received == ledger.received)
+        #expect(replacement.inbox.messageLedger.isBalanced)
+    }
+
+    @Test func aReplacementThatWasInterruptedIsFinishedByTheNextToOpen() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        // As if the process had ended when the damaged file, and not yet its log, had been moved aside.
+        try FileManager.default.moveItem(atPath: fixture.path, toPath: fixture.path + ".new")
+        try Data("the log of another file".utf8).write(to: URL(filePath: fixture.path + "-wal"))
+        #expect(try self.unfinished(fixture.open()) == before)
+        let names = try fixture.names()
+        #expect(!names.contains("inbox.db.new"))
+        #expect(names.contains { $0.hasPrefix("inbox.db.damaged-") && $0.hasSuffix("-wal") })
+    }
+
+    @Test func whatAnInterruptedReplacementLeftBesideTheFileIsNotUsed() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        for name in [".new", ".partial"] {
+            try Data("half a file".utf8).write(to: URL(filePath: fixture.path + name))
+        }
+        #expect(try self.unfinished(fixture.open()) == before)
+        #expect(try !fixture.names().contains("inbox.db.new"))
+        try fixture.damage(pageWith: "row-100150")
+        #expect(try self.replace(fixture).takenOver > 200)
+        #expect(try !fixture.names().contains("inbox.db.partial"))
+    }
+}
+
+extension InboxFixture {
+    private static let pageSize = 4096
+
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: self.directory).sorted() }
+
+    /// The number, from 1, of the first page of a table or index.
+    func rootPage(of name: String) throws -> Int {
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'"
+        return Int(try SQLiteFile(self.path, for: .reading).integer(sql))
+    }
+
+    /// Fills the page on which `text` stands with nonsense. Nobody may have the file open.
+    func damage(pageWith text: String) throws {
+        let data = try Data(contentsOf: URL(filePath: self.path))
+        let range = try #require(data.range(of: Data(text.utf8)))
+        try self.damage(page: range.lowerBound / Self.pageSize + 1)
+    }
+
+    func damage(page: Int) throws {
+        var data = try Data(contentsOf: URL(filePath: self.path))
+        let start = (page - 1) * Self.pageSize
+        data.replaceSubrange(start..<start + Self.pageSize, with: Data(repeating: 0xA5, count: Self.pageSize))
+        let handle = try FileHandle(forWritingTo: URL(filePath: self.path))
+        try handle.write(contentsOf: data)
+        try handle.close()
+    }
+}
