@@ -7,8 +7,10 @@
 #define CURL_DISABLE_DEPRECATION 1
 #include <curl/curl.h>
 // Swift's Glibc module leaves these out.
+#include <linux/time_types.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 
 // curl_easy_setopt(), curl_easy_getinfo() and curl_multi_setopt() are variadic, which Swift cannot call.
 // One wrapper per C argument type.
@@ -83,6 +85,27 @@ static inline CURLcode ccurl_easy_set_quick_exit(CURL *handle) {
     (void)handle;
     return CURLE_UNKNOWN_OPTION;
 #endif
+}
+
+// timerfd_create(2) and timerfd_settime(2) by their numbers: their headers bring <time.h> and <fcntl.h> along, whose
+// structs Swift would then take for this module's. The flags of the first are open(2)'s, as eventfd(2)'s are.
+extern long syscall(long number, ...);
+
+// A descriptor that becomes readable when the calendar is set, or -1.
+static inline int ccurl_clock_alarm(void) {
+#ifdef SYS_timerfd_settime64
+    const long settime = SYS_timerfd_settime64;
+#else
+    const long settime = SYS_timerfd_settime;
+#endif
+    const long realtime = 0, absolute = 1, cancel_on_set = 2;
+    // The time itself is of no interest, and far away.
+    const struct __kernel_itimerspec time = {{0, 0}, {0x7fffffff, 0}};
+    const int descriptor = (int)syscall(SYS_timerfd_create, realtime, (long)(EFD_NONBLOCK | EFD_CLOEXEC));
+    if (descriptor < 0) return -1;
+    if (syscall(settime, (long)descriptor, absolute | cancel_on_set, &time, NULL) == 0) return descriptor;
+    syscall(SYS_close, (long)descriptor);
+    return -1;
 }
 
 // Casts in the macros keep Swift from seeing these.

@@ -88,6 +88,38 @@ import Testing
         }
     }
 
+    /// The broker's machine is gone without a word. What shows it is an acknowledgement that it does not take, long
+    /// before the keepalive has been missed.
+    @Test func aLinkThatIsHalfOpenIsFoundByWhatIsSentOnIt() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            var configuration = configuration
+            // The send timeout follows from it: 5 s, as long as from one PINGREQ to the next.
+            configuration.keepAlive = .seconds(5)
+            configuration.pingTimeout = nil
+            var settings = ReconnectPolicy.Configuration()
+            settings.stableAfter = .zero
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: settings)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let connections = try await broker.play { broker in
+                    let first = try broker.accept()
+                    try first.open(sessionPresent: true)
+                    first.goDark()
+                    try first.send(.message(1, packetID: 1))
+                    let second = try broker.accept()
+                    try second.open(sessionPresent: true)
+                    return [KeptConnection(first), KeptConnection(second)]
+                }
+                let loss = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
+                guard case .disconnected(let reason, let delay) = loss else { throw TestFailure("no loss was told") }
+                #expect(reason.contains("the peer cannot be reached any more: Connection timed out"))
+                #expect(delay <= .milliseconds(300))
+                withExtendedLifetime(connections) {}
+            }
+        }
+    }
+
     @Test func aProofOfArrivalIsStoredThoughNothingElseHappens() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             var configuration = configuration

@@ -80,6 +80,19 @@ package final class FakeConnection {
         close(replacement)
     }
 
+    /// Takes nothing that comes from now on, and acknowledges nothing, as a machine that is gone: the socket's filter
+    /// lets no packet pass. What is sent still arrives.
+    package func goDark() {
+        // One instruction, "return 0": BPF_RET | BPF_K, classic BPF (linux/filter.h).
+        var instruction: UInt64 = 0x06
+        withUnsafeMutablePointer(to: &instruction) { pointer in
+            var program = (length: UInt64(1), filter: UInt64(UInt(bitPattern: pointer)))
+            let size = socklen_t(MemoryLayout.size(ofValue: program))
+            let code = setsockopt(self.descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, size)
+            precondition(code == 0, "no filter can be attached: \(String(cString: strerror(errno)))")
+        }
+    }
+
     /// CONNECT to SUBACK.
     @discardableResult
     package func open(sessionPresent: Bool = false, granted: QoS = .atLeastOnce) throws -> MQTTConnect {

@@ -157,6 +157,7 @@ final class AgentSession: Sendable {
             }
             guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
             if case .session(.subscriptionRefused) = end.cause { throw PushAgentError.subscriptionRefused }
+            let mark = self.agent.runtime.waits.mark
             let decision = policy.connectionEnded(
                 end.loss, connectedFor: end.connectedFor, hadSession: end.hadSession)
             if let takeover = decision.takeover { hub.emit(.takenOver(takeover)) }
@@ -165,7 +166,7 @@ final class AgentSession: Sendable {
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
             var reason = end.reason(decision.pattern)
             hub.emit(.disconnected(reason: reason, retryIn: decision.delay))
-            try await Task.sleep(for: decision.delay)
+            try await self.pause(decision, policy, since: mark)
             var isAnswered = true
             if refreshes, .now() >= cloudIsAskedFrom {
                 switch try await self.askForEndpoint() {
@@ -185,8 +186,16 @@ final class AgentSession: Sendable {
             // What was refused a moment ago would be refused again.
             let pause = decision.delay == .zero ? policy.nothingNew() : .zero
             if !isAnswered || pause > .zero { hub.emit(.disconnected(reason: reason, retryIn: pause)) }
-            try await Task.sleep(for: pause)
+            try await self.agent.runtime.waits.pass(pause, since: self.agent.runtime.waits.mark)
         }
+    }
+
+    private func pause(
+        _ decision: ReconnectPolicy.Decision, _ policy: ReconnectPolicy, since mark: InterruptibleWaits.Mark
+    ) async throws {
+        try await self.agent.runtime.waits.pass(
+            decision.delay, since: mark,
+            afterSleep: { decision.isShortenedBySleep ? policy.delayAfterSleep(left: $0) : $0 })
     }
 
     private var isExpired: Bool { self.agent.enrolment.endpointTimeLeft.map { $0 <= .zero } ?? false }
@@ -201,8 +210,10 @@ final class AgentSession: Sendable {
         var policy = ReconnectPolicy(configuration: self.agent.reconnect)
         var pause = Duration.zero
         while true {
+            // Before the calendar is looked at, so that no setting of it in between is missed.
+            let mark = self.agent.runtime.waits.mark
             let left = self.agent.enrolment.endpointTimeLeft
-            let outcome = await self.outcome(expiringIn: left.map { max($0, pause) })
+            let outcome = await self.outcome(expiringIn: left.map { max($0, pause) }, since: mark)
             guard case .expired = outcome else { return (outcome, nil) }
             guard self.isExpired else { continue }
             var retryAfter: Duration?
@@ -232,7 +243,7 @@ final class AgentSession: Sendable {
         return endpoint
     }
 
-    /// Begins a connection; see ``outcome(untilConnected:expiringIn:)``.
+    /// Begins a connection; see ``outcome(untilConnected:expiringIn:since:)``.
     ///
     /// - Throws: ``PushAgentError/noUsablePort(usesTLS:)``.
     private func begin(_ endpoint: MQTTEndpoint) throws(PushAgentError) {
@@ -252,7 +263,16 @@ final class AgentSession: Sendable {
     }
 
     /// Waits for the end of the connection, for the task's cancellation, or for what else is asked for.
-    private func outcome(untilConnected: Bool = false, expiringIn timeLeft: Duration? = nil) async -> Outcome {
+    ///
+    /// - Parameters:
+    ///   - untilConnected: whether the subscription is waited for as well.
+    ///   - timeLeft: how long the endpoint is good for. When the clocks jump, the time is up early.
+    ///   - mark: when that was found out.
+    private func outcome(
+        untilConnected: Bool = false,
+        expiringIn timeLeft: Duration? = nil,
+        since mark: InterruptibleWaits.Mark = .init()
+    ) async -> Outcome {
         let outcome = OneShot<Outcome>()
         let early = self.connection.withLock { connection -> Outcome? in
             if let end = connection.end { return .end(end) }
@@ -264,7 +284,7 @@ final class AgentSession: Sendable {
         if let early { return early }
         // A loop that has ended calls nobody back.
         if !self.loop.submit({}) { outcome.resume(.stopped) }
-        async let _: Void = self.expire(outcome, in: timeLeft)
+        async let _: Void = self.expire(outcome, in: timeLeft, since: mark)
         return await withTaskCancellationHandler {
             await outcome.value()
         } onCancel: {
@@ -272,9 +292,12 @@ final class AgentSession: Sendable {
         }
     }
 
-    private func expire(_ outcome: OneShot<Outcome>, in timeLeft: Duration?) async {
-        // The end may be too far away for the clock, and the calendar may be set meanwhile.
-        guard let timeLeft, (try? await Task.sleep(for: min(timeLeft, .seconds(86_400)))) != nil else { return }
+    private func expire(
+        _ outcome: OneShot<Outcome>, in timeLeft: Duration?, since mark: InterruptibleWaits.Mark
+    ) async {
+        guard let timeLeft else { return }
+        await self.agent.runtime.waits.wait(timeLeft, since: mark)
+        guard !Task.isCancelled else { return }
         outcome.resume(.expired)
     }
 

@@ -13,6 +13,8 @@ extension BrokerLink {
         var connectedFor: Duration?
         /// Whether the broker had kept the session of the connection before, or cannot say.
         var hadSession: Bool
+        /// Whether the machine had slept and the broker said nothing since: however it ended, the sleep was the cause.
+        var wasProbing: Bool
     }
 }
 
@@ -28,18 +30,13 @@ extension BrokerLink.End {
     }
 
     var loss: ReconnectPolicy.Loss {
-        switch self.cause {
+        if self.wasProbing { return .noticedHere }
+        return switch self.cause {
         case .session(.connectionRefused(let code)) where code.refusesCredentials: .credentialsRefused
         case .session(.keepAliveMissed): .noticedHere
         case .session: .attemptFailed
-        case .transport(let error):
-            if self.connectedFor == nil {
-                .attemptFailed
-            } else if error.code == .connectionLost {
-                .closedByPeer
-            } else {
-                .noticedHere
-            }
+        case .transport where self.connectedFor == nil: .attemptFailed
+        case .transport(let error): error.code == .connectionLost ? .closedByPeer : .noticedHere
         }
     }
 

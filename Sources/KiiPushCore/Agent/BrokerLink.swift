@@ -25,6 +25,9 @@ final class BrokerLink: ByteStreamDelegate {
         }
     }
 
+    /// How long the answer to a PINGREQ may take after a sleep of the machine.
+    private static let probeLimit: Duration = .seconds(5)
+
     let installation: Int64
     private let loop: EventLoop
     private let pipeline: ReceivePipeline
@@ -39,6 +42,8 @@ final class BrokerLink: ByteStreamDelegate {
     private var sessionEnd: MQTTSession.Event?
     private var connectedAt: MonotonicInstant?
     private var hadSession = false
+    /// The machine has slept, and the broker has said nothing since.
+    private var isProbing = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
     private var absorbedInTurn: Set<Int64> = []
     private var storedThrough: UInt64?
@@ -82,7 +87,8 @@ extension BrokerLink {
         self.connectedAt = nil
         self.session.configuration.username = target.endpoint.username
         self.session.configuration.password = target.endpoint.password
-        self.stream = self.loop.openStream(target.stream, delegate: self)
+        self.stream = self.loop.openStream(
+            target.stream, sendTimeout: self.session.configuration.sendTimeout, delegate: self)
         self.pipeline.add(self)
     }
 
@@ -173,6 +179,7 @@ extension BrokerLink {
     }
 
     func stream(_ stream: ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
+        self.isProbing = false
         self.session.received(bytes, now: self.loop.now, into: &self.output)
         self.perform()
     }
@@ -263,7 +270,8 @@ extension BrokerLink {
     private func finish(_ cause: End.Cause) {
         let ended = self.ended
         let connectedFor = self.connectedAt.map { self.loop.now - $0 }
-        let end = End(cause: cause, connectedFor: connectedFor, hadSession: self.hadSession)
+        let end = End(
+            cause: cause, connectedFor: connectedFor, hadSession: self.hadSession, wasProbing: self.isProbing)
         self.clear()
         ended?(end)
     }
@@ -277,6 +285,7 @@ extension BrokerLink {
         self.stream = nil
         self.ended = nil
         self.connectedAt = nil
+        self.isProbing = false
         if let timer { self.loop.cancel(timer.id) }
         self.timer = nil
     }
@@ -292,6 +301,14 @@ extension BrokerLink {
             self.pipeline.timerFired(self)
         }
         self.timer = (id, deadline)
+    }
+
+    /// The machine has slept: the connection may be gone, and the broker with its patience.
+    func wokeUp() {
+        guard self.connectedAt != nil else { return }
+        self.isProbing = true
+        self.session.probe(within: BrokerLink.probeLimit, now: self.loop.now, into: &self.output)
+        self.perform()
     }
 
     /// The time that was waited for has come, and the bytes of this turn have been read.

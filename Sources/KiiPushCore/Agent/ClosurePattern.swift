@@ -32,6 +32,14 @@ package struct ClosurePattern: Sendable {
         case timeLimit(Duration)
         /// Another receiver uses the installation.
         case takenOver
+
+        /// Whether the broker closes because of this very client, so that coming back sooner only makes it worse.
+        package var isAgainstUs: Bool {
+            switch self {
+            case .unclear, .timeLimit: false
+            case .kicked, .takenOver: true
+            }
+        }
     }
 
     private struct Closure {

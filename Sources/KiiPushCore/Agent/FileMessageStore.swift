@@ -3,6 +3,7 @@ final class FileMessageStore: MessageStore {
     private let file: RecoverableInbox
     private let longestDelay: Duration
     private var provenThrough: [Int64: Int64] = [:]
+    private var calendarShift = Duration.zero
 
     /// - Parameter longestDelay: no retry is put off for longer.
     init(_ file: RecoverableInbox, longestDelay: Duration) {
@@ -11,7 +12,7 @@ final class FileMessageStore: MessageStore {
     }
 
     var isDurable: Bool { true }
-    var hasUnwrittenProof: Bool { !self.provenThrough.isEmpty }
+    var hasMoreToWrite: Bool { !self.provenThrough.isEmpty || self.calendarShift != .zero }
     var pendingBytes: Int64 { self.file.counts.pendingBytes }
     var ledger: MessageLedger { self.file.messageLedger }
 
@@ -25,6 +26,8 @@ final class FileMessageStore: MessageStore {
         self.provenThrough[installation] = max(sequence, self.provenThrough[installation] ?? 0)
     }
 
+    func calendarMoved(by shift: Duration) { self.calendarShift += shift }
+
     func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome {
         var isAgain = false
         let outcome = try self.file.use { inbox throws(InboxError) in
@@ -34,12 +37,15 @@ final class FileMessageStore: MessageStore {
             return try self.write(work, into: inbox)
         }
         self.provenThrough.removeAll(keepingCapacity: true)
+        self.calendarShift = .zero
         return outcome
     }
 
     private func write(_ work: TurnWork, into inbox: Inbox) throws(InboxError) -> TurnOutcome {
         let now = Timestamp.now()
         return try inbox.transaction { transaction throws(InboxError) in
+            // First: what this turn writes goes by the new calendar already.
+            if self.calendarShift != .zero { try transaction.moveRetries(by: self.calendarShift) }
             var outcome = TurnOutcome()
             for order in work.orders {
                 switch order {

@@ -40,7 +40,7 @@ final class MemoryMessageStore: MessageStore {
     private static let finalKept = 65_535
 
     var isDurable: Bool { false }
-    var hasUnwrittenProof: Bool { false }
+    var hasMoreToWrite: Bool { false }
     private(set) var pendingBytes: Int64 = 0
 
     var ledger: MessageLedger {
@@ -69,6 +69,9 @@ final class MemoryMessageStore: MessageStore {
             return UnprovenRow(sequence: sequence, packetID: packetID, connection: entry.connection)
         }.sorted { $0.sequence < $1.sequence }
     }
+
+    // Delays count on the monotonic clock here.
+    func calendarMoved(by shift: Duration) {}
 
     func proven(installation: Int64, through sequence: Int64) {
         let kept = self.finalInOrder.filter { final in

@@ -51,8 +51,8 @@ protocol MessageStore: AnyObject {
     /// Whether a commit makes a message safe, so that it may be acknowledged at once. Otherwise its acknowledgement
     /// waits for its outcome.
     var isDurable: Bool { get }
-    /// Whether something that ``proven(installation:through:)`` noted is worth a commit of its own.
-    var hasUnwrittenProof: Bool { get }
+    /// Whether what ``proven(installation:through:)`` or ``calendarMoved(by:)`` noted is worth a commit of its own.
+    var hasMoreToWrite: Bool { get }
     /// Bytes that wait for a handler.
     var pendingBytes: Int64 { get }
     /// What has become of every message, as of the last commit.
@@ -64,6 +64,8 @@ protocol MessageStore: AnyObject {
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow]
     /// Notes that the acknowledgements up to `sequence` have arrived; written with the next commit.
     func proven(installation: Int64, through sequence: Int64)
+    /// Notes that the calendar was set, so that a retry keeps its delay; written with the next commit.
+    func calendarMoved(by shift: Duration)
     /// Writes a turn's work, whole or not at all.
     func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome
 }

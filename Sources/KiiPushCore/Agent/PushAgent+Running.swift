@@ -133,10 +133,13 @@ extension PushAgent {
                 return endpoint
             } catch {
                 guard let failure = TemporaryFailure(error) else { throw error }
+                let mark = self.runtime.waits.mark
                 let decision = policy.connectionEnded(
                     .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter)
                 self.hub.emit(.disconnected(reason: failure.reason, retryIn: decision.delay))
-                try await Task.sleep(for: decision.delay)
+                try await self.runtime.waits.pass(
+                    decision.delay, since: mark,
+                    afterSleep: { [policy] in decision.isShortenedBySleep ? policy.delayAfterSleep(left: $0) : $0 })
             }
         }
     }

@@ -21,7 +21,8 @@ extension PushAgent {
         while let index = pending.indices.min(by: { pending[$0].due < pending[$1].due }) {
             let target = pending[index].target
             do {
-                try await Task.sleep(for: max(.zero, pending[index].due - .now()))
+                try await self.runtime.waits.pass(
+                    pending[index].due - .now(), since: self.runtime.waits.mark)
                 try await self.subscribe(to: target)
                 self.hub.emit(.subscribed(target))
                 pending.remove(at: index)

@@ -26,8 +26,8 @@ public final class PushAgent: Sendable {
         public var isDevelopment: Bool
         /// How long the agent may send nothing before it asks the broker whether it is there; up to 18 h, zero or less
         /// never. Default 60 s. A dead connection is noticed when the answer has not come within as long again, but 20 s at
-        /// most: by default after 80 s of silence. What was sent and is not even taken by the broker's machine shows
-        /// within the second of the two times alone. After a sleep of the machine it is 5 s.
+        /// most: by default after 80 s of silence. When the broker's machine does not even take what is sent to it, that
+        /// shows within the second time alone (5 s or more); after a sleep of this machine, within 5 s.
         public var keepAlive: Duration
         /// How long the broker's answer to that question may take, where it is not what ``keepAlive`` says: for tests with
         /// a short one, since a busy machine is no dead broker.

@@ -59,6 +59,8 @@ public final class PushRuntime: Sendable {
         package var stuckAfter: Duration = .seconds(300)
         /// How often the inbox is looked through for what need not be kept; `nil`: as often as is good. For tests.
         package var sweepInterval: Duration?
+        /// Reads the machine's clocks; for tests that have it sleep.
+        package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
 
         /// The defaults, with a state directory of one's own where wanted.
         public init(stateDirectory: String = PushRuntime.standardStateDirectory()) {
@@ -93,6 +95,8 @@ public final class PushRuntime: Sendable {
     /// The network thread; for tests that keep it busy.
     package let loop: EventLoop
     private let core = Locked<Core?>(nil)
+    /// What waits for a time while no connection stands.
+    let waits = InterruptibleWaits()
     /// Who hears of an installation's messages, by the store's key.
     let hubs = Locked<[Int64: EventHub]>([:])
 
@@ -112,8 +116,15 @@ public final class PushRuntime: Sendable {
             configuration: EventLoop.Configuration(
                 tls: TLSConfiguration(
                     caFile: configuration.certificateAuthorityFile, insecure: !configuration.verifiesCertificates),
-                proxy: configuration.proxy
+                proxy: configuration.proxy,
+                readClocks: configuration.readClocks
             ))
+        self.loop.submit { [weak loop = self.loop, core = self.core, waits = self.waits] in
+            loop?.setClockObserver { jump in
+                core.withLock { $0 }?.pipeline.value.clocksJumped(jump)
+                waits.clocksJumped(jump)
+            }
+        }
     }
 
     deinit {

@@ -77,12 +77,21 @@ final class ReceivePipeline: TurnDelegate {
     /// lies in the socket does not count as missing.
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
 
+    /// The machine slept or its calendar was set: connections are asked whether they still stand, retries keep their
+    /// delays.
+    func clocksJumped(_ jump: ClockJump) {
+        if jump.calendarMoved != .zero { self.store.calendarMoved(by: jump.calendarMoved) }
+        guard jump.slept > .zero else { return }
+        for link in self.links.values { link.wokeUp() }
+        self.delivery.machineSlept(jump.slept)
+    }
+
     func commit() {
         let timersFired = self.timersFired
         self.timersFired.removeAll(keepingCapacity: true)
         for link in timersFired { link.lookAtClock() }
         self.work.orders += self.mailbox.take()
-        guard !self.work.isEmpty || self.store.hasUnwrittenProof || self.isUpkeepDue else { return }
+        guard !self.work.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue else { return }
         if self.isLastTurn || self.retryAt.map({ self.loop.now >= $0 }) ?? true { self.commitWork() }
         self.applyBackPressure()
     }

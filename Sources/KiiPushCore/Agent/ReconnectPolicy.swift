@@ -52,6 +52,9 @@ package struct ReconnectPolicy: Sendable {
         package var refreshesEndpoint: Bool
         /// What the last losses look like.
         package var pattern = ClosurePattern.Kind.unclear
+        /// Whether the delay is of no use any more once the machine has slept, since what failed was another network or
+        /// another time; see ``ReconnectPolicy/delayAfterSleep(left:jitter:)``.
+        package var isShortenedBySleep = true
         /// By what another receiver was recognised, if this loss is the one that shows it.
         package var takeover: PushEvent.Takeover?
     }
@@ -92,6 +95,8 @@ package struct ReconnectPolicy: Sendable {
             self.pattern.endedOtherwise(after: connectedFor)
         }
         decision.pattern = self.pattern.kind
+        // What somebody asked for, and what keeps peace with another receiver or a broker that kicks, holds.
+        decision.isShortenedBySleep = retryAfter == nil && !decision.pattern.isAgainstUs
         let isDisputed = loss == .closedByPeer && self.pattern.isTakenOver
         if !self.pattern.isTakenOver { self.disputedDelay = nil }
         let wasStable = !isDisputed && connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
@@ -126,6 +131,15 @@ package struct ReconnectPolicy: Sendable {
     /// - Parameter jitter: as in ``connectionEnded(_:connectedFor:hadSession:retryAfter:jitter:)``.
     package mutating func nothingNew(jitter: Double = .random(in: 0..<1)) -> Duration {
         self.decorrelatedDelay(jitter)
+    }
+
+    /// How long to wait on when the machine wakes up from a sleep with this much of a delay left.
+    ///
+    /// - Parameters:
+    ///   - left: what is left when the sleep counts.
+    ///   - jitter: as in ``connectionEnded(_:connectedFor:hadSession:retryAfter:jitter:)``.
+    package func delayAfterSleep(left: Duration, jitter: Double = .random(in: 0..<1)) -> Duration {
+        min(left, self.configuration.firstDelayAfterOwnLoss * jitter)
     }
 
     private mutating func firstDelay(after loss: Loss, _ jitter: Double) -> Duration {

@@ -105,6 +105,13 @@ final class DeliveryCore: Sendable {
         }
     }
 
+    /// The machine slept; what was due meanwhile is due now.
+    func machineSlept(_ duration: Duration) {
+        let now = self.clock()
+        self.change { $0.machine.machineSlept(duration, now: now) }
+        self.timerFired()
+    }
+
     // MARK: - Output
 
     /// Hands out what the machine has asked for. One thread at a time; whoever comes meanwhile leaves it to that one.

@@ -30,6 +30,14 @@ extension DeliveryMachine {
         self.settle()
     }
 
+    /// The machine slept for this long, of which `now` knows nothing: the pauses before further attempts went on
+    /// meanwhile, a call's time to answer did not. ``timerFired(now:)`` has something to do then.
+    package mutating func machineSlept(_ duration: Duration, now: MonotonicInstant) {
+        self.retries.advance(by: duration)
+        // Those in the store go by the calendar, which went on as well.
+        for installation in self.intakes.keys { self.lookLater(installation, at: now) }
+    }
+
     /// The durable part of a start is on the disk.
     package mutating func committed(_ keys: [DeliveryKey]) {
         for key in keys {

@@ -103,6 +103,9 @@ package final class DeliveryRunner: Sendable {
     /// Messages in memory, those on their way to it included.
     package var memoryCount: Int { self.core.monitor.withLock { $0.machine.memoryCount } }
 
+    /// The machine slept for this long, which the runner's clock does not show.
+    package func machineSlept(_ duration: Duration) { self.core.machineSlept(duration) }
+
     // MARK: - Stopping
 
     /// Starts nothing any more, gives what is queued back to the store, and waits for what runs.

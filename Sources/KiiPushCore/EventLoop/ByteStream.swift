@@ -28,9 +28,12 @@ package final class ByteStream {
     private var interest: Epoll.Interest?
     private var peerHasClosed = false
     private var sendError: TransportError?
+    // What the kernel says broke the connection. It says it once, and libcurl would not pass it on.
+    private var breakage: TransportError?
     // Whether libcurl may hold bytes that the socket no longer shows: a TLS layer does.
     private let isBuffered: Bool
     private let target: StreamTarget
+    private let sendTimeout: Duration?
     var isQueuedForFlush = false
     var isQueuedForDrain = false
 
@@ -41,8 +44,12 @@ package final class ByteStream {
     /// How many bytes wait to be sent.
     package var unsentBytes: Int { self.outgoing.count }
 
-    init(_ target: StreamTarget, delegate: any ByteStreamDelegate, streams: StreamSet, isBuffered: Bool) {
+    init(
+        _ target: StreamTarget, delegate: any ByteStreamDelegate, streams: StreamSet, isBuffered: Bool,
+        sendTimeout: Duration?
+    ) {
         self.target = target
+        self.sendTimeout = sendTimeout
         self.delegate = delegate
         self.streams = streams
         self.isBuffered = isBuffered
@@ -120,7 +127,7 @@ extension ByteStream {
     }
 
     /// libcurl has connected, or failed to.
-    func settled(_ code: CURLcode, sendTimeout: Duration?) {
+    func settled(_ code: CURLcode) {
         guard self.state == .connecting, let (easy, group, _) = self.connection else { return }
         var descriptor: curl_socket_t = -1
         guard code == CURLE_OK, ccurl_easy_get_socket(easy.raw, &descriptor) == CURLE_OK, descriptor >= 0 else {
@@ -130,7 +137,7 @@ extension ByteStream {
         // Reads are cut to this size, CURLOPT_BUFFERSIZE(3); before, it would be memory that is not used. An older
         // libcurl that refuses reads in smaller pieces.
         _ = ccurl_easy_set_long(easy.raw, CURLOPT_BUFFERSIZE, StreamSet.receiveBytes)
-        if let sendTimeout {
+        if let sendTimeout = self.sendTimeout {
             var milliseconds = UInt32(clamping: sendTimeout.wholeMillisecondsRoundedUp)
             // Refused by sockets that are not TCP, which have no use for it.
             setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, 4)
@@ -148,9 +155,10 @@ extension ByteStream {
             self.wantsToWrite = false
             self.streams?.queueFlush(self)
         }
+        if events & Epoll.broken != 0, self.breakage == nil { self.breakage = self.kernelError() }
         if self.isPaused {
             if events & Epoll.broken != 0 {
-                self.fail(self.brokenError())
+                self.fail(TransportError(.connectionLost, detail: "the connection was closed"))
             } else if events & Epoll.halfClosed != 0 {
                 self.peerHasClosed = true
                 self.updateInterest()
@@ -207,12 +215,12 @@ extension ByteStream {
         }
     }
 
-    /// Ends the stream and tells its owner why.
+    /// Ends the stream and tells its owner why; what the kernel said about it goes before what else is known.
     func fail(_ error: TransportError) {
         guard self.state != .closed else { return }
         let delegate = self.delegate
         self.tearDown()
-        delegate?.streamDidClose(self, error: error)
+        delegate?.streamDidClose(self, error: self.breakage ?? error)
     }
 }
 
@@ -282,14 +290,19 @@ extension ByteStream {
         }
     }
 
-    private func brokenError() -> TransportError {
+    /// What the kernel has to say about a broken connection; `nil` when the peer merely closed it.
+    private func kernelError() -> TransportError? {
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
-        if let descriptor = self.connection?.descriptor {
-            getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
+        guard let descriptor = self.connection?.descriptor,
+            getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0, code != 0
+        else { return nil }
+        let detail = String(cString: strerror(code))
+        return switch code {
+        case ECONNRESET, EPIPE, ECONNABORTED: TransportError(.connectionLost, detail: detail)
+        // The peer has said nothing: what was sent is not acknowledged, or the way there is gone.
+        default: TransportError(.timedOut, detail: "the peer cannot be reached any more: \(detail)")
         }
-        let detail = code == 0 ? "the connection was closed" : String(cString: strerror(code))
-        return TransportError(.connectionLost, detail: detail)
     }
 
     private func tearDown() {

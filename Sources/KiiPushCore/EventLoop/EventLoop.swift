@@ -98,8 +98,17 @@ extension EventLoop {
     /// Begins to connect. The delegate hears of the outcome, never before this returns.
     ///
     /// While the loop shuts down the stream is closed from the start, and the delegate hears nothing.
-    package func openStream(_ target: StreamTarget, delegate: any ByteStreamDelegate) -> ByteStream {
-        self.live.streams.open(target, delegate: delegate)
+    ///
+    /// - Parameters:
+    ///   - target: where to.
+    ///   - sendTimeout: how long what is sent may go without the peer's kernel saying that it has it; then the
+    ///     connection counts as broken, with code `timedOut`. `nil` leaves it to the system, which takes about 15 min.
+    ///     - Source: `TCP_USER_TIMEOUT` in tcp(7).
+    ///   - delegate: who hears of it.
+    package func openStream(
+        _ target: StreamTarget, sendTimeout: Duration? = nil, delegate: any ByteStreamDelegate
+    ) -> ByteStream {
+        self.live.streams.open(target, sendTimeout: sendTimeout, delegate: delegate)
     }
 
     /// Runs `body` in the first turn that begins at or after `deadline`; timers fire in the order of their deadlines.
@@ -116,6 +125,12 @@ extension EventLoop {
     /// Has `delegate` called in every turn, from this one on. The loop holds it until it is replaced or shut down.
     package func setTurnDelegate(_ delegate: (any TurnDelegate)?) {
         self.live.turnDelegate = delegate
+    }
+
+    /// Has `observer` called, at the beginning of a turn, when the machine has slept or its calendar was set. The loop
+    /// holds it until it is replaced or shut down.
+    package func setClockObserver(_ observer: ((ClockJump) -> Void)?) {
+        self.live.clockObserver = observer
     }
 
     private var live: LoopCore {

@@ -28,12 +28,10 @@ extension EventLoop {
         package var connectTimeout: Duration
         /// How many connections HTTP transfers open to one host at once; the rest wait in line. Default 64.
         package var maximumConnectionsPerHost: Int
-        /// How long bytes sent on a stream may go unacknowledged by the peer's kernel; `nil` leaves it to the system.
-        ///
-        /// - Source: `TCP_USER_TIMEOUT` in tcp(7).
-        package var sendTimeout: Duration?
         /// How long ``ByteStream/closeAfterFlush()`` waits for a peer that does not read. Default 5 s.
         package var lingerTimeout: Duration
+        /// Reads the machine's clocks; for tests that have the machine sleep.
+        package var readClocks: @Sendable () -> ClockReading?
 
         package init(
             tls: TLSConfiguration = .init(),
@@ -42,8 +40,8 @@ extension EventLoop {
             drainBytes: Int = 1 << 20,
             connectTimeout: Duration = .seconds(10),
             maximumConnectionsPerHost: Int = 64,
-            sendTimeout: Duration? = nil,
-            lingerTimeout: Duration = .seconds(5)
+            lingerTimeout: Duration = .seconds(5),
+            readClocks: @escaping @Sendable () -> ClockReading? = ClockReading.now
         ) {
             self.tls = tls
             self.proxy = proxy
@@ -51,8 +49,8 @@ extension EventLoop {
             self.drainBytes = drainBytes
             self.connectTimeout = connectTimeout
             self.maximumConnectionsPerHost = maximumConnectionsPerHost
-            self.sendTimeout = sendTimeout
             self.lingerTimeout = lingerTimeout
+            self.readClocks = readClocks
         }
     }
 }

@@ -7,21 +7,32 @@ final class LoopCore {
     let transfers: TransferSet
     let streams: StreamSet
     var turnDelegate: (any TurnDelegate)?
+    var clockObserver: ((ClockJump) -> Void)?
+    private let readClocks: @Sendable () -> ClockReading?
+    private var clocks = ClockWatch()
     private(set) var now = MonotonicInstant.now()
+    /// Whether the last turn ended in a wait.
+    private var hasSlept = false
 
     init(_ configuration: EventLoop.Configuration, queue: CommandQueue, waker: Waker) throws(TransportError) {
         let options = try ConnectionOptions(configuration)
         self.queue = queue
         self.sockets = try SocketTable(waker: waker)
         self.timers = TimerHeap()
+        self.readClocks = configuration.readClocks
+        _ = self.clocks.look(self.readClocks())
         self.transfers = try TransferSet(
             configuration, options: options, timers: self.timers, sockets: self.sockets)
         self.streams = StreamSet(configuration, options: options, timers: self.timers, sockets: self.sockets)
+        if let alarm = ClockAlarm() {
+            try self.sockets.watch(alarm.descriptor, for: Epoll.readable, owner: .alarm(alarm))
+        }
     }
 
     /// Turns until the queue is closed.
     func run() {
         while self.runCommands() {
+            if self.hasSlept { self.lookAtClocks() }
             self.fireTimers()
             self.transfers.process(now: self.now)
             self.streams.process(now: self.now)
@@ -36,6 +47,7 @@ final class LoopCore {
         self.sockets.forgetAll()
         self.timers.removeAll()
         self.turnDelegate = nil
+        self.clockObserver = nil
     }
 
     private func runCommands() -> Bool {
@@ -58,8 +70,13 @@ final class LoopCore {
     }
 
     private func sleep() {
-        let canSleep = self.queue.prepareToSleep() && !self.streams.hasWork
-        self.sockets.wait(milliseconds: canSleep ? self.sleepMilliseconds() : 0)
+        self.hasSlept = self.queue.prepareToSleep() && !self.streams.hasWork
+        self.sockets.wait(milliseconds: self.hasSlept ? self.sleepMilliseconds() : 0)
+    }
+
+    // Not in every turn: a loop that is busy finds it out in the next one that is not.
+    private func lookAtClocks() {
+        if let jump = self.clocks.look(self.readClocks()) { self.clockObserver?(jump) }
     }
 
     /// How long until the next timer, rounded up so that it is not found too early; -1 is for ever.

@@ -5,6 +5,8 @@ final class SocketTable {
         case multi(EventedMulti)
         /// It is connected.
         case stream(ByteStream)
+        /// No socket: it tells that the clocks have jumped.
+        case alarm(ClockAlarm)
     }
 
     private enum Watch {
@@ -48,6 +50,7 @@ final class SocketTable {
         self.epoll.forEachReady { descriptor, events in
             switch self.watches[descriptor] {
             case .of(.stream(let stream)): stream.socketReady(events)
+            case .of(.alarm(let alarm)): alarm.acknowledge()
             case .of(.multi(let multi)): multi.socketReady(descriptor, events: events)
             case .released, nil:
                 self.watches[descriptor] = nil

@@ -31,9 +31,10 @@ final class StreamSet {
         self.buffer.deallocate()
     }
 
-    func open(_ target: StreamTarget, delegate: any ByteStreamDelegate) -> ByteStream {
-        let isBuffered = target.isTLS || self.options.usesProxy
-        let stream = ByteStream(target, delegate: delegate, streams: self, isBuffered: isBuffered)
+    func open(_ target: StreamTarget, sendTimeout: Duration?, delegate: any ByteStreamDelegate) -> ByteStream {
+        let stream = ByteStream(
+            target, delegate: delegate, streams: self, isBuffered: target.isTLS || self.options.usesProxy,
+            sendTimeout: sendTimeout)
         guard !self.hasEnded else {
             stream.close()
             return stream
@@ -58,7 +59,7 @@ final class StreamSet {
     func process(now: MonotonicInstant) {
         for group in self.groups {
             for (stream, result) in group.takeSettled(at: now) {
-                stream.settled(result, sendTimeout: self.configuration.sendTimeout)
+                stream.settled(result)
             }
         }
         self.buryDoomed()
@@ -118,7 +119,10 @@ final class StreamSet {
         // No HTTP will be spoken, so none is offered to the server in the TLS handshake.
         try easy.set(CURLOPT_SSL_ENABLE_ALPN, 0)
         try easy.set(CURLOPT_TCP_NODELAY, 1)
+        // A peer that is gone shows after 75 s also where nothing is sent; where a send timeout is set, after one probe.
         try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
+        try easy.set(CURLOPT_TCP_KEEPIDLE, 60)
+        try easy.set(CURLOPT_TCP_KEEPINTVL, 15)
         // A proxy's words about a refused tunnel would go to standard output.
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, discard))
         return easy

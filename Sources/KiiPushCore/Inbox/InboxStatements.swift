@@ -2,7 +2,7 @@
 final class InboxStatements {
     let begin, commit, rollback: SQLiteStatement
     let insert, update, finish, standing, delete: SQLiteStatement
-    let row, bytes, page, pageOfAll, dueRetries, retriesTooFarAhead, nextRetry: SQLiteStatement
+    let row, bytes, page, pageOfAll, dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
     let addInstallation, restoreInstallation, findInstallation, prove, proven, unproven: SQLiteStatement
     let scan, freePages, vacuum: SQLiteStatement
     private let readingLedger, writingLedger, dataVersion: SQLiteStatement
@@ -56,6 +56,8 @@ final class InboxStatements {
             """, "reading due retries")
         self.nextRetry = make(
             "SELECT min(next_attempt_ms) FROM message WHERE installation = ?1 AND state = 2", "reading the next retry")
+        self.moveRetries = make(
+            "UPDATE message SET next_attempt_ms = next_attempt_ms + ?1 WHERE state = 2", "moving retries")
         self.addInstallation = make(
             "INSERT INTO installation (id) VALUES (?1) ON CONFLICT (id) DO NOTHING", "adding an installation")
         self.restoreInstallation = make(

@@ -76,6 +76,13 @@ package struct InboxTransaction {
         return true
     }
 
+    /// Moves the times of all retries, after the calendar was set by this much.
+    package func moveRetries(by shift: Duration) throws(InboxError) {
+        let statement = self.inbox.statements.moveRetries
+        try statement.bind(1, shift.wholeNanoseconds / 1_000_000)
+        try statement.run()
+    }
+
     /// Makes a dead letter wait for delivery again, with its attempts forgotten; false unless it is a dead letter.
     @discardableResult
     package func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {

@@ -26,6 +26,20 @@ import Testing
         #expect(machine.claimed(30) == [2])
     }
 
+    @Test func aPauseGoesOnWhileTheMachineSleepsAndADeadlineDoesNot() throws {
+        let (machine, _) = try self.timedOut()
+        _ = try #require(machine.claim(at: 30))
+        machine.machine.machineSlept(.milliseconds(900), now: .seconds(30))
+        #expect(machine.nextDeadline == .seconds(30))
+        machine.time(30)
+        // What the store holds is looked at, since the calendar went on as well; in memory 0.1 s is left.
+        #expect(machine.output().loads.map(\.kind) == [.retries])
+        #expect(machine.nextDeadline == .seconds(30.1))
+        machine.time(30.1)
+        #expect(machine.commit() == [.change(1, .inHand, attempts: 1)])
+        #expect(machine.nextDeadline == .seconds(60))
+    }
+
     @Test(arguments: [FetchResult.newData, .noData])
     func aLateSuccessBeforeTheNextAttemptCounts(result: FetchResult) throws {
         let (machine, _) = try self.timedOut()

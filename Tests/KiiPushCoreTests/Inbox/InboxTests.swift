@@ -90,6 +90,20 @@ import Testing
         #expect(all.map(\.sequence) == [2, 3, 1])
     }
 
+    @Test func retriesKeepTheirDelaysWhenTheCalendarIsSet() throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert([.sample(), .sample(installation: 2), .sample(state: .waiting)])
+        for sequence in 1...2 as ClosedRange<Int64> {
+            try inbox.update(RowChange(sequence: sequence, state: .retry, nextAttempt: .at(2000)))
+        }
+        try inbox.transaction { transaction throws(InboxError) in try transaction.moveRetries(by: .seconds(-1500)) }
+        #expect(try inbox.nextRetry(installation: 1) == .at(500))
+        #expect(try inbox.nextRetry(installation: 2) == .at(500))
+        #expect(try inbox.row(3)?.nextAttempt == nil)
+        try inbox.transaction { transaction throws(InboxError) in try transaction.moveRetries(by: .seconds(86_400)) }
+        #expect(try inbox.nextRetry(installation: 1) == .at(86_900))
+    }
+
     @Test(arguments: [
         ("topic", [1, 2, 3] as [UInt8], nil as Int?, true),
         ("topic", [1, 2, 4], nil, false),

@@ -78,6 +78,10 @@ struct Conversation {
         self.step { $0.timerFired(now: .at(milliseconds), into: &$1) }
     }
 
+    mutating func probe(within milliseconds: Int, at time: Int) -> [Said] {
+        self.step { $0.probe(within: .milliseconds(milliseconds), now: .at(time), into: &$1) }
+    }
+
     mutating func disconnect() -> [Said] {
         self.step { $0.disconnect(into: &$1) }
     }

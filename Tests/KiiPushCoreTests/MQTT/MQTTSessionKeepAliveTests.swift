@@ -127,6 +127,58 @@ import Testing
         #expect(client.timer(at: 80_000) == Self.missed)
     }
 
+    @Test func aProbeAsksAtOnceAndWaitsAShortTimeOnly() {
+        var client = Conversation.connected()
+        #expect(client.probe(within: 5000, at: 10_000) == [.sent(.pingreq)])
+        #expect(client.deadline == 15_000)
+        #expect(client.timer(at: 14_999).isEmpty)
+        #expect(client.timer(at: 15_000) == Self.missed)
+    }
+
+    @Test func anAnsweredProbeLeavesTheKeepAliveAsItWas() {
+        var client = Conversation.connected()
+        _ = client.probe(within: 5000, at: 10_000)
+        #expect(client.broker(.pingresp, at: 11_000).isEmpty)
+        #expect(client.deadline == 70_000)
+        #expect(client.timer(at: 70_000) == [.sent(.pingreq)])
+        #expect(client.deadline == 90_000)
+    }
+
+    @Test func aProbeCutsTheWaitForAnEarlierAnswerShort() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        _ = client.probe(within: 5000, at: 61_000)
+        #expect(client.deadline == 66_000)
+        // The first answer shows that the broker is there; the second has the ordinary time.
+        _ = client.broker(.pingresp, at: 62_000)
+        #expect(client.deadline == 82_000)
+        _ = client.broker(.pingresp, at: 62_000)
+        #expect(client.deadline == 121_000)
+    }
+
+    @Test func aProbeWithoutAKeepAliveWaitsAllTheSame() {
+        var client = Conversation.connected { $0.keepAlive = .zero }
+        #expect(client.probe(within: 5000, at: 1000) == [.sent(.pingreq)])
+        #expect(client.timer(at: 6000) == Self.missed)
+    }
+
+    @Test func nothingIsProbedWhileTheConnectionComesAbout() {
+        var client = Conversation()
+        #expect(client.probe(within: 5000, at: 0).isEmpty)
+        _ = client.open()
+        #expect(client.probe(within: 5000, at: 1000).isEmpty)
+        _ = client.broker(.accepted(), at: 2000)
+        #expect(client.probe(within: 5000, at: 3000).isEmpty)
+        #expect(client.deadline == 12_000)
+    }
+
+    /// How long what was sent may go without the broker's machine having it.
+    @Test(arguments: [(60, 20), (20, 20), (7, 7), (1, 5), (0, 20), (-1, 20), (100_000, 20)])
+    func theSendTimeoutIsThatOfAnAnswer(keepAlive: Int64, timeout: Int64) {
+        let configuration = MQTTSession.Configuration(clientID: "t", topicFilter: "t", keepAlive: .seconds(keepAlive))
+        #expect(configuration.sendTimeout == .seconds(timeout))
+    }
+
     @Test func theRedeliveryWindowPassesOnceAConnection() {
         var client = Conversation.connected { $0.redeliveryWindow = .seconds(90) }
         _ = client.timer(at: 60_000)

@@ -6,6 +6,8 @@ struct Liveness: Sendable {
     private struct Awaited {
         let answer: MQTTPacketType
         var since: MonotonicInstant
+        /// How long it may take, where it was asked for out of turn.
+        var limit: Duration?
     }
 
     private let interval: Duration
@@ -22,7 +24,7 @@ struct Liveness: Sendable {
     init(_ configuration: MQTTSession.Configuration, isPaused: Bool, now: MonotonicInstant) {
         self.interval = min(max(configuration.keepAlive, .zero), .seconds(65_535))
         self.connectTimeout = configuration.connectTimeout
-        self.pingTimeout = configuration.pingTimeout ?? min(.seconds(20), self.interval)
+        self.pingTimeout = configuration.answerTimeout
         self.isPaused = isPaused
         self.lastReceived = now
         self.awaited = Awaited(answer: .connack, since: now)
@@ -49,6 +51,12 @@ struct Liveness: Sendable {
     mutating func pingSent(now: MonotonicInstant) {
         self.lastRequest = now
         self.awaitPong(now: now)
+    }
+
+    /// PINGREQ was sent out of turn, since the link may be gone: an answer is due within `limit`, whichever it is to.
+    mutating func probeSent(limit: Duration, now: MonotonicInstant) {
+        self.lastRequest = now
+        self.awaited = Awaited(answer: .pingresp, since: now, limit: limit)
     }
 
     /// PINGRESP came; `pingIsAwaited` tells whether another is still to come.
@@ -97,7 +105,7 @@ struct Liveness: Sendable {
         // Nothing but CONNACK may come before CONNACK, so bytes put off the other two only.
         if awaited.answer == .connack { return awaited.since + self.connectTimeout }
         let quietSince = max(awaited.since, self.lastReceived)
-        return quietSince + (awaited.answer == .suback ? self.connectTimeout : self.pingTimeout)
+        return quietSince + (awaited.limit ?? (awaited.answer == .suback ? self.connectTimeout : self.pingTimeout))
     }
 
     private var pingDeadline: MonotonicInstant? {

@@ -66,6 +66,16 @@ extension MQTTSession {
             self.expectsSession = expectsSession
         }
 
+        /// How long bytes may go without the broker's machine having them: no longer than an answer of its broker's to
+        /// PINGREQ, and never so short that a machine under load is taken for a dead one.
+        package var sendTimeout: Duration { max(.seconds(5), self.answerTimeout) }
+
+        /// How long PINGRESP may take.
+        var answerTimeout: Duration {
+            let interval = min(max(self.keepAlive, .zero), .seconds(65_535))
+            return self.pingTimeout ?? (interval == .zero ? .seconds(20) : min(.seconds(20), interval))
+        }
+
         /// The keep-alive as CONNECT says it.
         var keepAliveSeconds: UInt16 {
             guard self.keepAlive > .zero else { return 0 }

@@ -140,6 +140,16 @@ package struct MQTTSession: Sendable {
         }
     }
 
+    /// The link may be gone without a trace, as after a sleep of the machine: has the broker asked at once.
+    ///
+    /// - Parameter limit: how long the answer may take; the keep-alive goes on as ever after that.
+    package mutating func probe(within limit: Duration, now: MonotonicInstant, into output: inout Output) {
+        // Before SUBACK an answer is waited for already, and not for long.
+        guard self.isConnected else { return }
+        self.sendPing(into: &output)
+        self.liveness?.probeSent(limit: limit, now: now)
+    }
+
     // MARK: - Acknowledgements
 
     /// Opens the gate of one message. A ticket of an earlier connection is ignored.

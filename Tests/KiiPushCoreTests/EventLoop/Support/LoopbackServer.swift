@@ -188,6 +188,19 @@ final class LoopbackConnection: Sendable {
         poll(&entry, 1, -1)
     }
 
+    /// Takes nothing that comes from now on, and acknowledges nothing, as a machine that is gone: the socket's filter
+    /// lets no packet pass. What was acknowledged before can still be read.
+    func goDark() {
+        // One instruction, "return 0": BPF_RET | BPF_K, classic BPF (linux/filter.h).
+        var instruction: UInt64 = 0x06
+        withUnsafeMutablePointer(to: &instruction) { pointer in
+            var program = (length: UInt64(1), filter: UInt64(UInt(bitPattern: pointer)))
+            let code = setsockopt(
+                self.descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, socklen_t(MemoryLayout.size(ofValue: program)))
+            precondition(code == 0, "no filter can be attached: \(String(cString: strerror(errno)))")
+        }
+    }
+
     func shutdownWrite() {
         shutdown(self.descriptor, Int32(SHUT_WR))
     }

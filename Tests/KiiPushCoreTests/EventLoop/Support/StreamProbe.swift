@@ -44,6 +44,7 @@ struct StreamProbe {
     init(
         _ loop: EventLoop,
         _ target: StreamTarget,
+        sendTimeout: Duration? = nil,
         onEvent: @escaping @Sendable (ByteStream, StreamEvent) -> Void = { _, _ in }
     ) async throws {
         let (events, continuation) = AsyncStream.makeStream(of: StreamEvent.self, bufferingPolicy: .unbounded)
@@ -51,7 +52,8 @@ struct StreamProbe {
         self.events = events.makeAsyncIterator()
         self.stream = try await loop.run {
             let reporter = StreamReporter(continuation, onEvent: onEvent)
-            return LoopIsolated(confining: loop.openStream(target, delegate: reporter), to: loop)
+            return LoopIsolated(
+                confining: loop.openStream(target, sendTimeout: sendTimeout, delegate: reporter), to: loop)
         }
     }
 

@@ -1,0 +1,79 @@
+/// Waits for a time that end early when the machine's clocks jump. May be used from any thread.
+///
+/// A task's sleep may or may not count the time in which the machine is asleep, and knows nothing of the calendar.
+final class InterruptibleWaits: Sendable {
+    /// A moment, as far as jumps are concerned: those after it count, also those that come before the wait begins.
+    struct Mark: Sendable {
+        fileprivate var jumps = 0
+        fileprivate var slept = Duration.zero
+        fileprivate var time = MonotonicInstant.now()
+    }
+
+    private struct State {
+        var jumps = 0
+        var slept = Duration.zero
+        var lastID = 0
+        var waiting: [Int: OneShot<Void>] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// Now.
+    var mark: Mark { self.state.withLock { Mark(jumps: $0.jumps, slept: $0.slept) } }
+
+    /// Waits until `time` is over, the clocks have jumped since `mark`, or the task is cancelled.
+    func wait(_ time: Duration, since mark: Mark) async {
+        let end = OneShot<Void>()
+        let id: Int? = self.state.withLock { state in
+            guard state.jumps == mark.jumps else { return nil }
+            state.lastID += 1
+            state.waiting[state.lastID] = end
+            return state.lastID
+        }
+        guard let id else { return }
+        defer { self.state.withLock { state in _ = state.waiting.removeValue(forKey: id) } }
+        async let _: Void = self.end(end, in: time)
+        await withTaskCancellationHandler {
+            await end.value()
+        } onCancel: {
+            end.resume(())
+        }
+    }
+
+    /// Waits for `time`, in which the machine may sleep.
+    ///
+    /// - Parameters:
+    ///   - time: how long, from `mark` on.
+    ///   - mark: when it began.
+    ///   - afterSleep: how long to wait on after a sleep, given what is left when the sleep counts; default that much.
+    /// - Throws: `CancellationError`.
+    func pass(_ time: Duration, since mark: Mark, afterSleep: (Duration) -> Duration = { $0 }) async throws {
+        var mark = mark
+        var left = time
+        while true {
+            await self.wait(left - (.now() - mark.time), since: mark)
+            try Task.checkCancellation()
+            let now = self.mark
+            left -= now.time - mark.time
+            if now.slept > mark.slept { left = afterSleep(left - (now.slept - mark.slept)) }
+            if left <= .zero { return }
+            mark = now
+        }
+    }
+
+    /// Ends the waits that are under way.
+    func clocksJumped(_ jump: ClockJump) {
+        let waiting = self.state.withLock { state in
+            state.jumps += 1
+            state.slept += jump.slept
+            return Array(state.waiting.values)
+        }
+        for wait in waiting { wait.resume(()) }
+    }
+
+    private func end(_ wait: OneShot<Void>, in time: Duration) async {
+        // Longer is as good as for ever, and more than the clock can carry.
+        try? await Task.sleep(for: min(time, .seconds(86_400 * 365)))
+        wait.resume(())
+    }
+}

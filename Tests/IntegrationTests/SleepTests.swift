@@ -1,0 +1,142 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// Agents on a machine that sleeps, and whose calendar is set. What must not be waited for would take ten minutes.
+@Suite(.timeLimit(.minutes(15))) struct SleepTests {
+    private static let patient: ReconnectPolicy.Configuration = {
+        var configuration = ReconnectPolicy.Configuration()
+        configuration.stableAfter = .zero
+        configuration.firstDelayAfterPeerLoss = .seconds(6000)
+        configuration.baseDelay = .seconds(600)
+        configuration.maximumDelay = .seconds(600)
+        return configuration
+    }()
+
+    /// Runs `body` with an agent whose machine's clocks are the test's.
+    private func withAgent(
+        prepare: (String) throws -> Void = { _ in },
+        _ body:
+            @escaping @Sendable (FakeBroker, PushRuntime, PushAgent, RecordingHandler, FakeClocks) async throws -> Void
+    ) async throws {
+        try await withFakeBroker { broker, other, configuration in
+            let clocks = FakeClocks()
+            var settings = PushRuntime.Configuration(stateDirectory: other.configuration.stateDirectory)
+            settings.readClocks = clocks.read
+            try prepare(settings.stateDirectory)
+            let runtime = try PushRuntime(configuration: settings)
+            let handler = RecordingHandler()
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: handler, reconnect: Self.patient)
+            try await body(broker, runtime, agent, handler, clocks)
+            await runtime.shutdown()
+        }
+    }
+
+    private func isConnected(_ event: PushEvent) -> Bool {
+        if case .connected = event { true } else { false }
+    }
+
+    private func open(_ broker: FakeBroker) async throws -> KeptConnection {
+        try await broker.play { broker in
+            let connection = try broker.accept()
+            try connection.open(sessionPresent: true)
+            return KeptConnection(connection)
+        }
+    }
+
+    @Test func theBrokerIsAskedAtOnceAndTheConnectionStandsIfItAnswers() async throws {
+        try await self.withAgent { broker, runtime, agent, handler, clocks in
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await self.open(broker)
+                _ = await firstEvent(events, where: self.isConnected)
+                try await clocks.jump(runtime, slept: .seconds(3600))
+                try await broker.play { _ in
+                    guard case .pingreq = try kept.connection.receive() else { throw TestFailure("no PINGREQ") }
+                    try kept.connection.send(.pingresp, .message(1, packetID: 1))
+                    #expect(try kept.connection.receiveAcknowledgements(1) == [1])
+                }
+                #expect(await handler.next(1).first?.message.rawPayload["n"]?.int64 == 1)
+            }
+        }
+    }
+
+    /// A broker that lost patience while the machine slept has closed, which shows when it is asked; or it is not there.
+    @Test(arguments: [true, false])
+    func aConnectionThatDidNotSurviveIsReplacedAtOnce(brokerResets: Bool) async throws {
+        try await self.withAgent { broker, runtime, agent, _, clocks in
+            let events = agent.events
+            let losses = agent.events
+            try await whileRunning(agent) {
+                let kept = try await self.open(broker)
+                _ = await firstEvent(events, where: self.isConnected)
+                try await clocks.jump(runtime, slept: .seconds(3600))
+                try await broker.play { _ in
+                    guard case .pingreq = try kept.connection.receive() else { throw TestFailure("no PINGREQ") }
+                    if brokerResets { kept.connection.reset() }
+                }
+                guard
+                    case .disconnected(let reason, let delay) = await firstEvent(
+                        losses,
+                        where: { event in
+                            if case .disconnected = event { true } else { false }
+                        })
+                else { throw TestFailure("still connected") }
+                #expect(brokerResets || reason == "the broker did not answer in time (keepalive)")
+                #expect(delay <= .milliseconds(300))
+                _ = try await self.open(broker)
+            }
+        }
+    }
+
+    @Test func aPauseEndsWithTheSleep() async throws {
+        try await self.withAgent { broker, runtime, agent, _, clocks in
+            let events = agent.events
+            try await whileRunning(agent) {
+                try await broker.play { broker in
+                    let connection = try broker.accept()
+                    _ = try connection.receive()
+                    try connection.send(.connack(MQTTConnack(sessionPresent: false, code: .serverUnavailable)))
+                }
+                guard
+                    case .disconnected(_, let delay) = await firstEvent(
+                        events,
+                        where: { event in
+                            if case .disconnected = event { true } else { false }
+                        })
+                else { throw TestFailure("no word of it") }
+                #expect(delay == .seconds(600))
+                // A calendar that is set ends no pause.
+                try await clocks.jump(runtime, calendar: .seconds(86_400))
+                try await clocks.jump(runtime, slept: .seconds(60))
+                _ = try await self.open(broker)
+            }
+        }
+    }
+
+    /// A retry is due in half an hour; the calendar is set back by that, and so is the retry. After the sleep it is
+    /// looked for again, and found.
+    @Test func retriesFollowTheCalendarAndAreLookedForAfterASleep() async throws {
+        try await self.withAgent(prepare: { directory in
+            let state = try JSONValue(parsing: try PrivateFile.read("\(directory)/agents/default.json") ?? [])
+            try Inbox(path: "\(directory)/inbox.sqlite").transaction { transaction throws(InboxError) in
+                let sequence = try transaction.insert(
+                    NewRow(
+                        installation: try transaction.installation(id: state["installationID"]?.string ?? ""),
+                        topic: "topic-1", payload: Array(#"{"n":7}"#.utf8), receivedAt: .now()))
+                let later = RowChange(sequence: sequence, state: .retry, nextAttempt: .now() + .seconds(1800))
+                try transaction.update(later, at: .now())
+            }
+        }) { broker, runtime, agent, handler, clocks in
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await self.open(broker)
+                _ = await firstEvent(events, where: self.isConnected)
+                try await clocks.jump(runtime, slept: .seconds(10), calendar: .seconds(-1800))
+                #expect(await handler.next(1).first?.message.rawPayload["n"]?.int64 == 7)
+                withExtendedLifetime(kept) {}
+            }
+        }
+    }
+}

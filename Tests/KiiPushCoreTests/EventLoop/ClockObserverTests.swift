@@ -1,0 +1,44 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+/// A loop whose machine sleeps.
+@Suite(.timeLimit(.minutes(15))) struct ClockObserverTests {
+    @Test func aJumpIsToldOnceAtTheBeginningOfATurn() async throws {
+        let asleep = Locked(Duration.zero)
+        let loop = try EventLoop(
+            configuration: .init(readClocks: {
+                ClockReading(monotonic: .zero, sinceBoot: asleep.withLock { $0 }, calendar: asleep.withLock { $0 })
+            }))
+        let (jumps, told) = AsyncStream.makeStream(of: ClockJump.self)
+        try await loop.run { loop.setClockObserver { told.yield($0) } }
+        asleep.withLock { $0 = .seconds(60) }
+        // Told by the first turn that follows a wait.
+        let nudge = Task { while !Task.isCancelled { try await loop.run {} } }
+        var iterator = jumps.makeAsyncIterator()
+        #expect(await iterator.next() == ClockJump(slept: .seconds(60)))
+        asleep.withLock { $0 = .seconds(64) }
+        #expect(await iterator.next() == ClockJump(slept: .seconds(4)))
+        nudge.cancel()
+        loop.shutdown()
+        told.finish()
+        #expect(await iterator.next() == nil)
+    }
+
+    /// A loop that sleeps for long is woken when the machine is. No test can have the machine sleep or set its calendar,
+    /// so this looks at what the kernel was asked for.
+    @Test func theKernelIsAskedToWakeTheLoopWhenTheCalendarIsSet() async throws {
+        func alarms() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo").count { name in
+                // Some are closed by other tests meanwhile.
+                let text = (try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8)) ?? ""
+                // CLOCK_REALTIME; TFD_TIMER_ABSTIME and TFD_TIMER_CANCEL_ON_SET.
+                return text.contains("clockid: 0\n") && text.contains("settime flags: 03\n")
+            }
+        }
+        let loop = try EventLoop()
+        // Other tests have loops of their own, so it may be more.
+        #expect(try alarms() >= 1)
+        loop.shutdown()
+    }
+}
