@@ -1,18 +1,22 @@
-import KiiPushCore
-
 /// Counts what became of messages, from the receiver's log, the proxy's notes and, where it is ours, the inbox.
-struct Tally {
+package struct Tally {
     /// By number, how many messages the broker had acknowledged to the sender.
-    var sent: [Int: Int]
-    var log: HandledLog
-    var traffic: Traffic
+    package var sent: [Int: Int]
+    package var log: HandledLog
+    package var traffic: Traffic
     /// Numbers of dead letters.
-    var dead: Set<Int> = []
+    package var dead: Set<Int> = []
     /// Whether the broker was killed, so that what it had and nobody acknowledged may be gone.
-    var brokerWasKilled = false
+    package var brokerWasKilled = false
+
+    package init(sent: [Int: Int], log: HandledLog, traffic: Traffic) {
+        self.sent = sent
+        self.log = log
+        self.traffic = traffic
+    }
 
     /// How many messages are neither handled nor dead letters, by number.
-    var missing: [Int: Int] {
+    package var missing: [Int: Int] {
         var missing: [Int: Int] = [:]
         for (number, count) in self.sent where !self.dead.contains(number) {
             let handled = count == 1 ? min(1, self.endings(number)) : self.messagesHandled(number)
@@ -22,14 +26,14 @@ struct Tally {
     }
 
     /// Lost although the receiver had it, or although nothing happened to the broker.
-    var lost: Int {
+    package var lost: Int {
         self.missing.filter { !self.brokerWasKilled || self.traffic.acknowledged.contains($0.key) }.values.reduce(0, +)
     }
 
-    var lostByBroker: Int { self.missing.values.reduce(0, +) - self.lost }
+    package var lostByBroker: Int { self.missing.values.reduce(0, +) - self.lost }
 
     /// How many numbers were handled more often than they were sent, by cause.
-    var duplicates: [DuplicateCause: Int] {
+    package var duplicates: [DuplicateCause: Int] {
         var causes: [DuplicateCause: Int] = [:]
         for (number, count) in self.sent where self.endings(number) > count {
             causes[self.cause(number), default: 0] += 1

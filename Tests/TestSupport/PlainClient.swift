@@ -86,6 +86,14 @@ package final class PlainClient {
         return nil
     }
 
+    /// The next message, which is not acknowledged.
+    ///
+    /// - Throws: ``TestFailure`` when the connection ends, or none comes for 30 s.
+    package func nextMessage() throws -> MQTTPublish {
+        guard let message = try self.message(within: .seconds(30)) else { throw TestFailure("no message for 30 s") }
+        return message
+    }
+
     /// What comes until nothing has come for `quiet`. None of it is acknowledged.
     package func messages(untilQuietFor quiet: Duration) throws -> [MQTTPublish] {
         var messages: [MQTTPublish] = []

@@ -59,8 +59,8 @@ package final class FaultBench: Sendable {
             configuration.advertisedBrokerPorts = BrokerPorts(tcp: proxy.port, tls: secureProxy.port)
             configuration.upgradesQoS = setup.qos == .exactlyOnce
             let emulator = try await Emulator.start(configuration)
-            proxy.forward(to: emulator.mqttPort)
-            secureProxy.forward(to: emulator.mqttTLSPort)
+            await proxy.forward(to: emulator.mqttPort)
+            await secureProxy.forward(to: emulator.mqttTLSPort)
             do {
                 let bench = try await FaultBench(
                     emulator: emulator, proxy: proxy, secureProxy: secureProxy, directory: directory, seed: seed)

@@ -24,6 +24,14 @@ struct InboxReading {
         }
     }
 
+    /// When the latest message that is kept as done was received, by the agent's calendar.
+    static func latestReception(state: String) throws -> Timestamp? {
+        var configuration = Inbox.Configuration()
+        configuration.isReadOnly = true
+        let inbox = try Inbox(path: "\(state)/inbox.sqlite", configuration: configuration)
+        return try inbox.rows(.done, limit: 100_000).map(\.message.receivedAt).max()
+    }
+
     /// The numbers of the dead letters that have one.
     var deadNumbers: Set<Int> { Set(self.deadLetters.compactMap { $0.message.payload.messageNumber }) }
 }

@@ -10,7 +10,7 @@ extension FaultBench {
         try await withTemporaryDirectory { directory in
             let proxy = try FaultProxy()
             defer { proxy.stop() }
-            proxy.forward(to: server.port)
+            await proxy.forward(to: server.port)
             let endpoint = server.endpoint(topic: "push/\(UUID().uuidString)", port: proxy.port)
             try await self.subscribe(to: endpoint, .atLeastOnce, port: server.port)
             try AgentStateFixture(endpoint: endpoint).write(to: FaultBench.state(in: directory))

@@ -32,9 +32,9 @@ package final class FaultProxy: Sendable {
         self.mailbox.post { $0.isStopped = true }
     }
 
-    /// Names the broker's port.
-    package func forward(to port: UInt16) {
-        self.mailbox.post { $0.upstream = port }
+    /// Names the broker's port; what connects afterwards gets there.
+    package func forward(to port: UInt16) async {
+        await self.perform { $0.upstream = port }
     }
 
     /// What has passed so far.

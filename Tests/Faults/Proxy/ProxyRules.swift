@@ -26,12 +26,17 @@ struct ProxyRules {
         for index in self.armed.indices
         where self.armed[index].rule.type == type && self.armed[index].rule.direction == direction {
             self.armed[index].left -= 1
-            guard self.armed[index].left == 0 else { continue }
-            let armed = self.armed.remove(at: index)
-            self.fired.append(armed.fired)
-            return armed.rule.action
         }
-        return nil
+        // Where two rules want the same packet, the older one has it and the other one the next.
+        guard
+            let index = self.armed.firstIndex(where: {
+                $0.left <= 0 && $0.rule.type == type
+                    && $0.rule.direction == direction
+            })
+        else { return nil }
+        let armed = self.armed.remove(at: index)
+        self.fired.append(armed.fired)
+        return armed.rule.action
     }
 
     /// Tells those who wait for a rule, once what it asks for has been done.

@@ -35,19 +35,21 @@ package struct Traffic: Sendable {
 
     private var outstanding: [Int: [Outstanding]] = [:]
 
-    mutating func connected() -> Int {
+    package init() {}
+
+    package mutating func connected() -> Int {
         self.connections += 1
         return self.connections
     }
 
-    mutating func refuse() { self.refused += 1 }
+    package mutating func refuse() { self.refused += 1 }
 
-    mutating func ended(_ connection: Int, byCut: Bool) {
+    package mutating func ended(_ connection: Int, byCut: Bool) {
         self.outstanding[connection] = nil
         if byCut { self.cuts += 1 } else { self.connectionsEndedByPeers += 1 }
     }
 
-    mutating func delivered(_ number: Int?, packetID: UInt16, isMarkedDuplicate: Bool, connection: Int) {
+    package mutating func delivered(_ number: Int?, packetID: UInt16, isMarkedDuplicate: Bool, connection: Int) {
         self.publishCount += 1
         if let number {
             self.deliveries[number, default: []].append(
@@ -57,7 +59,7 @@ package struct Traffic: Sendable {
         self.mostInFlight = max(self.mostInFlight, self.outstanding[connection]?.count ?? 0)
     }
 
-    mutating func acknowledged(packetID: UInt16, connection: Int) {
+    package mutating func acknowledged(packetID: UInt16, connection: Int) {
         self.pubackCount += 1
         guard let index = self.outstanding[connection]?.firstIndex(where: { $0.packetID == packetID }) else { return }
         if index != 0 { self.acknowledgedOutOfOrder += 1 }

@@ -6,7 +6,7 @@ extension Scenario {
         Scenario("cut", "the connection is cut by RST and FIN in turn, after a delivery or in place of a PUBACK") {
             play in
             try play.receiver.start()
-            try await play.sendAndCut(messages: messages, cuts: cuts)
+            try await play.sendAndCut(messages: messages, cuts: cuts, atOnce: true)
             try await play.finish()
             return "\(play.traffic.cuts) cuts"
         }
@@ -17,7 +17,7 @@ extension Scenario {
         Scenario("renumber", "each connection counts packet IDs anew, so a redelivery has another one; cuts") { play in
             await play.proxy.change { $0.renumbersPackets = true }
             try play.receiver.start()
-            try await play.sendAndCut(messages: messages, cuts: cuts)
+            try await play.sendAndCut(messages: messages, cuts: cuts, atOnce: false)
             try await play.finish()
             return "\(play.traffic.cuts) cuts"
         }
@@ -77,7 +77,10 @@ extension Scenario {
 
 extension Play {
     /// Sends in batches and cuts once in each, half of the times after a PUBLISH, half of the times before a PUBACK.
-    fileprivate mutating func sendAndCut(messages: Int, cuts: Int) async throws {
+    ///
+    /// - Parameter atOnce: whether the next batch follows as soon as the connection is cut, rather than when all is
+    ///   handled. What is not acknowledged then adds up.
+    fileprivate mutating func sendAndCut(messages: Int, cuts: Int, atOnce: Bool) async throws {
         let batch = messages / cuts
         // With QoS 2 that is the last word about a message.
         let acknowledgement: MQTTPacketType = self.kind.qos == .exactlyOnce ? .pubcomp : .puback
@@ -92,6 +95,7 @@ extension Play {
             try await self.send(cut * batch + 1...(cut + 1) * batch)
             // A receiver that does not come back meets no more rules.
             guard try await self.observation.wait(until: { _ in firing.hasHappened }) else { break }
+            if !atOnce { _ = try await self.waitUntilAccounted() }
         }
         if self.kind.isOurs { self.expect(self.traffic.cuts == cuts, "\(self.traffic.cuts) cuts of \(cuts)") }
     }

@@ -78,6 +78,10 @@ extension Scenario {
                 try await play.send(first + messages / jumps.count / 2..<first + messages / jumps.count)
             }
             try await play.finish()
+            let latest = try InboxReading.latestReception(state: play.bench.state)
+            play.expect(
+                latest.map { $0 > .now() + .seconds(3000 * day) } ?? false,
+                "the agent's calendar did not follow")
             return "\(jumps.count) jumps, \(jumps.count) cuts, \(jumps.count / 2) kills"
         }
     }

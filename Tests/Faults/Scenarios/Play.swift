@@ -105,7 +105,9 @@ package struct Play {
             guard log.endedCount + dead.count >= total, inbox?.deadLetters.count ?? 0 >= expectedDead else {
                 return false
             }
-            return Tally(sent: sent, log: log, traffic: Traffic(), dead: dead).missing.isEmpty
+            var tally = Tally(sent: sent, log: log, traffic: Traffic())
+            tally.dead = dead
+            return tally.missing.isEmpty
         }
     }
 
@@ -123,9 +125,9 @@ package struct Play {
     mutating func outcome(_ scenario: String, faults: String) throws -> Outcome {
         try self.auditLedger()
         let inbox = self.kind.isOurs ? try InboxReading(state: self.bench.state) : nil
-        let tally = Tally(
-            sent: self.sent, log: self.observation.log, traffic: self.traffic, dead: inbox?.deadNumbers ?? [],
-            brokerWasKilled: self.brokerWasKilled)
+        var tally = Tally(sent: self.sent, log: self.observation.log, traffic: self.traffic)
+        tally.dead = inbox?.deadNumbers ?? []
+        tally.brokerWasKilled = self.brokerWasKilled
         var outcome = Outcome(
             scenario: scenario, receiver: self.kind.name,
             messages: self.sent.values.reduce(0, +) + self.expectedDeadLetters, faults: faults)

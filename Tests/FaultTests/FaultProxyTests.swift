@@ -1,0 +1,165 @@
+import Faults
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// The proxy does what it is told, and nothing else.
+@Suite struct FaultProxyTests {
+    /// A client's connection through a proxy to a broker that does as `script` says once it has sent CONNACK.
+    private func connected<Result: Sendable>(
+        _ proxy: FaultProxy,
+        broker script: @escaping @Sendable (FakeConnection) throws -> Void,
+        client body: @escaping @Sendable (PlainClient) throws -> Result
+    ) async throws -> Result {
+        let broker = try FakeBroker()
+        await proxy.forward(to: broker.port)
+        async let played: Void = broker.play { broker in
+            let connection = try broker.accept()
+            _ = try connection.receive()
+            try connection.send(.connack(MQTTConnack(sessionPresent: false, code: .accepted)))
+            try script(connection)
+        }
+        let result = try await onThread {
+            try body(
+                PlainClient(port: proxy.port, clientID: "c", cleanSession: false, username: "u", password: "p"))
+        }
+        try await played
+        return result
+    }
+
+    @Test func packetsAreDroppedAndDoubled() async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        let dropped = await proxy.arm(PacketRule(.publish, .toReceiver, nth: 2, .drop))
+        let doubled = await proxy.arm(PacketRule(.publish, .toReceiver, nth: 3, .duplicate))
+        let never = await proxy.arm(PacketRule(.publish, .toReceiver, nth: 5, .drop))
+        let numbers = try await self.connected(proxy) { broker in
+            for number in 1...4 { try broker.send(.message(number, packetID: UInt16(number))) }
+            #expect(try broker.receiveAcknowledgements(1) == [4])
+        } client: { client in
+            var numbers: [UInt16] = []
+            while numbers.last != 4, let packetID = try client.nextMessage().packetID { numbers.append(packetID) }
+            try client.acknowledge(4)
+            return numbers
+        }
+        #expect(numbers == [1, 3, 3, 4])
+        #expect(dropped.hasHappened && doubled.hasHappened && !never.hasHappened)
+        let traffic = proxy.traffic
+        #expect(traffic.deliveries.mapValues(\.count) == [1: 1, 3: 2, 4: 1])
+        #expect(traffic.acknowledged == [4])
+        #expect(traffic.mostInFlight == 4)
+    }
+
+    @Test(arguments: Cut.allCases) func aCutComesAfterThePacketAndBeforeTheNext(cut: Cut) async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        let rule = await proxy.arm(PacketRule(.publish, .toReceiver, nth: 2, .cutAfter(cut)))
+        let seen = try await self.connected(proxy) { broker in
+            try broker.send(
+                .message(1, packetID: 1), .message(2, packetID: 2), .message(3, packetID: 3))
+            #expect(throws: TestFailure.self) { try broker.receive() }
+        } client: { client in
+            let messages = try [client.nextMessage(), client.nextMessage()]
+            #expect(throws: TestFailure.self) { try client.nextMessage() }
+            return messages.map(\.packetID)
+        }
+        #expect(seen == [1, 2])
+        #expect(rule.hasHappened)
+        #expect(proxy.traffic.cuts == 1)
+        #expect(proxy.traffic.deliveries.keys.sorted() == [1, 2])
+    }
+
+    @Test func anAcknowledgementIsLostWithItsConnection() async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        _ = await proxy.arm(PacketRule(.puback, .toBroker, nth: 2, .cutInstead(.reset)))
+        try await self.connected(proxy) { broker in
+            try broker.send(.message(1, packetID: 1), .message(2, packetID: 2))
+            #expect(try broker.receiveAcknowledgements(1) == [1])
+            #expect(throws: TestFailure.self) { try broker.receive() }
+        } client: { client in
+            for packetID in [1, 2] as [UInt16] {
+                _ = try client.nextMessage()
+                try client.acknowledge(packetID)
+            }
+            #expect(throws: TestFailure.self) { try client.nextMessage() }
+        }
+        // The receiver has said it, though the broker never heard.
+        #expect(proxy.traffic.acknowledged == [1, 2])
+    }
+
+    @Test func packetIdentifiersAreCountedAnew() async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        await proxy.change { $0.renumbersPackets = true }
+        let seen = try await self.connected(proxy) { broker in
+            try broker.send(.message(1, packetID: 41), .message(2, packetID: 17, duplicate: true))
+            #expect(try broker.receiveAcknowledgements(2) == [41, 17])
+        } client: { client in
+            let messages = try [client.nextMessage(), client.nextMessage()]
+            for message in messages { try client.acknowledge(message.packetID ?? 0) }
+            return messages
+        }
+        #expect(seen.map(\.packetID) == [1, 2])
+        #expect(seen.map(\.duplicate) == [false, true])
+        #expect(seen.map { String(decoding: $0.payload, as: UTF8.self) } == [#"{"n":1}"#, #"{"n":2}"#])
+        #expect(proxy.traffic.acknowledgedOutOfOrder == 0)
+    }
+
+    @Test func whatIsSplitOrLateArrivesWhole() async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        await proxy.change {
+            $0.splitsIntoBytes = true
+            $0.delay = .milliseconds(2)
+        }
+        let seen = try await self.connected(proxy) { broker in
+            for number in 1...20 { try broker.send(.message(number, packetID: UInt16(number))) }
+            #expect(try broker.receiveAcknowledgements(20) == (1...20).map(UInt16.init))
+        } client: { client in
+            try (1...20).map { _ in
+                let message = try client.nextMessage()
+                try client.acknowledge(message.packetID ?? 0)
+                return message.packetID
+            }
+        }
+        #expect(seen == (1...20).map(UInt16.init))
+    }
+
+    @Test func aDeadLinkTellsNeitherSide() async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        let (isDead, isSaid) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        async let messages = self.connected(proxy) { broker in
+            #expect(try broker.receiveAcknowledgements(1) == [8])
+            isDead.wait()
+            // Sent, and then closed.
+            try broker.send(.message(1, packetID: 1))
+            isSaid.signal()
+        } client: { client in
+            try client.acknowledge(8)
+            isSaid.wait()
+            return try client.messages(untilQuietFor: .milliseconds(200)).count
+        }
+        while proxy.traffic.pubackCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(await proxy.swallow([.toReceiver]) == 1)
+        isDead.signal()
+        #expect(try await messages == 0)
+        #expect(proxy.traffic.deliveries.isEmpty)
+    }
+
+    @Test func connectionsAreRefused() async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        await proxy.forward(to: try FakeBroker().port)
+        await proxy.change { $0.refusesConnections = true }
+        await #expect(throws: TestFailure.self) {
+            try await onThread {
+                _ = try PlainClient(port: proxy.port, clientID: "c", cleanSession: false, username: "u", password: "p")
+            }
+        }
+        #expect(proxy.traffic.refused == 1)
+        #expect(proxy.traffic.connections == 0)
+    }
+}
