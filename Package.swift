@@ -85,6 +85,12 @@ let package = Package(
             path: "Tests/CountingAgent",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "MisusingAgent",
+            dependencies: ["KiiPushCore"],
+            path: "Tests/MisusingAgent",
+            swiftSettings: settings
+        ),
         .target(
             name: "TestSupport",
             dependencies: ["KiiPushCore", "KiiPushEmulator", "CSQLite"],
@@ -111,7 +117,9 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour"],
+            dependencies: [
+                "TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour", "MisusingAgent",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

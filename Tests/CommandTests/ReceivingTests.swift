@@ -75,11 +75,14 @@ import Testing
         let first = try session.tool.start(["listen"])
         let ready = /> Ready. inst [0-9a-f]{8}… on mqtts:\S+ \(MQTT 3.1.1, QoS 1, session resumed\) {3}\^C to quit\n/
         #expect(first.error(containing: "\n").wholeMatch(of: ready) != nil)
-        let words = /kii-push: process \d+ receives as this profile, and the cloud lets one .* at a time\n.*\n/
-        let second = try session.tool("listen")
-        #expect(second.exit == 75)
-        #expect(second.error.wholeMatch(of: words) != nil)
-        #expect(try session.tool("register", "--anew").exit == 75)
+        let words =
+            "kii-push: process \(first.processID) receives as this profile, and the cloud lets one receiver connect "
+            + "at a time\n"
+        for arguments in [["listen"], ["register", "--anew"]] {
+            let second = try session.tool.start(arguments).waitForExit()
+            #expect(second.exit == 75)
+            #expect(second.error.hasPrefix(words), "\(second.error)")
+        }
         #expect(try session.whoami("user") == user)
         // Everything else works beside it.
         try session.succeed("subscribe", "alerts")
@@ -87,6 +90,22 @@ import Testing
         #expect(first.output(containing: "<-- newData").contains("n=1"))
         first.signal(SIGTERM)
         #expect(first.waitForExit().exit == 0)
+    }
+
+    @Test func refusesAnInboxOfANewerVersionAndLeavesItAlone() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let path = session.tool.home.path + "/state/kii-push/profiles/default/inbox.sqlite"
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        // The user version of a SQLite file, big-endian.
+        bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
+        try bytes.write(to: URL(filePath: path))
+        let result = try session.tool("listen", "-t20s")
+        #expect(result.exit == 78)
+        #expect(
+            result.error.contains(
+                "\(path) was written by a newer version (format 99); use that version, or another state directory"))
+        #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
     }
 
     @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(0))])

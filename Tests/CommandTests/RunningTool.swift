@@ -3,6 +3,7 @@ import Foundation
 /// A run that goes on. What it writes is taken up as it comes, so it never waits for a test that reads late.
 final class RunningTool {
     private let process = Process()
+    var processID: Int32 { self.process.processIdentifier }
     private let output = OutputReader()
     private let error = OutputReader()
 

@@ -137,6 +137,37 @@ import Testing
         }
     }
 
+    @Test func theSecondProcessOnAStateDirectoryIsToldWhichOneHasIt() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, runtime, configuration in
+                let process = MisusingProcess(state: directory)
+                try process.start(isFirst: false)
+                let connection = try await broker.play { broker in
+                    let connection = KeptConnection(try broker.accept())
+                    try connection.connection.open(sessionPresent: true)
+                    return connection
+                }
+                let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
+                let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
+                guard case .stateDirectoryInUse("\(directory)/lock", process.processID) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(
+                    error?.description == "\(directory)/lock is in use by process \(process.processID ?? 0); stop it, "
+                        + "or use another state directory")
+                withExtendedLifetime(connection) {}
+                await process.stop()
+                // The kernel lets go of a lock with the process that had it.
+                let events = agent.events
+                try await whileRunning(agent) {
+                    _ = try await broker.play { try $0.accept().open(sessionPresent: true) }
+                    _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                }
+            }
+        }
+    }
+
     @Test func anAgentFindsItsWayBackToABrokerThatWasRestarted() async throws {
         try await withEmulator { emulator, directory in
             var settings = Emulator.Configuration()

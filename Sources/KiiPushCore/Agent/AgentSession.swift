@@ -307,7 +307,7 @@ final class AgentSession: Sendable {
         let grace = self.agent.runtime.configuration.shutdownGrace
         // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
         _ = try? await self.loop.run { link.value.stopReading() }
-        let deadline = MonotonicInstant.now() + grace
+        let deadline = self.core.runner.now + grace
         for (key, _) in self.installations { self.core.runner.detach(installation: key) }
         // Told when nothing new is started any more, so that a handler may hold its answer back until then.
         self.agent.hub.emit(.stopping)

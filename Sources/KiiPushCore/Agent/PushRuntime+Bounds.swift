@@ -59,8 +59,6 @@ extension PushRuntime.Configuration {
         if let delays = self.retryDelays { delivery.retryDelays = delays }
         // What is not on a disk is in memory anyway, so nothing is gained by keeping it from delivery.
         delivery.messagesInMemory = self.inbox == .memory ? 65_536 : self.bounds.messagesInMemory
-        delivery.deadline = self.handlerDeadline
-        delivery.stuckAfter = self.stuckAfter
         return delivery
     }
 

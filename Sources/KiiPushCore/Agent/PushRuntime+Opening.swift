@@ -75,7 +75,8 @@ extension PushRuntime {
                     guard let loop else { return }
                     loop.schedule(at: loop.now + pause, body)
                 }
-            })
+            }),
+            clock: configuration.deliveryClock
         )
         let store: any MessageStore =
             inbox.map { FileMessageStore($0, longestDelay: configuration.longestRetryDelay) }

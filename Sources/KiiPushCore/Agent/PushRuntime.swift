@@ -53,10 +53,9 @@ public final class PushRuntime: Sendable {
         package var lockDirectory: String?
         /// The most that the inbox file may grow to, in bytes: a full disk without a disk, for tests. Default: none.
         package var maximumInboxBytes: Int64?
-        /// How long a handler has for its answer: 30 s by contract. For tests, which do not wait that long.
-        package var handlerDeadline: Duration = .seconds(30)
-        /// How long after that a call that has not returned keeps its place. For tests.
-        package var stuckAfter: Duration = .seconds(300)
+        /// What delivery takes its time from: deadlines of handlers and pauses between attempts. For tests, which move it
+        /// themselves and then call ``PushRuntime/deliveryTimeChanged()``.
+        package var deliveryClock: @Sendable () -> MonotonicInstant = { .now() }
         /// How often the inbox is looked through for what need not be kept; `nil`: as often as is good. For tests.
         package var sweepInterval: Duration?
         /// Reads the machine's clocks; for tests that have it sleep.
@@ -146,9 +145,12 @@ public final class PushRuntime: Sendable {
     ///
     /// Agents that still run end as if cancelled. Afterwards nothing of the runtime can be used.
     public func shutdown() async {
-        if let core = self.opened { await core.runner.drain(until: .now() + self.configuration.shutdownGrace) }
+        if let core = self.opened { await core.runner.drain(until: core.runner.now + self.configuration.shutdownGrace) }
         self.stop()
     }
+
+    /// Has delivery look at its clock: for tests that have moved it.
+    package func deliveryTimeChanged() { self.opened?.runner.timeChanged() }
 
     private func stop() {
         self.loop.shutdown()

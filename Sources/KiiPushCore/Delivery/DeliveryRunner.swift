@@ -128,6 +128,9 @@ package final class DeliveryRunner: Sendable {
     /// not count. Call ``drain(until:)`` first to let handlers finish.
     package func shutdown() { self.core.shutdown() }
 
+    /// The runner's clock.
+    package var now: MonotonicInstant { self.core.clock() }
+
     /// Looks at the clock again: for tests that move it.
     package func timeChanged() { self.core.timerFired() }
 }

@@ -53,7 +53,10 @@ package final class Inbox {
         let connection = try SQLiteConnection(path: path, flags: access)
         try connection.setBusyTimeout(
             milliseconds: Int32(clamping: configuration.busyTimeout.wholeMillisecondsRoundedUp))
-        if !configuration.isReadOnly { try Inbox.prepare(connection, configuration) }
+        if !configuration.isReadOnly {
+            try InboxSchema.refuseWhatIsNotOurs(connection)
+            try Inbox.prepare(connection, configuration)
+        }
         try InboxSchema.open(connection, isReadOnly: configuration.isReadOnly)
         self.connection = connection
         self.statements = InboxStatements(connection)

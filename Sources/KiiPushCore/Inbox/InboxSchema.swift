@@ -106,6 +106,11 @@ enum InboxSchema {
         }
     }
 
+    /// Throws for a file of a newer version, or that is no inbox, before anything in it is changed.
+    static func refuseWhatIsNotOurs(_ connection: SQLiteConnection) throws(InboxError) {
+        _ = try self.needsWork(connection, isReadOnly: false)
+    }
+
     /// Checks a file that is only read, in one look: another process may be making it, or bringing it up to date.
     private static func check(_ connection: SQLiteConnection) throws(InboxError) {
         try connection.execute("BEGIN", step: "reading the schema")

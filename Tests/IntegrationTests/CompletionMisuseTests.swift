@@ -1,0 +1,198 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// Twelve ways to misuse a completion. Each ends in a defined state of the message, and harms nothing else.
+///
+/// The table in `Documentation/delivery.md` says what these tests show.
+@Suite(.timeLimit(.minutes(15))) struct CompletionMisuseTests {
+    static let deadline = Duration.seconds(30)
+    static let pause = Duration.seconds(1)
+
+    /// A first attempt that failed like this, and the pause after it.
+    static func failure(_ failure: DeliveryFailure) -> [MessageEvent.Kind] {
+        [.received, .started(attempt: 1), .retry(attempt: 1, failure: failure, after: Self.pause)]
+    }
+
+    // MARK: - 1 to 3: how often
+
+    @Test func neverAnsweringTimesOutUntilTheMessageIsADeadLetter() async throws {
+        try await withMisuseScene { scene in
+            let shelf = CompletionShelf()
+            let handler = MisusingHandler { _, completion in shelf.put(completion) }
+            let outcome = try await scene.play(handler) { stage in
+                try await stage.send(1)
+                _ = await stage.life { $0 == .started(attempt: 1) }
+                stage.advance(Self.deadline)
+                #expect(await stage.life(until: \.isRetry) == Self.failure(.timedOut).suffix(1))
+                stage.advance(Self.pause)
+                #expect(await stage.life { $0 == .started(attempt: 2) } == [.started(attempt: 2)])
+                stage.advance(Self.deadline)
+                #expect(await stage.life() == [.dead(.attemptsFailed(.timedOut))])
+            }
+            let row = try #require(outcome.rows[1])
+            #expect(row.state == .dead)
+            #expect(row.message.reason == "timedOut")
+            #expect(row.attempts == 2)
+            #expect(String(decoding: row.message.payload, as: UTF8.self).contains(#""n":1"#))
+        }
+    }
+
+    @Test func answeringTwiceIsTheFirstAnswer() async throws {
+        try await withMisuseScene { scene in
+            let (answers, answer) = AsyncStream<Bool>.makeStream()
+            let handler = MisusingHandler { _, completion in
+                answer.yield(completion(.noData))
+                answer.yield(completion(.failed))
+                answer.yield(completion.reject("changed my mind"))
+                answer.finish()
+            }
+            let outcome = try await scene.play(handler) { stage in
+                try await stage.send(1)
+                #expect(
+                    await stage.life() == [.received, .started(attempt: 1), .done(.noData, attempt: 1)])
+                #expect(await answers.reduce(into: []) { $0.append($1) } == [true, false, false])
+            }
+            #expect(outcome.rows[1]?.state == .done)
+        }
+    }
+
+    @Test func ofConcurrentAnswersOneCounts() async throws {
+        try await withMisuseScene { scene in
+            let (winners, winner) = AsyncStream<Int>.makeStream()
+            let handler = MisusingHandler { _, completion in
+                DispatchQueue.concurrentPerform(iterations: 8) { index in
+                    let counts =
+                        switch index % 3 {
+                        case 0: completion(.newData)
+                        case 1: completion(.noData)
+                        default: completion.reject("no")
+                        }
+                    if counts { winner.yield(index % 3) }
+                }
+                winner.finish()
+            }
+            let outcome = try await scene.play(handler) { stage in
+                try await stage.send(1)
+                let life = await stage.life()
+                let counted = await winners.reduce(into: []) { $0.append($1) }
+                let verdicts: [MessageEvent.Kind] = [
+                    .done(.newData, attempt: 1), .done(.noData, attempt: 1), .dead(.rejected("no")),
+                ]
+                #expect(counted.count == 1)
+                #expect(life == [.received, .started(attempt: 1), verdicts[counted.first ?? 0]])
+            }
+            let row = try #require(outcome.rows[1])
+            #expect(row.state == .done || row.message.reason == "rejected: no")
+        }
+    }
+
+    // MARK: - 4 to 6: when and where
+
+    @Test func aSuccessAfterTheDeadlineCountsUntilTheNextAttemptStarts() async throws {
+        try await withMisuseScene { scene in
+            let shelf = CompletionShelf()
+            let handler = MisusingHandler { _, completion in shelf.put(completion) }
+            let outcome = try await scene.play(handler) { stage in
+                try await stage.send(1)
+                _ = await stage.life { $0 == .started(attempt: 1) }
+                stage.advance(Self.deadline)
+                #expect(await stage.life(until: \.isRetry) == Self.failure(.timedOut).suffix(1))
+                let completion = try shelf.take()
+                #expect(!completion(.failed))
+                #expect(!completion.reject("no"))
+                #expect(completion(.newData))
+                #expect(!completion(.newData))
+                #expect(
+                    await stage.life() == [
+                        .late(attempt: 1, counted: false), .late(attempt: 1, counted: false),
+                        .late(attempt: 1, counted: true),
+                    ])
+            }
+            #expect(outcome.rows[1]?.state == .done)
+        }
+    }
+
+    @Test func aSuccessAfterTheNextAttemptHasStartedDoesNotCount() async throws {
+        try await withMisuseScene { scene in
+            let shelf = CompletionShelf()
+            let handler = MisusingHandler { _, completion in shelf.put(completion) }
+            let outcome = try await scene.play(handler) { stage in
+                try await stage.send(1)
+                _ = await stage.life { $0 == .started(attempt: 1) }
+                stage.advance(Self.deadline)
+                _ = await stage.life(until: \.isRetry)
+                stage.advance(Self.pause)
+                await shelf.wait(for: 2)
+                #expect(try !shelf.take()(.newData))
+                // The second attempt stands by itself.
+                #expect(try shelf.take()(.noData))
+                #expect(
+                    await stage.life() == [
+                        .started(attempt: 2), .late(attempt: 1, counted: false), .done(.noData, attempt: 2),
+                    ])
+            }
+            #expect(outcome.rows[1]?.state == .done)
+        }
+    }
+
+    @Test func answeringFromAnotherThreadAfterTheCallCounts() async throws {
+        try await withMisuseScene { scene in
+            let (answers, answer) = AsyncStream<Bool>.makeStream()
+            let handler = MisusingHandler { _, completion in
+                Thread.detachNewThread {
+                    answer.yield(completion(.noData))
+                    answer.finish()
+                }
+            }
+            let outcome = try await scene.play(handler) { stage in
+                try await stage.send(1)
+                #expect(
+                    await stage.life() == [.received, .started(attempt: 1), .done(.noData, attempt: 1)])
+                #expect(await answers.reduce(into: []) { $0.append($1) } == [true])
+            }
+            #expect(outcome.rows[1]?.state == .done)
+        }
+    }
+
+    @Test func answeringWhileTheAgentStopsCounts() async throws {
+        try await withMisuseScene { scene in
+            let shelf = CompletionShelf()
+            let handler = MisusingHandler { _, completion in shelf.put(completion) }
+            let answered = Locked<Bool?>(nil)
+            let answering = Locked<Task<Void, any Error>?>(nil)
+            let outcome = try await scene.play(handler, endsInHandler: true) { stage in
+                try await stage.send(1)
+                _ = await stage.happenings { $0.kind == .started(attempt: 1) }
+                let task = Task {
+                    _ = await firstEvent(stage.events) { if case .stopping = $0 { true } else { false } }
+                    let counts = try shelf.take()(.newData)
+                    answered.withLock { $0 = counts }
+                }
+                answering.withLock { $0 = task }
+            }
+            try await answering.withLock { $0 }?.value
+            #expect(answered.withLock { $0 } == true)
+            #expect(outcome.rows[1]?.state == .done)
+        }
+    }
+
+    @Test func answeringAfterTheShutdownDoesNotCountAndTheNextProcessDeliversAgain() async throws {
+        try await withMisuseScene { scene in
+            let shelf = CompletionShelf()
+            let handler = MisusingHandler { _, completion in shelf.put(completion) }
+            let outcome = try await scene.play(handler, { $0.shutdownGrace = .zero }, endsInHandler: true) { stage in
+                try await stage.send(1)
+                _ = await stage.happenings { $0.kind == .started(attempt: 1) }
+            }
+            #expect(outcome.rows[1]?.state == .inHand)
+            #expect(try !shelf.take()(.newData))
+            let next = try await scene.play(MisusingHandler { $1(.newData) }) { stage in
+                // It may be what ended the process, so its attempt is counted before it runs.
+                #expect(await stage.life().last == .done(.newData, attempt: 1))
+            }
+            #expect(next.rows[1]?.state == .done)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// A clock that stands still until it is moved.
+final class ManualClock: Sendable {
+    private let time = Locked(MonotonicInstant.now())
+
+    var now: MonotonicInstant { self.time.withLock { $0 } }
+
+    func advance(_ duration: Duration) { self.time.withLock { $0 = $0 + duration } }
+}
+
+/// What several agents of a test have in common, one after the other: a broker and a state directory.
+struct MisuseScene {
+    fileprivate let directory: String
+    fileprivate let broker: FakeBroker
+    fileprivate let configuration: PushAgent.Configuration
+
+    /// Runs an agent with this handler until `body` is done and the agent has stopped.
+    ///
+    /// - Parameters:
+    ///   - handler: what is called.
+    ///   - change: what is other than by default. Two attempts are.
+    ///   - endsInHandler: whether the agent is stopped with a handler that has not answered, so that no further message
+    ///     can show that it goes on.
+    ///   - body: what happens meanwhile.
+    func play(
+        _ handler: some NotificationHandler,
+        _ change: (inout PushRuntime.Configuration) -> Void = { _ in },
+        endsInHandler: Bool = false,
+        _ body: @escaping @Sendable (MisuseStage) async throws -> Void
+    ) async throws -> MisuseStage.Outcome {
+        let clock = ManualClock()
+        var settings = PushRuntime.Configuration(stateDirectory: self.directory)
+        settings.retryDelays = [.seconds(1)]
+        settings.deliveryClock = { clock.now }
+        change(&settings)
+        let runtime = try PushRuntime(configuration: settings)
+        let agent = PushAgent(runtime: runtime, configuration: self.configuration, handler: handler, reconnect: .quick)
+        let events = agent.events
+        try await whileRunning(agent) { [broker] in
+            let connection = try await broker.play { broker in
+                let connection = KeptConnection(try broker.accept())
+                try connection.connection.open(sessionPresent: true)
+                return connection
+            }
+            let stage = MisuseStage(
+                events: events, runtime: runtime, clock: clock, broker: broker, connection: connection)
+            try await body(stage)
+            if !endsInHandler { try await stage.expectThatTheAgentGoesOn() }
+        }
+        await runtime.shutdown()
+        return try MisuseStage.Outcome(inStateDirectory: self.directory)
+    }
+}
+
+/// Runs `body` with a scene in a directory of its own.
+func withMisuseScene(_ body: (MisuseScene) async throws -> Void) async throws {
+    try await withTemporaryDirectory { directory in
+        try await withFakeBroker(in: directory) { broker, _, configuration in
+            try await body(MisuseScene(directory: directory, broker: broker, configuration: configuration))
+        }
+    }
+}
+
+/// A running agent with a real inbox, and a broker that brings it messages.
+struct MisuseStage: Sendable {
+    let events: AsyncStream<PushEvent>
+    private let runtime: PushRuntime
+    private let clock: ManualClock
+    private let broker: FakeBroker
+    private let connection: KeptConnection
+
+    /// What is left when the agent has stopped.
+    struct Outcome {
+        let rows: [Int64: StoredRow]
+        let ledger: MessageLedger
+    }
+
+    init(
+        events: AsyncStream<PushEvent>, runtime: PushRuntime, clock: ManualClock, broker: FakeBroker,
+        connection: KeptConnection
+    ) {
+        self.events = events
+        self.runtime = runtime
+        self.clock = clock
+        self.broker = broker
+        self.connection = connection
+    }
+
+    /// Brings a message of this source, and waits until it is acknowledged.
+    func send(_ number: Int, source: String = "a") async throws {
+        let packet = MQTTPacket.message(number, of: source, packetID: UInt16(number))
+        try await self.broker.play { [connection] _ in
+            try connection.connection.send(packet)
+            #expect(try connection.connection.receiveAcknowledgements(1) == [UInt16(number)])
+        }
+    }
+
+    /// Lets time pass for handlers and retries.
+    func advance(_ duration: Duration) {
+        self.clock.advance(duration)
+        self.runtime.deliveryTimeChanged()
+    }
+
+    /// What happens to messages from now on, up to the event that `isLast`.
+    func happenings(until isLast: (MessageEvent) -> Bool) async -> [MessageEvent] {
+        var happened: [MessageEvent] = []
+        for await event in self.events {
+            guard case .message(let message) = event else { continue }
+            happened.append(message)
+            if isLast(message) { break }
+        }
+        return happened
+    }
+
+    /// What happens to one message from now on, up to an event, or else to its end.
+    func life(
+        of messageID: Int64 = 1, until isLast: @escaping (MessageEvent.Kind) -> Bool = { $0.isEnd }
+    ) async -> [MessageEvent.Kind] {
+        await self.happenings { $0.messageID == messageID && isLast($0.kind) }
+            .filter { $0.messageID == messageID }.map(\.kind)
+    }
+
+    /// Brings one more message of the same source, which a misuse must not keep from its handler.
+    fileprivate func expectThatTheAgentGoesOn() async throws {
+        try await self.send(1000)
+        let last = await self.happenings { event in
+            if case .done(.newData, _) = event.kind { true } else { false }
+        }.last
+        #expect(last?.kind == .done(.newData, attempt: 1))
+    }
+}
+
+extension MisuseStage.Outcome {
+    fileprivate init(inStateDirectory directory: String) throws {
+        var access = Inbox.Configuration()
+        access.isReadOnly = true
+        let inbox = try Inbox(path: "\(directory)/inbox.sqlite", configuration: access)
+        let rows = try RowState.allCases.flatMap { try inbox.rows($0, limit: 100) }
+        self.rows = Dictionary(uniqueKeysWithValues: rows.map { ($0.sequence, $0) })
+        self.ledger = inbox.messageLedger
+        #expect(self.ledger.isBalanced)
+    }
+}
+
+extension MQTTPacket {
+    /// A push of `{"n": number}` to a topic of the app.
+    static func message(_ number: Int, of source: String, packetID: UInt16) -> MQTTPacket {
+        let payload = #"{"n":\#(number),"topic":"\#(source)","objectScopeType":"APP","objectScopeAppID":"app"}"#
+        return .publish(
+            MQTTPublish(topic: "topic-1", payload: Array(payload.utf8), qos: .atLeastOnce, packetID: packetID))
+    }
+}
+
+extension MessageEvent.Kind {
+    /// Whether the message is to be tried again.
+    var isRetry: Bool { if case .retry = self { true } else { false } }
+
+    /// Whether nothing more comes.
+    var isEnd: Bool {
+        switch self {
+        case .done, .dead, .late(_, counted: true): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import KiiPushCore
+import Testing
+
+/// A handler that does to its completion what a test tells it to do, and treats every message from 1,000 on well.
+struct MisusingHandler: RemoteNotificationHandler {
+    let misuse: @Sendable (DeliveryContext, FetchCompletion) -> Void
+
+    init(_ misuse: @escaping @Sendable (DeliveryContext, FetchCompletion) -> Void) { self.misuse = misuse }
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        if message.number >= 1000 { completion(.newData) } else { self.misuse(context, completion) }
+    }
+}
+
+/// The same for the asynchronous form.
+struct AsyncMisusingHandler: AsyncRemoteNotificationHandler {
+    let misuse: @Sendable (DeliveryContext) async throws -> FetchResult
+
+    init(_ misuse: @escaping @Sendable (DeliveryContext) async throws -> FetchResult) { self.misuse = misuse }
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext
+    ) async throws -> FetchResult {
+        message.number >= 1000 ? .newData : try await self.misuse(context)
+    }
+}
+
+extension ReceivedMessage {
+    fileprivate var number: Int64 { self.rawPayload["n"]?.int64 ?? 0 }
+}
+
+/// Completions that a handler has kept.
+final class CompletionShelf: Sendable {
+    private let held = Locked<[FetchCompletion]>([])
+    private let (arrivals, arrival) = AsyncStream<Void>.makeStream()
+
+    func put(_ completion: FetchCompletion) {
+        self.held.withLock { $0.append(completion) }
+        self.arrival.yield()
+    }
+
+    /// Waits until so many have been put here. Once.
+    func wait(for count: Int) async {
+        var missing = count
+        for await _ in self.arrivals {
+            missing -= 1
+            if missing == 0 { break }
+        }
+    }
+
+    func take() throws -> FetchCompletion {
+        let first = self.held.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        return try #require(first)
+    }
+}
