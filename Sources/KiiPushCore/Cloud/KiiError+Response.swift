@@ -4,17 +4,19 @@ extension KiiError {
     /// - Parameters:
     ///   - response: The refusal.
     ///   - secrets: What the request carried; a server that echoes it back must not get it into a log.
-    init(_ response: KiiResponse, withholding secrets: [Secret]) {
+    package init(_ response: KiiResponse, withholding secrets: [Secret]) {
         let http = response.http
         self.init(operation: response.operation, status: http.status, bodyByteCount: http.body.count)
         var bodySeconds: Int64?
         // An error's body has no fixed form; one that is not a JSON object says nothing beyond the status.
         if let body = try? JSONValue(parsing: http.body), let members = body.members {
-            let withheld = Withheld(secrets)
-            self.errorCode = (body["errorCode"]?.string ?? body["error"]?.string).flatMap(KiiErrorCode.init(plain:))
+            let withheld = WithheldTexts(secrets)
+            self.errorCode = (body["errorCode"]?.string ?? body["error"]?.string).flatMap { text in
+                withheld.isHeld(in: text) ? nil : KiiErrorCode(plain: text)
+            }
             self.message = (body["message"]?.string ?? body["error_description"]?.string).map(withheld.cleaning)
             self.context = .object(
-                members.filter { !KiiError.namedFields.contains($0.key) }.map { ($0.key, withheld.cleaning($0.value)) })
+                members.filter { !KiiError.namedFields.contains($0.key) }.map(withheld.cleaning))
             bodySeconds = body["retryAfter"].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
         }
         self.retryAfter = RetryAfter.duration(
@@ -37,26 +39,5 @@ extension KiiErrorCode {
         }
         guard isPlain, (1...64).contains(text.utf8.count) else { return nil }
         self.init(rawValue: text)
-    }
-}
-
-/// The texts that are cut out of what a server says.
-private struct Withheld {
-    private let texts: [String]
-
-    init(_ secrets: [Secret]) {
-        // Below four characters a text is cut out of ordinary words, and is no secret.
-        self.texts = secrets.map { $0.reveal() }.filter { $0.utf8.count >= 4 }
-    }
-
-    func cleaning(_ text: String) -> String {
-        self.texts.reduce(text) { $0.replacing($1, with: "<redacted>") }
-    }
-
-    func cleaning(_ value: JSONValue) -> JSONValue {
-        if let text = value.string { return JSONValue(self.cleaning(text)) }
-        if let elements = value.array { return JSONValue(elements.map { self.cleaning($0) }) }
-        if let members = value.members { return .object(members.map { ($0.key, self.cleaning($0.value)) }) }
-        return value
     }
 }

@@ -99,6 +99,26 @@ import Testing
         #expect(!dumped.contains("t-secret") && !dumped.contains("k-secret"))
     }
 
+    @Test(arguments: [
+        ("abcd-1234", #"{"abcd-1234":1,"o":[{"x abcd-1234":2}]}"#, #"{"<redacted>":1,"o":[{"x <redacted>":2}]}"#),
+        // One character with what follows, so that the text as Swift compares it does not hold the secret.
+        ("abcd-1234", #"{"a":"abcd-1234\u0301"}"#, #"{"a":"<redacted>\#u{301}"}"#),
+        ("12345678", #"{"a":12345678,"b":-123456789e1}"#, #"{"a":"<redacted>","b":"<redacted>"}"#),
+        ("12345678", #"{"a":1234567}"#, #"{"a":1234567}"#),
+        // The app's key is the beginning of the token.
+        ("k-secret-and-more", #"{"a":"k-secret-and-more"}"#, #"{"a":"<redacted>"}"#),
+    ])
+    func echoedSecretsAreCutOutWhereverTheyStand(token: Secret, body: String, context: String) async throws {
+        let error = try await self.refusal(.status(500, body), token: token)
+        #expect(error.context.text == context)
+    }
+
+    @Test func anEchoedTokenIsNoCode() async throws {
+        let error = try await self.refusal(.status(400, #"{"error":"x0123456789abcdef"}"#), token: "0123456789abcdef")
+        #expect(error.errorCode == nil)
+        #expect(!error.description.contains("0123456789abcdef"))
+    }
+
     @Test func anEchoedPasswordIsCutOut() async throws {
         let calls: [@Sendable (KiiClient) async throws -> Void] = [
             { _ = try await $0.login(username: "alice", password: "hunter2") },
