@@ -70,7 +70,7 @@ let package = Package(
         .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: settings),
         .testTarget(
             name: "KiiPushCoreTests",
-            dependencies: ["KiiPushCore", "Contract", "TestSupport"],
+            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -127,6 +127,20 @@ let package = Package(
             dependencies: ["Faults", "TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent"],
             swiftSettings: settings
         ),
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["KiiPushCore"],
+            path: "Tests/Fuzz/Targets",
+            swiftSettings: settings
+        ),
+        // Replays inputs; built by script/fuzz it is libFuzzer's program.
+        .executableTarget(
+            name: "kii-push-fuzz",
+            dependencies: ["FuzzTargets"],
+            path: "Tests/Fuzz/Runner",
+            swiftSettings: settings
+        ),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: settings),
         .testTarget(name: "LayeringTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,13 +1,15 @@
 /// The header section of a response as it comes in, line by line. Only the final response's is kept.
-struct ResponseHead {
+package struct ResponseHead {
     /// More than any real server sends; libcurl itself limits only single lines.
-    static let maximumBytes = 256 << 10
+    package static let maximumBytes = 256 << 10
 
     private var lines: [UInt8] = []
     private var isComplete = false
 
+    package init() {}
+
     /// Takes one line with its line end. Returns `false` when there is more than ``maximumBytes``.
-    mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
+    package mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
         if line.starts(with: "HTTP/".utf8) {
             // An interim response (RFC 9110 section 15.2) or a proxy's came before.
             self.lines.removeAll(keepingCapacity: true)
@@ -24,7 +26,7 @@ struct ResponseHead {
         return self.lines.count <= ResponseHead.maximumBytes
     }
 
-    func fields() -> [HTTPField] {
+    package func fields() -> [HTTPField] {
         self.lines.withUnsafeBufferPointer { lines in
             var fields: [HTTPField] = []
             var start = 0

@@ -1,104 +1,6 @@
+import FuzzTargets
 import KiiPushCore
 import Testing
-
-/// What must hold of a session whatever happens to it, followed step by step.
-private struct Model {
-    struct Owed {
-        let ticket: UInt64
-        let packetID: UInt16
-        var isOpen = false
-    }
-
-    var owed: [Owed] = []
-    var lastTicket: UInt64 = 0
-    var firstTicketOfConnection: UInt64 = 1
-    var lastSent: UInt64 = 0
-    var lastProven: UInt64 = 0
-    var isOpen = false
-    var hasConnected = false
-    /// What happened, so that the test can tell whether it tested anything.
-    var acknowledged = 0
-    var proven = 0
-    var subscribed = 0
-    var ends = 0
-
-    mutating func connectionOpened() {
-        self.isOpen = true
-        self.hasConnected = false
-        self.connectionGone()
-    }
-
-    mutating func connectionGone() {
-        self.owed = []
-        self.firstTicketOfConnection = self.lastTicket + 1
-        self.lastSent = self.lastTicket
-    }
-
-    mutating func opened(_ tickets: ClosedRange<UInt64>) {
-        for index in self.owed.indices where tickets.contains(self.owed[index].ticket) {
-            self.owed[index].isOpen = true
-        }
-    }
-
-    /// Checks an output; returns what is wrong with it.
-    mutating func violations(_ output: MQTTSession.Output) -> [String] {
-        var violations: [String] = []
-        func require(_ condition: Bool, _ claim: String) {
-            if !condition { violations.append(claim) }
-        }
-        if !self.isOpen { require(output == MQTTSession.Output(), "nothing is said without a connection") }
-        for event in output.events {
-            switch event {
-            case .acknowledgementsProven(let ticket):
-                require(ticket > self.lastProven, "proof grows")
-                require(ticket >= self.firstTicketOfConnection, "proof is of this connection")
-                require(ticket <= self.lastSent, "only what was sent is proven")
-                self.lastProven = ticket
-                self.proven += 1
-            case .connected: self.subscribed += 1
-            case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError:
-                require(output.close != nil, "the connection is over")
-                self.ends += 1
-            case .protocolVersionLowered, .sessionLost, .redeliveryWindowPassed: break
-            }
-        }
-        for message in output.messages {
-            require((message.qos == .atMostOnce) == (message.ticket == nil), "a ticket for each acknowledgement")
-            guard let ticket = message.ticket, let packetID = message.packetID else { continue }
-            require(ticket == self.lastTicket + 1, "tickets are given out in order, each once")
-            self.lastTicket = ticket
-            self.owed.append(Owed(ticket: ticket, packetID: packetID))
-        }
-        var decoder = FrameDecoder()
-        guard let packets = try? decoder.packets(from: output.bytes), decoder.keptBytes == 0 else {
-            return violations + ["only whole packets are sent"]
-        }
-        for packet in packets {
-            switch packet {
-            case .connect:
-                require(!self.hasConnected, "CONNECT is sent once")
-                self.hasConnected = true
-            case .puback(let packetID), .pubrec(let packetID):
-                guard let first = self.owed.first else { return violations + ["only what is owed is sent"] }
-                require(first.packetID == packetID, "in order of reception")
-                require(first.isOpen, "no gate, no acknowledgement")
-                self.lastSent = first.ticket
-                self.owed.removeFirst()
-                self.acknowledged += 1
-            case .subscribe, .pingreq, .pubcomp, .disconnect: break
-            case .connack, .publish, .pubrel, .suback, .unsubscribe, .unsuback, .pingresp:
-                require(false, "a client sends no \(packet.type)")
-            }
-            require(self.hasConnected, "CONNECT comes first")
-        }
-        if output.close != nil {
-            self.isOpen = false
-        } else if self.isOpen {
-            require(self.owed.first?.isOpen != true, "what may leave has left")
-        }
-        return violations
-    }
-}
 
 @Suite struct MQTTSessionRandomTests {
     /// Something that a broker may send, often what is expected, sometimes not.
@@ -143,10 +45,10 @@ private struct Model {
     }
 
     /// One run, and what it came to.
-    private static func run(seed: UInt64, steps: Int) -> Model {
+    private static func run(seed: UInt64, steps: Int) -> SessionModel {
         var random = SeededRandom(seed: seed)
         var session = MQTTSession(configuration: Self.configuration(&random))
-        var model = Model()
+        var model = SessionModel()
         var now = MonotonicInstant(nanoseconds: 0)
         var pending: [UInt8] = []
         for step in 0..<steps {

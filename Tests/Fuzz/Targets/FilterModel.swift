@@ -1,0 +1,74 @@
+import KiiPushCore
+
+/// Stores what a session receives, as its caller does, and checks what a message is taken for a repetition of.
+struct FilterModel {
+    private struct Row {
+        let packetID: UInt16
+        let payload: [UInt8]
+        /// Of the last message that brought it.
+        var ticket: UInt64
+        var isProven = false
+    }
+
+    private var filter = RedeliveryFilter()
+    private var rows: [Int64: Row] = [:]
+    private var lastSequence: Int64 = 0
+    private var firstTicket: UInt64 = 1
+    private var lastProvenSequence: Int64 = 0
+
+    mutating func connectionOpened(firstTicket: UInt64) {
+        self.firstTicket = firstTicket
+        self.filter.connectionOpened(firstTicket: firstTicket)
+    }
+
+    /// Acts on an output as its caller does: on the events, then on the messages.
+    mutating func violations(_ output: MQTTSession.Output, unacknowledgedFrom: UInt64) -> [String] {
+        var claims = Claims()
+        for event in output.events {
+            switch event {
+            case .acknowledgementsProven(let ticket):
+                self.filter.proven(through: ticket)
+                for (sequence, row) in self.rows where (self.firstTicket...ticket).contains(row.ticket) {
+                    self.rows[sequence]?.isProven = true
+                }
+            case .redeliveryWindowPassed: self.filter.redeliveryWindowPassed()
+            case .connected(sessionPresent: false, _): self.filter.sessionLost()
+            default: break
+            }
+        }
+        for message in output.messages {
+            self.take(message, unacknowledgedFrom: unacknowledgedFrom, &claims)
+        }
+        claims.require(self.filter.count <= 65_535, "one row is held for a packet identifier")
+        claims.require(self.filter.provenSequence >= self.lastProvenSequence, "what is proven stays so")
+        claims.require(self.filter.provenSequence <= self.lastSequence, "no more is proven than there is")
+        self.lastProvenSequence = self.filter.provenSequence
+        return claims.violated
+    }
+
+    private mutating func take(
+        _ message: MQTTSession.InboundMessage, unacknowledgedFrom: UInt64, _ claims: inout Claims
+    ) {
+        if let sequence = self.filter.candidate(for: message, unacknowledgedFrom: unacknowledgedFrom) {
+            guard var row = self.rows[sequence] else {
+                claims.require(false, "what is repeated was stored")
+                return
+            }
+            claims.require(message.duplicate, "what repeats says so")
+            claims.require(message.packetID == row.packetID, "what repeats has the identifier of its row")
+            claims.require(!row.isProven, "what is proven does not come again")
+            if row.payload == message.payload, let ticket = message.ticket {
+                row.ticket = ticket
+                self.rows[sequence] = row
+                self.filter.absorbed(sequence: sequence, by: message)
+                return
+            }
+        }
+        self.lastSequence += 1
+        if let packetID = message.packetID, let ticket = message.ticket {
+            self.rows[self.lastSequence] = Row(
+                packetID: packetID, payload: message.payload, ticket: ticket)
+        }
+        self.filter.stored(sequence: self.lastSequence, as: message, unacknowledgedFrom: unacknowledgedFrom)
+    }
+}

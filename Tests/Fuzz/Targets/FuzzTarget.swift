@@ -1,0 +1,33 @@
+/// What the fuzzer feeds with bytes, and what must hold whatever they are.
+package enum FuzzTarget: String, Sendable, CaseIterable {
+    /// The JSON parser and writer.
+    case json
+    /// What a push payload means.
+    case message
+    /// MQTT's frames and packets.
+    case mqtt
+    /// The whole session with a broker, and what a message may repeat.
+    case session
+    /// Everything that an HTTP server may answer.
+    case http
+
+    /// What does not hold for `input`; a trap tells of itself.
+    package func violations(_ input: [UInt8]) -> [String] {
+        switch self {
+        case .json: JSONFuzzing.violations(input)
+        case .message: MessageFuzzing.violations(input)
+        case .mqtt: MQTTFuzzing.violations(input)
+        case .session: SessionFuzzing.run(input).violations
+        case .http: HTTPFuzzing.violations(input)
+        }
+    }
+}
+
+/// Claims about one input, and which of them do not hold.
+struct Claims {
+    private(set) var violated: [String] = []
+
+    mutating func require(_ holds: Bool, _ claim: @autoclosure () -> String) {
+        if !holds { self.violated.append(claim()) }
+    }
+}

@@ -1,0 +1,85 @@
+import KiiPushCore
+
+/// What a server may answer to any call. The input is which call, which status, and the answer as it stands on the
+/// wire after the status line: header lines, an empty one, and the body.
+enum HTTPFuzzing {
+    /// What a request carried and an answer may echo.
+    package static let secret: Secret = "hunter2hunter2"
+
+    private static let statuses = [
+        200, 201, 202, 204, 301, 400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 503, 599, 100, 206, 999,
+    ]
+    private static let clocks: [Timestamp] = [
+        1_463_363_201_908, 0, .max, .min, -62_135_596_800_000, 253_402_300_799_999,
+    ].map { Timestamp(millisecondsSinceEpoch: $0) }
+    private static let longestWait = Duration.seconds(30 * 86_400)
+
+    static func violations(_ input: [UInt8]) -> [String] {
+        var claims = Claims()
+        var input = FuzzInput(input)
+        let call = EndpointCall.all[input.number(in: 0...EndpointCall.all.count - 1)]
+        let status = Self.statuses[input.number(in: 0...Self.statuses.count - 1)]
+        let now = Self.clocks[input.number(in: 0...Self.clocks.count - 1)]
+        let (fields, body) = Self.parse(input.remainder(), &claims)
+        for field in fields {
+            claims.require(!field.name.utf8.contains(UInt8(ascii: "\n")), "a name is on one line")
+            claims.require(!field.value.utf8.contains(UInt8(ascii: "\n")), "a value is on one line")
+            claims.require(fields.contains { $0.isNamed(field.name) }, "a field has its name")
+        }
+        let http = HTTPResponse(status: status, fields: fields, body: body)
+        let response = KiiResponse(operation: call.operation, http: http, receivedAt: now)
+        Self.checkRefusal(response, call, &claims)
+        Self.checkAnswer(response, call, &claims)
+        return claims.violated
+    }
+
+    private static func parse(_ wire: [UInt8], _ claims: inout Claims) -> (fields: [HTTPField], body: [UInt8]) {
+        var head = ResponseHead()
+        var rest = wire[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
+            let line = Array(rest[rest.startIndex..<end])
+            rest = rest[end...]
+            let isTaken = line.withUnsafeBytes { head.append($0) }
+            claims.require(isTaken || wire.count > ResponseHead.maximumBytes, "a short head is taken")
+            if line == [UInt8(ascii: "\n")] || line == Array("\r\n".utf8) { break }
+        }
+        return (head.fields(), Array(rest))
+    }
+
+    /// A refusal has words whatever it holds, none of them a secret, and asks to wait within bounds.
+    private static func checkRefusal(_ response: KiiResponse, _ call: EndpointCall, _ claims: inout Claims) {
+        let error = KiiError(response, withholding: [Self.secret])
+        if let wait = error.retryAfter {
+            claims.require(.zero <= wait && wait <= Self.longestWait, "a wait is bounded")
+        }
+        claims.require(error.bodyByteCount == response.http.body.count, "the length is told")
+        claims.require(error.context.kind == .object, "the context is an object")
+        let words = [error.description, error.message ?? "", error.context.text, error.errorCode?.rawValue ?? ""]
+        for text in words {
+            claims.require(!Self.holdsSecret(text), "an error holds no secret of the request")
+        }
+        claims.require(!error.description.contains { $0.isNewline }, "an error is one line")
+        _ = (error.isTransient, error.refusesCredentials, error.saysDisabled, call.answerToRefusal(error))
+    }
+
+    /// An answer is read, or refused in words that hold nothing of it.
+    private static func checkAnswer(_ response: KiiResponse, _ call: EndpointCall, _ claims: inout Claims) {
+        do throws(KiiResponseError) {
+            let moments = try call.read(response)
+            for moment in moments { claims.require(moment.description.hasSuffix("Z"), "a moment has words") }
+        } catch {
+            var place = error.pointer
+            if case .notJSON(let fault) = error.problem { place = fault.pointer }
+            // The names of members say where, whatever they are; nothing else of an answer is told.
+            let isNamed = Self.holdsSecret(place.description)
+            claims.require(isNamed || !Self.holdsSecret(error.description), "an error holds no value of the answer")
+            claims.require(!error.description.contains { $0.isNewline }, "an error is one line")
+        }
+    }
+
+    private static func holdsSecret(_ text: String) -> Bool {
+        let (text, secret) = (Array(text.utf8), Array(Self.secret.reveal().utf8))
+        return text.indices.contains { text[$0...].starts(with: secret) }
+    }
+}

@@ -1,0 +1,96 @@
+import KiiPushCore
+
+/// Frames and packets. The input is the protocol's level, the largest packet, a seed for the splits, and the stream.
+enum MQTTFuzzing {
+    private struct Frame: Equatable {
+        var header: MQTTFixedHeader
+        var body: [UInt8]
+    }
+
+    /// What a decoder made of a stream.
+    private struct Outcome: Equatable {
+        var frames: [Frame] = []
+        var error: MQTTError?
+        var keptBytes = 0
+    }
+
+    static func violations(_ input: [UInt8]) -> [String] {
+        var claims = Claims()
+        var input = FuzzInput(input)
+        let version: MQTTVersion = input.bool() ? .v3_1 : .v3_1_1
+        let limit = input.number(in: 0...255) * 8
+        var seed = UInt64(input.byte())
+        let stream = input.remainder()
+        let whole = Self.outcome([stream[...]], version, limit)
+        claims.require(whole.error.map { !$0.description.isEmpty } ?? true, "an error has words")
+        claims.require(whole.keptBytes <= max(limit, 65_539), "what is kept is bounded")
+        for largest in [1, 3, 64] {
+            let split = Self.outcome(Self.pieces(of: stream, upTo: largest, &seed), version, limit)
+            claims.require(split == whole, "pieces of up to \(largest) bytes are decoded as the whole is")
+        }
+        for frame in whole.frames { Self.check(frame, version, &claims) }
+        return claims.violated
+    }
+
+    private static func outcome(_ pieces: [ArraySlice<UInt8>], _ version: MQTTVersion, _ limit: Int) -> Outcome {
+        var decoder = FrameDecoder(version: version, maximumPacketBytes: limit)
+        var outcome = Outcome()
+        for piece in pieces {
+            do throws(MQTTError) {
+                try decoder.decode(piece.span.bytes) { (header, body) throws(MQTTError) in
+                    outcome.frames.append(Frame(header: header, body: body.withUnsafeBytes { Array($0) }))
+                }
+            } catch {
+                outcome.error = error
+                return outcome
+            }
+        }
+        outcome.keptBytes = decoder.keptBytes
+        return outcome
+    }
+
+    private static func pieces(of stream: [UInt8], upTo largest: Int, _ seed: inout UInt64) -> [ArraySlice<UInt8>] {
+        var pieces: [ArraySlice<UInt8>] = []
+        var rest = stream[...]
+        while !rest.isEmpty {
+            // Knuth's generator: any numbers do that follow from the input.
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let piece = rest.prefix(1 + Int(seed >> 33) % largest)
+            pieces.append(piece)
+            rest = rest.dropFirst(piece.count)
+        }
+        return pieces
+    }
+
+    /// A packet that was read can be written, in no more bytes, and is then read again.
+    private static func check(_ frame: Frame, _ version: MQTTVersion, _ claims: inout Claims) {
+        guard frame.body.count == frame.header.remainingLength else {
+            claims.require(frame.header.type == .publish, "only PUBLISH is cut")
+            let topicLength = frame.body.prefix(2).reduce(0) { $0 << 8 + Int($1) }
+            let needed = min(2 + topicLength + 2, frame.header.remainingLength)
+            claims.require(frame.body.count >= needed, "what is cut keeps its topic and packet identifier")
+            return
+        }
+        guard var packet = try? MQTTPacket(header: frame.header, body: frame.body.span.bytes, version: version) else {
+            return
+        }
+        if case .publish(var publish) = packet, publish.qos == .atMostOnce {
+            // Taken at QoS 0, where it says nothing, and never written there ([MQTT-3.3.1-2]).
+            publish.duplicate = false
+            packet = .publish(publish)
+        }
+        claims.require(packet.type == frame.header.type, "a packet is of its header's type")
+        var written: [UInt8] = [0x2A]
+        do throws(MQTTError) {
+            try packet.encode(into: &written, version: version)
+        } catch {
+            claims.require(false, "what was read can be written: \(error)")
+            claims.require(written == [0x2A], "what cannot be written leaves nothing behind")
+            return
+        }
+        claims.require(written.count - 1 <= frame.body.count + 5, "it is written in no more bytes")
+        var decoder = FrameDecoder(version: version)
+        let again = try? decoder.packets(from: Array(written.dropFirst()))
+        claims.require(again == [packet] && decoder.keptBytes == 0, "what is written is read again")
+    }
+}

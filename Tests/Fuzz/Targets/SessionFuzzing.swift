@@ -1,0 +1,194 @@
+import KiiPushCore
+
+/// A session and what it meets: bytes, time, pauses, acknowledgements, connections that come and go. The input is the
+/// configuration, then one step after the other.
+package enum SessionFuzzing {
+    /// One run: what did not hold, and what it came to.
+    package static func run(_ input: [UInt8]) -> (violations: [String], model: SessionModel) {
+        var input = FuzzInput(input)
+        var run = SessionRun(Self.configuration(&input))
+        // More steps find nothing that these do not, and take their time.
+        for step in 0..<2000 where !input.isEmpty && run.violations.isEmpty {
+            run.step(&input)
+            run.violations = run.violations.map { "step \(step): \($0)" }
+        }
+        return (run.violations, run.model)
+    }
+
+    private static func configuration(_ input: inout FuzzInput) -> MQTTSession.Configuration {
+        let flags = input.byte()
+        return MQTTSession.Configuration(
+            clientID: "t",
+            topicFilter: "t",
+            keepAlive: .seconds(input.number(in: 0...2) * 5),
+            redeliveryWindow: .seconds(input.number(in: 0...100)),
+            cleanSession: flags & 1 != 0,
+            protocolVersion: flags & 2 != 0 ? .v3_1 : .v3_1_1,
+            maximumPacketBytes: input.number(in: 2...255),
+            maximumUnprovenAcknowledgements: input.number(in: 1...10),
+            subscribesOnResume: flags & 4 != 0,
+            expectsSession: flags & 8 != 0
+        )
+    }
+}
+
+/// One session, followed step by step.
+private struct SessionRun {
+    var violations: [String] = []
+    private(set) var model = SessionModel()
+
+    private var session: MQTTSession
+    private var filter = FilterModel()
+    private var now = MonotonicInstant(nanoseconds: 0)
+    /// What the broker has written and nobody has read.
+    private var pending: [UInt8] = []
+
+    init(_ configuration: MQTTSession.Configuration) {
+        self.session = MQTTSession(configuration: configuration)
+    }
+
+    mutating func step(_ input: inout FuzzInput) {
+        var output = MQTTSession.Output()
+        let choice = input.byte()
+        self.now = self.now + .milliseconds(Int64(choice >> 4) * 20)
+        switch choice & 0x0F {
+        case 0: self.connect(&input, &output)
+        case 1: self.disconnect()
+        case 2...4: self.receive(Self.packets(&input).flatMap { Self.bytes($0) }, &output)
+        case 5: self.receive(input.bytes(input.number(in: 0...63)), &output)
+        case 6: self.pending += Self.packets(&input).flatMap { Self.bytes($0) }
+        case 7: self.receiveSome(input.number(in: 1...40), &output)
+        case 8, 9:
+            let ticket = self.ticket(&input)
+            self.model.opened(ticket...ticket)
+            self.session.acknowledge(ticket: ticket, into: &output)
+        case 10:
+            let ticket = self.ticket(&input)
+            if self.model.owed.contains(where: { $0.ticket == ticket }) { self.model.opened(0...ticket) }
+            self.session.acknowledge(through: ticket, into: &output)
+        case 11: self.passTime(.milliseconds(Int64(input.byte()) * 100), &output)
+        case 12: self.passTime(nil, &output)
+        case 13: self.session.readingPaused(input.bool(), now: self.now)
+        case 14: self.session.disconnect(into: &output)
+        default: self.fullTurn(&input, &output)
+        }
+        self.check(output)
+    }
+
+    // MARK: - What happens
+
+    private mutating func connect(_ input: inout FuzzInput, _ output: inout MQTTSession.Output) {
+        self.model.connectionOpened()
+        self.filter.connectionOpened(firstTicket: self.session.nextTicket)
+        self.pending = []
+        self.session.transportConnected(now: self.now, into: &output)
+        // Mostly a broker that accepts: what comes after is what is to be tried.
+        let answer = input.byte()
+        guard answer & 3 != 0 else { return }
+        let accepted = MQTTConnack(sessionPresent: answer & 4 != 0, code: .accepted)
+        let granted = MQTTSuback(packetID: 1, grants: [answer & 8 != 0 ? .atMostOnce : .atLeastOnce])
+        self.pending = Self.bytes(.connack(accepted))
+        if answer & 16 != 0 { self.receiveSome(self.pending.count, &output) }
+        // To a session that is resumed the client may go on without asking for the subscription again.
+        if !self.session.isConnected { self.pending += Self.bytes(.suback(granted)) }
+        if answer & 32 != 0 { self.receiveSome(self.pending.count, &output) }
+    }
+
+    private mutating func disconnect() {
+        self.model.connectionGone()
+        self.model.isOpen = false
+        self.session.transportClosed()
+    }
+
+    private mutating func receiveSome(_ count: Int, _ output: inout MQTTSession.Output) {
+        let some = Array(self.pending.prefix(count))
+        self.pending.removeFirst(some.count)
+        self.receive(some, &output)
+    }
+
+    /// The same comes of the bytes whether they come at once or one by one.
+    private mutating func receive(_ bytes: [UInt8], _ output: inout MQTTSession.Output) {
+        // Nothing is not something that was received.
+        guard !bytes.isEmpty else { return }
+        var twin = self.session
+        var twinOutput = output
+        for byte in bytes {
+            withUnsafeBytes(of: byte) { twin.received($0, now: self.now, into: &twinOutput) }
+        }
+        bytes.withUnsafeBytes { self.session.received($0, now: self.now, into: &output) }
+        self.require(twinOutput == output, "bytes one by one mean what they mean at once")
+        self.require(twin.nextDeadline == self.session.nextDeadline, "and leave the same deadline")
+        self.require(twin.unacknowledgedCount == self.session.unacknowledgedCount, "and the same debts")
+    }
+
+    private mutating func passTime(_ duration: Duration?, _ output: inout MQTTSession.Output) {
+        if let duration {
+            self.now = self.now + duration
+        } else if let deadline = self.session.nextDeadline {
+            self.now = max(self.now, deadline)
+        }
+        self.session.timerFired(now: self.now, into: &output)
+        self.require(self.session.nextDeadline.map { $0 > self.now } ?? true, "the timer does not spin")
+    }
+
+    /// As the loop does it: bytes, then time, then acknowledgements, in one output.
+    private mutating func fullTurn(_ input: inout FuzzInput, _ output: inout MQTTSession.Output) {
+        self.receive(Self.packets(&input).flatMap { Self.bytes($0) }, &output)
+        self.session.timerFired(now: self.now, into: &output)
+    }
+
+    /// Mostly one that is owed, now and then one that is sent, void, or not given out.
+    private func ticket(_ input: inout FuzzInput) -> UInt64 {
+        let first = max(self.session.firstUnacknowledgedTicket, 3) - 3
+        let last = self.session.nextTicket + 1
+        return first + UInt64(input.byte()) % (last - first + 1)
+    }
+
+    // MARK: - What must hold
+
+    private mutating func require(_ holds: Bool, _ claim: String) {
+        if !holds { self.violations.append(claim) }
+    }
+
+    private mutating func check(_ output: MQTTSession.Output) {
+        self.violations += self.model.violations(output)
+        if self.model.isOpen {
+            self.require(self.session.unacknowledgedCount == self.model.owed.count, "the queue is known")
+        } else {
+            self.require(self.session.nextDeadline == nil, "nothing is due without a connection")
+        }
+        self.violations += self.filter.violations(output, unacknowledgedFrom: self.session.firstUnacknowledgedTicket)
+    }
+
+    // MARK: - What a broker may send
+
+    private static func packets(_ input: inout FuzzInput) -> [MQTTPacket] {
+        let choice = input.byte()
+        let packetID = UInt16(choice >> 4) + 1
+        switch choice & 0x0F {
+        case 0...7:
+            let qos: QoS = choice & 0x0F < 2 ? .atMostOnce : choice & 0x0F == 7 ? .exactlyOnce : .atLeastOnce
+            let publish = MQTTPublish(
+                topic: choice & 0x0F == 6 ? "u" : "t",
+                payload: [UInt8](repeating: 0x78, count: input.number(in: 0...40)),
+                qos: qos,
+                duplicate: input.bool(),
+                packetID: qos == .atMostOnce ? nil : packetID)
+            return [.publish(publish)]
+        case 8, 9: return [.pingresp]
+        case 10: return [.pubrel(packetID: packetID)]
+        case 11: return [.suback(MQTTSuback(packetID: packetID, grants: [nil]))]
+        case 12: return [.connack(MQTTConnack(code: ConnackCode(rawValue: choice >> 4)))]
+        case 13: return [.suback(MQTTSuback(packetID: 1, grants: [.atLeastOnce]))]
+        case 14: return [.puback(packetID: packetID)]
+        default: return [.disconnect]
+        }
+    }
+
+    private static func bytes(_ packet: MQTTPacket) -> [UInt8] {
+        var bytes: [UInt8] = []
+        // What cannot be encoded is not sent.
+        try? packet.encode(into: &bytes)
+        return bytes
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import FuzzTargets
+import Testing
+
+/// What the fuzzer found worth keeping, and every input that once broke something, goes through its target again.
+@Suite(.timeLimit(.minutes(15))) struct CorpusTests {
+    private static let corpora = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Fuzz/Corpora")
+
+    @Test(arguments: FuzzTarget.allCases)
+    func everyInputThatWasKeptHolds(target: FuzzTarget) throws {
+        let files = try FileManager.default.contentsOfDirectory(
+            at: Self.corpora.appending(path: target.rawValue), includingPropertiesForKeys: nil)
+        #expect(!files.isEmpty)
+        for file in files {
+            let input = [UInt8](try Data(contentsOf: file))
+            #expect(target.violations(input) == [], "\(file.lastPathComponent)")
+        }
+    }
+
+    /// A corpus whose sessions end at once would show nothing.
+    @Test func itsSessionsComeFar() throws {
+        let files = try FileManager.default.contentsOfDirectory(
+            at: Self.corpora.appending(path: "session"), includingPropertiesForKeys: nil)
+        let runs = try files.map { SessionFuzzing.run([UInt8](try Data(contentsOf: $0))).model }
+        #expect(runs.map(\.acknowledged).reduce(0, +) > 100)
+        #expect(runs.map(\.proven).reduce(0, +) > 20)
+        #expect(runs.map(\.subscribed).reduce(0, +) > 50)
+        #expect(runs.map(\.ends).reduce(0, +) > 50)
+    }
+
+    @Test func theyAreSmall() throws {
+        let files = try FileManager.default.subpathsOfDirectory(atPath: Self.corpora.path)
+        let sizes = try files.map { name in
+            let attributes = try FileManager.default.attributesOfItem(atPath: Self.corpora.path + "/" + name)
+            return attributes[.type] as? FileAttributeType == .typeRegular ? attributes[.size] as? Int ?? 0 : 0
+        }
+        #expect(sizes.reduce(0, +) < 1_000_000)
+    }
+}
