@@ -11,11 +11,13 @@ package enum LedgerAudit {
         try file.execute("BEGIN")
         let names = ["waiting", "inHand", "retry", "presented", "done", "dead"]
         var counted = [Int64](repeating: 0, count: names.count)
-        for row in try file.integers("SELECT state, count(*) FROM message GROUP BY state") {
+        var bytes = counted
+        for row in try file.integers("SELECT state, count(*), sum(bytes) FROM message GROUP BY state") {
             guard counted.indices.contains(Int(row[0])) else { return ["there are rows in state \(row[0])"] }
-            counted[Int(row[0])] = row[1]
+            (counted[Int(row[0])], bytes[Int(row[0])]) = (row[1], row[2])
         }
         let kept = try file.integers("SELECT rows0, rows1, rows2, rows3, rows4, rows5 FROM ledger")[0]
+        let keptBytes = try file.integers("SELECT bytes0, bytes1, bytes2, bytes3, bytes4, bytes5 FROM ledger")[0]
         let totals = try file.integers("SELECT last_sequence, received, duplicates, pruned, expired FROM ledger")[0]
         let highest = try file.integer("SELECT coalesce(max(sequence), 0) FROM message")
         try file.execute("COMMIT")
@@ -24,6 +26,9 @@ package enum LedgerAudit {
         var problems: [String] = []
         for (index, name) in names.enumerated() where counted[index] != kept[index] {
             problems.append("\(counted[index]) rows are \(name), and the ledger says \(kept[index])")
+        }
+        for (index, name) in names.enumerated() where bytes[index] != keptBytes[index] {
+            problems.append("\(bytes[index]) bytes are \(name), and the ledger says \(keptBytes[index])")
         }
         if highest > last { problems.append("there is a row \(highest), and the last one given out is \(last)") }
         // Each number is given out once, to a message that was not there yet.

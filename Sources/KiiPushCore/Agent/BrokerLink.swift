@@ -140,6 +140,9 @@ extension BrokerLink {
         self.filter.absorbed(sequence: row, by: arrival.message)
     }
 
+    /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
+    func stillCarries(_ arrival: Arrival) -> Bool { self.stream != nil && arrival.connection == self.connection }
+
     /// Opens the gate of one acknowledgement. One of an earlier connection is ignored: its message comes again.
     func acknowledge(_ ticket: UInt64) {
         self.session.acknowledge(ticket: ticket, into: &self.output)

@@ -4,6 +4,7 @@ final class FileMessageStore: MessageStore {
     private let longestDelay: Duration
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
+    private var acknowledgements = AcknowledgementTimes()
 
     /// - Parameter longestDelay: no retry is put off for longer.
     init(_ file: RecoverableInbox, longestDelay: Duration) {
@@ -26,6 +27,8 @@ final class FileMessageStore: MessageStore {
         self.provenThrough[installation] = max(sequence, self.provenThrough[installation] ?? 0)
     }
 
+    func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }
+
     func calendarMoved(by shift: Duration) { self.calendarShift += shift }
 
     func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome {
@@ -42,7 +45,8 @@ final class FileMessageStore: MessageStore {
     }
 
     private func write(_ work: TurnWork, into inbox: Inbox) throws(InboxError) -> TurnOutcome {
-        let now = Timestamp.now()
+        let clock = TurnClock()
+        let now = clock.now
         return try inbox.transaction { transaction throws(InboxError) in
             // First: what this turn writes goes by the new calendar already.
             if self.calendarShift != .zero { try transaction.moveRetries(by: self.calendarShift) }
@@ -50,7 +54,7 @@ final class FileMessageStore: MessageStore {
             for order in work.orders {
                 switch order {
                 case .record(let changes, let committed):
-                    for change in changes { try transaction.update(RowChange(change, at: now), at: now) }
+                    for change in changes { try self.apply(change, in: transaction, clock) }
                     if let committed { outcome.replies.append(committed) }
                 case .load(let request, let deliver):
                     let page = try self.page(request, of: inbox, in: transaction, at: now, into: &outcome)
@@ -66,6 +70,17 @@ final class FileMessageStore: MessageStore {
             outcome.upkeepDue = try inbox.prune(now: now, in: transaction)
             return outcome
         }
+    }
+
+    private func apply(
+        _ change: DeliveryChange,
+        in transaction: borrowing InboxTransaction,
+        _ clock: TurnClock
+    ) throws(InboxError) {
+        var row = RowChange(change, at: clock)
+        row.acknowledgedAt = self.acknowledgements.time(of: change.sequence)
+        let endedAt = change.attempt?.endedAt.map(clock.timestamp(of:))
+        try transaction.update(row, at: endedAt ?? clock.now)
     }
 
     private func store(
@@ -97,6 +112,7 @@ final class FileMessageStore: MessageStore {
                 packetID: message.packetID,
                 connection: arrival.connection,
                 receivedAt: arrival.receivedAt,
+                storedAt: now,
                 state: arrival.isInHand ? .inHand : .waiting,
                 // Kept with the row: by the time it is read back, the installation may have another topic.
                 reason: stored.isUnexpectedTopic ? DeadLetterReason.unexpectedTopic.description : nil
@@ -130,7 +146,8 @@ final class FileMessageStore: MessageStore {
             if case .paused = request.kind {
                 message.pause = self.pause(until: row.nextAttempt, from: now)
             } else if row.state != .inHand {
-                try transaction.update(RowChange(sequence: row.sequence, state: .inHand), at: now)
+                let acknowledgedAt = self.acknowledgements.time(of: row.sequence)
+                try transaction.take(row, acknowledgedAt: acknowledgedAt, at: now)
             }
             page.messages.append(message)
         }
@@ -178,30 +195,5 @@ extension StoredMessage {
             wasInHand: wasInHand,
             isUnexpectedTopic: row.message.reason == DeadLetterReason.unexpectedTopic.description
         )
-    }
-}
-
-extension RowChange {
-    /// Delivery's verdict as a row's state.
-    package init(_ change: DeliveryChange, at now: Timestamp) {
-        self.init(sequence: change.sequence, state: .done, attempts: change.attempts, crashes: change.crashes)
-        switch change.verdict {
-        case .done:
-            // The common end of a message; leaving the numbers as they are is the cheaper statement.
-            if change.attempts <= 1, change.crashes == 0 {
-                self.attempts = nil
-                self.crashes = nil
-            }
-        case .retry(let delay, let failure):
-            self.state = .retry
-            self.nextAttempt = now + delay
-            self.reason = failure.description
-        case .inHand: self.state = .inHand
-        case .waiting: self.state = .waiting
-        case .presented: self.state = .presented
-        case .dead(let reason):
-            self.state = .dead
-            self.reason = reason.description
-        }
     }
 }

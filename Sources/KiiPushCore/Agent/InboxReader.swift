@@ -35,7 +35,21 @@ public final class InboxReader {
         try self.read { inbox throws(InboxError) in try inbox.currentMessageLedger() }
     }
 
-    func read<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxReadingError) -> Result {
+    /// One message's life.
+    ///
+    /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
+    /// - Throws: ``InboxReadingError``: `neverReceived` for a number that was not given out yet, `removed` for a message
+    ///   that is not kept any more.
+    public func trace(of messageID: Int64) throws(InboxReadingError) -> MessageTrace {
+        let found = try self.read { inbox throws(InboxError) in
+            (record: try inbox.record(messageID), last: try inbox.lastSequence())
+        }
+        if let record = found.record { return MessageTrace(record) }
+        let wasGivenOut = messageID >= 1 && messageID <= found.last
+        throw wasGivenOut ? .removed(messageID: messageID) : .neverReceived(messageID: messageID, last: found.last)
+    }
+
+    private func read<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxReadingError) -> Result {
         do throws(InboxError) {
             return try body(self.inbox)
         } catch {
@@ -56,6 +70,11 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
     case damaged(path: String, reason: String)
     /// The file could not be read now.
     case unusable(path: String, reason: String)
+    /// No message was ever given this number; the last one that was is `last`, 0 for none.
+    case neverReceived(messageID: Int64, last: Int64)
+    /// The message was received, and is not kept any more: it was done for longer than done messages are kept, or is a
+    /// dead letter that was dropped.
+    case removed(messageID: Int64)
 
     init(_ error: InboxError, path: String) {
         self =
@@ -80,6 +99,12 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
                 + "has been started once in this version"
         case .damaged(let path, let reason): "\(path) cannot be read: \(reason)"
         case .unusable(let path, let reason): "\(path) cannot be read now: \(reason)"
+        case .neverReceived(let messageID, 0): "there is no message \(messageID): none was received yet"
+        case .neverReceived(let messageID, let last):
+            "there is no message \(messageID): the last one received is \(last)"
+        case .removed(let messageID):
+            "message \(messageID) is not kept any more: it was done, and done messages are removed after a while, or it "
+                + "was a dead letter that was dropped"
         }
     }
 }

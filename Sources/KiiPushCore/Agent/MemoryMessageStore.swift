@@ -82,6 +82,9 @@ final class MemoryMessageStore: MessageStore {
         self.finalInOrder = kept
     }
 
+    // There is no record of what is in memory.
+    func acknowledged(_ sequence: Int64, at now: Timestamp) {}
+
     func commit(_ work: TurnWork) -> TurnOutcome {
         var outcome = TurnOutcome()
         let now = MonotonicInstant.now()

@@ -66,6 +66,8 @@ protocol MessageStore: AnyObject {
     func proven(installation: Int64, through sequence: Int64)
     /// Notes that the calendar was set, so that a retry keeps its delay; written with the next commit.
     func calendarMoved(by shift: Duration)
+    /// Notes, for the record, that a row that the last commit stored is acknowledged. Rows come in order.
+    func acknowledged(_ sequence: Int64, at now: Timestamp)
     /// Writes a turn's work, whole or not at all.
     func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome
 }

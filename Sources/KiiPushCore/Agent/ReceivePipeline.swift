@@ -160,11 +160,15 @@ final class ReceivePipeline: TurnDelegate {
         var messages: [StoredMessage] = []
         messages.reserveCapacity(outcome.arrivals.count)
         var unused = 0
+        let now = Timestamp.now()
         for (arrival, stored) in zip(work.arrivals, outcome.arrivals) {
             switch stored {
             case .new(let message):
                 arrival.link.stored(message.sequence, arrival)
                 self.openGate(of: arrival, sequence: message.sequence, isFinal: self.store.isDurable)
+                if self.store.isDurable, arrival.message.ticket != nil, arrival.link.stillCarries(arrival) {
+                    self.store.acknowledged(message.sequence, at: now)
+                }
                 if arrival.isInHand { messages.append(message) }
             case .redelivered(let sequence, let isFinal):
                 arrival.link.absorbed(sequence, arrival)

@@ -66,7 +66,7 @@ extension DeliveryMachine {
             guard answer.index > state.position || !state.isOver else { continue }
             state.position = answer.index
             state.isOver = true
-            self.conclude(state.current, answer.verdict, now: now)
+            self.conclude(state.current, answer.verdict, startedAt: state.startedAt, now: now)
         }
         if progress.position > state.position {
             state.position = progress.position
@@ -99,15 +99,17 @@ extension DeliveryMachine {
             state.current.message.key == key && state.current.attempts + 1 == attempt && !state.isOver
         }
         if let (call, state) = running {
-            self.conclude(state.current, verdict, now: now)
+            self.conclude(state.current, verdict, startedAt: state.startedAt, now: now)
             self.calls[call]?.isOver = true
             if state.hasReturned { self.free(call) }
             return verdict != .unanswered
         }
-        return self.answeredLate(LateAttempt(key: key, attempt: attempt), verdict)
+        return self.answeredLate(LateAttempt(key: key, attempt: attempt), verdict, now: now)
     }
 
-    private mutating func answeredLate(_ late: LateAttempt, _ verdict: HandlerVerdict) -> Bool {
+    private mutating func answeredLate(
+        _ late: LateAttempt, _ verdict: HandlerVerdict, now: MonotonicInstant
+    ) -> Bool {
         // Not there: it was answered before, so this is a second answer and not a late one.
         guard let standing = self.lateAttempts[late] else { return false }
         let counts = standing.isOpen && verdict.isSuccess
@@ -135,7 +137,8 @@ extension DeliveryMachine {
                 installation: standing.installation,
                 verdict: .done(result),
                 attempts: late.attempt,
-                crashes: 0
+                crashes: 0,
+                attempt: .init(number: late.attempt, endedAt: now)
             ))
         self.countSuccess(result)
         return true
@@ -152,41 +155,47 @@ extension DeliveryMachine {
 
     // MARK: - Verdicts
 
-    /// The attempt of `entry` is over.
-    mutating func conclude(_ entry: Entry, _ verdict: HandlerVerdict, now: MonotonicInstant) {
+    /// The attempt of `entry` is over, whose handler was called at `startedAt`.
+    mutating func conclude(
+        _ entry: Entry, _ verdict: HandlerVerdict, startedAt: MonotonicInstant, now: MonotonicInstant
+    ) {
+        let attempt = DeliveryChange.Attempt(number: entry.attempts + 1, startedAt: startedAt, endedAt: now)
         switch verdict {
-        case .result(.failed): self.fail(entry, .failed, now: now)
-        case .threw(let error): self.fail(entry, .threw(error), now: now)
-        case .unanswered: self.fail(entry, .unanswered, now: now)
-        case .rejected(let reason): self.bury(entry.after(1), .rejected(reason))
+        case .result(.failed): self.fail(entry, .failed, startedAt: startedAt, now: now)
+        case .threw(let error): self.fail(entry, .threw(error), startedAt: startedAt, now: now)
+        case .unanswered: self.fail(entry, .unanswered, startedAt: startedAt, now: now)
+        case .rejected(let reason): self.bury(entry.after(1), .rejected(reason), attempt)
         case .presented:
             self.counters.presented += 1
             self.note(.presented, entry.message)
-            self.finish(entry, .presented)
+            self.finish(entry, .presented, attempt)
         case .result(let result):
             self.countSuccess(result)
-            self.note(.answered(result, attempt: entry.attempts + 1), entry.message)
-            self.finish(entry.after(1), .done(result))
+            self.note(.answered(result, attempt: attempt.number), entry.message)
+            self.finish(entry.after(1), .done(result), attempt)
         }
     }
 
-    mutating func fail(_ entry: Entry, _ failure: DeliveryFailure, now: MonotonicInstant) {
+    mutating func fail(
+        _ entry: Entry, _ failure: DeliveryFailure, startedAt: MonotonicInstant, now: MonotonicInstant
+    ) {
         self.counters.failedAttempts += 1
         let entry = entry.after(1)
+        let attempt = DeliveryChange.Attempt(number: entry.attempts, startedAt: startedAt, endedAt: now)
         if failure == .timedOut {
             let late = LateAttempt(key: entry.message.key, attempt: entry.attempts)
             self.lateAttempts[late] = LateStanding(installation: entry.message.installation)
         }
         guard entry.attempts < self.configuration.maximumAttempts else {
-            return self.bury(entry, .attemptsFailed(failure))
+            return self.bury(entry, .attemptsFailed(failure), attempt)
         }
         let pause = self.configuration.retryDelays[entry.attempts - 1]
         let due = now + pause
         if let limit = self.configuration.totalLimit, let first = entry.firstStart, due >= first + limit {
-            return self.bury(entry, .attemptsFailed(failure))
+            return self.bury(entry, .attemptsFailed(failure), attempt)
         }
         self.note(.retry(attempt: entry.attempts, failure: failure, after: pause), entry.message)
-        self.output.changes.append(self.change(entry, .retry(after: pause, failure: failure)))
+        self.output.changes.append(self.change(entry, .retry(after: pause, failure: failure), attempt: attempt))
         self.pause(entry, until: due)
     }
 
@@ -205,14 +214,17 @@ extension DeliveryMachine {
         self.retries.add(entry, due: due)
     }
 
-    mutating func bury(_ entry: Entry, _ reason: DeadLetterReason) {
+    /// Gives up on a message, after this attempt if there was one.
+    mutating func bury(_ entry: Entry, _ reason: DeadLetterReason, _ attempt: DeliveryChange.Attempt? = nil) {
         self.counters.dead += 1
         self.note(.dead(reason), entry.message)
-        self.finish(entry, .dead(reason))
+        self.finish(entry, .dead(reason), attempt)
     }
 
-    private mutating func finish(_ entry: Entry, _ verdict: DeliveryChange.Verdict) {
-        self.output.changes.append(self.change(entry, verdict))
+    private mutating func finish(
+        _ entry: Entry, _ verdict: DeliveryChange.Verdict, _ attempt: DeliveryChange.Attempt?
+    ) {
+        self.output.changes.append(self.change(entry, verdict, attempt: attempt))
         self.leaveMemory(entry.message.key, installation: entry.message.installation)
     }
 

@@ -64,7 +64,7 @@ extension DeliveryMachine {
         self.calls[number]?.isOver = true
         self.calls[number]?.isSlow = true
         self.giveBackUnstarted(of: number)
-        self.fail(call.current, .timedOut, now: now)
+        self.fail(call.current, .timedOut, startedAt: call.startedAt, now: now)
         if call.hasReturned { self.free(number) }
         // Its successors wait for the call to return all the same, unless they are no suspects.
         if call.isAlone { self.alone = .none }

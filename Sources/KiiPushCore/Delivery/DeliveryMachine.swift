@@ -152,7 +152,9 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
             return
         }
         self.alone = .committing(entry)
-        let change = self.change(entry, .inHand, attempts: entry.attempts + 1, crashes: entry.crashes + 1)
+        var change = self.change(entry, .inHand, attempt: .init(number: entry.attempts + 1))
+        change.attempts += 1
+        change.crashes += 1
         self.output.commitments.append(.init(changes: [change], keys: [entry.message.key]))
     }
 
@@ -166,14 +168,15 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     }
 
     func change(
-        _ entry: Entry, _ verdict: DeliveryChange.Verdict, attempts: Int? = nil, crashes: Int? = nil
+        _ entry: Entry, _ verdict: DeliveryChange.Verdict, attempt: DeliveryChange.Attempt? = nil
     ) -> DeliveryChange {
         DeliveryChange(
             sequence: entry.message.sequence,
             installation: entry.message.installation,
             verdict: verdict,
-            attempts: attempts ?? entry.attempts,
-            crashes: crashes ?? entry.crashes
+            attempts: entry.attempts,
+            crashes: entry.crashes,
+            attempt: attempt
         )
     }
 

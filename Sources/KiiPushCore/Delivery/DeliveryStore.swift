@@ -15,6 +15,23 @@ package struct DeliveryChange: Sendable, Hashable {
         case dead(DeadLetterReason)
     }
 
+    /// The attempt that a change is about.
+    package struct Attempt: Sendable, Hashable {
+        /// 1, 2, …
+        package var number: Int
+        /// When its handler was called; `nil` before that, and where an answer is late: what was recorded when the
+        /// attempt was over has it.
+        package var startedAt: MonotonicInstant?
+        /// When it came to this; `nil` before.
+        package var endedAt: MonotonicInstant?
+
+        package init(number: Int, startedAt: MonotonicInstant? = nil, endedAt: MonotonicInstant? = nil) {
+            self.number = number
+            self.startedAt = startedAt
+            self.endedAt = endedAt
+        }
+    }
+
     package var sequence: Int64
     package var installation: Int64
     package var verdict: Verdict
@@ -22,13 +39,19 @@ package struct DeliveryChange: Sendable, Hashable {
     package var attempts: Int
     /// The row's crashes from now on.
     package var crashes: Int
+    /// For the record; `nil` where the change follows from no attempt. With ``Verdict/inHand``: the attempt that is to
+    /// run alone.
+    package var attempt: Attempt?
 
-    package init(sequence: Int64, installation: Int64, verdict: Verdict, attempts: Int, crashes: Int) {
+    package init(
+        sequence: Int64, installation: Int64, verdict: Verdict, attempts: Int, crashes: Int, attempt: Attempt? = nil
+    ) {
         self.sequence = sequence
         self.installation = installation
         self.verdict = verdict
         self.attempts = attempts
         self.crashes = crashes
+        self.attempt = attempt
     }
 }
 

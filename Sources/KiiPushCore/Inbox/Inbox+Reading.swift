@@ -116,7 +116,7 @@ extension Inbox {
 
 extension StoredRow {
     /// Reads the columns of ``InboxSchema/columns``.
-    fileprivate init(readingFrom statement: SQLiteStatement) throws(InboxError) {
+    init(readingFrom statement: SQLiteStatement) throws(InboxError) {
         guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15) else {
             throw InboxError(.corrupt, step: "reading a message")
         }

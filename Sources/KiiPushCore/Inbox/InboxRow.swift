@@ -36,6 +36,8 @@ package struct NewRow: Sendable, Hashable {
     package var connection: Int64
     /// When it was received.
     package var receivedAt: Timestamp
+    /// When the transaction that stores it began, if that is to be kept.
+    package var storedAt: Timestamp?
     /// `inHand` if it is handed to delivery in this turn, `waiting` if delivery has no room, `dead` if it is unreadable.
     package var state: RowState
     /// Why it is dead, if it is.
@@ -52,6 +54,7 @@ package struct NewRow: Sendable, Hashable {
         packetID: UInt16? = nil,
         connection: Int64 = 0,
         receivedAt: Timestamp,
+        storedAt: Timestamp? = nil,
         state: RowState = .inHand,
         reason: String? = nil
     ) {
@@ -65,6 +68,7 @@ package struct NewRow: Sendable, Hashable {
         self.packetID = packetID
         self.connection = connection
         self.receivedAt = receivedAt
+        self.storedAt = storedAt
         self.state = state
         self.reason = reason
     }
@@ -100,6 +104,14 @@ package struct RowChange: Sendable, Hashable {
     package var nextAttempt: Timestamp?
     /// The last error, or why the message is dead. `nil` keeps what is there unless the row becomes `done`.
     package var reason: String?
+    /// When the message was acknowledged. What is written first stays; `nil` keeps what is there.
+    package var acknowledgedAt: Timestamp?
+    /// Of a row that becomes `done`: when the attempt that succeeded started.
+    package var startedAt: Timestamp?
+    /// Of a row that becomes `done`: what that attempt came to.
+    package var answer: RowAnswer?
+    /// What is to be added to the row's trail; it happened when the change is made.
+    package var event: RowTrail.Event?
 
     package init(
         sequence: Int64,

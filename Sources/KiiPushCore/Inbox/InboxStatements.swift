@@ -1,8 +1,8 @@
 /// Every statement of the inbox, compiled once.
 final class InboxStatements {
     let begin, commit, rollback: SQLiteStatement
-    let insert, update, finish, standing, delete: SQLiteStatement
-    let row, bytes, page, pageOfAll, dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
+    let insert, take, update, finish, requeue, absorb, standing, delete: SQLiteStatement
+    let record, row, bytes, page, pageOfAll, dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
     let addInstallation, restoreInstallation, findInstallation, prove, proven, unproven: SQLiteStatement
     let scan, freePages, vacuum: SQLiteStatement
     private let readingLedger, writingLedger, dataVersion: SQLiteStatement
@@ -10,26 +10,58 @@ final class InboxStatements {
     init(_ connection: SQLiteConnection) {
         func make(_ sql: String, _ step: String) -> SQLiteStatement { SQLiteStatement(connection, sql, step: step) }
         let columns = InboxSchema.columns
+        // Bytes are counted, and length() of a text counts characters.
+        let trail = { (event: String) in
+            """
+            trail = CASE WHEN \(event) IS NULL THEN trail WHEN trail IS NULL THEN \(event)
+                WHEN length(CAST(trail AS BLOB)) < \(RowTrail.limit) THEN trail || \(event) ELSE trail END
+            """
+        }
         self.begin = make("BEGIN IMMEDIATE", "beginning a transaction")
         self.commit = make("COMMIT", "committing")
         self.rollback = make("ROLLBACK", "rolling back")
         self.insert = make(
             """
             INSERT INTO message (sequence, installation, state, bytes, updated_ms, received_ms, qos, duplicate, retain,
-                packet_id, connection, original_length, reason, topic, payload)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                packet_id, connection, original_length, reason, topic, payload, stored_after)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 - ?5)
             """, "storing a message")
+        self.take = make(
+            """
+            UPDATE message SET state = 1, next_attempt_ms = NULL, updated_ms = ?2,
+                acknowledged_after = coalesce(acknowledged_after, ?3 - received_ms)
+            WHERE sequence = ?1
+            """, "taking a message in hand")
         self.update = make(
             """
             UPDATE message SET state = ?2, attempts = coalesce(?3, attempts), crashes = coalesce(?4, crashes),
-                next_attempt_ms = ?5, reason = coalesce(?6, reason), updated_ms = ?7
+                next_attempt_ms = ?5, reason = CASE ?2 WHEN 4 THEN NULL ELSE coalesce(?6, reason) END, updated_ms = ?7,
+                acknowledged_after = coalesce(acknowledged_after, ?8 - received_ms),
+                started_after = ?9 - received_ms, answer = ?10, \(trail("?11"))
             WHERE sequence = ?1
             """, "recording a verdict")
         self.finish = make(
-            "UPDATE message SET state = 4, next_attempt_ms = NULL, reason = NULL, updated_ms = ?2 WHERE sequence = ?1",
-            "recording a verdict")
-        self.standing = make("SELECT state, bytes FROM message WHERE sequence = ?1", "reading a state")
+            """
+            UPDATE message SET state = 4, next_attempt_ms = NULL, reason = NULL, updated_ms = ?2,
+                acknowledged_after = coalesce(acknowledged_after, ?3 - received_ms),
+                started_after = ?4 - received_ms, answer = ?5
+            WHERE sequence = ?1
+            """, "recording a verdict")
+        self.requeue = make(
+            """
+            UPDATE message SET state = 0, attempts = 0, crashes = 0, next_attempt_ms = NULL, reason = NULL,
+                updated_ms = ?2, \(trail("?3"))
+            WHERE sequence = ?1
+            """, "making a dead letter wait")
+        self.absorb = make("UPDATE message SET \(trail("?2")) WHERE sequence = ?1", "recording a redelivery")
+        self.standing = make("SELECT state, bytes, received_ms FROM message WHERE sequence = ?1", "reading a state")
         self.delete = make("DELETE FROM message WHERE sequence = ?1", "removing a message")
+        self.record = make(
+            """
+            SELECT \(columns), stored_after, acknowledged_after, started_after, answer, trail,
+                (SELECT id FROM installation WHERE key = message.installation)
+            FROM message WHERE sequence = ?1
+            """, "reading a message's record")
         self.row = make("SELECT \(columns) FROM message WHERE sequence = ?1", "reading a message")
         self.bytes = make(
             "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")

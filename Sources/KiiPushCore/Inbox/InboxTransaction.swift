@@ -36,6 +36,7 @@ package struct InboxTransaction {
         try statement.bind(12, row.reason)
         try statement.bind(13, row.topic)
         try statement.bind(14, blob: row.payload)
+        try statement.bind(15, row.storedAt?.millisecondsSinceEpoch)
         try statement.run()
         self.inbox.pending.lastSequence = sequence
         self.inbox.pending.received += 1
@@ -46,20 +47,40 @@ package struct InboxTransaction {
     /// Counts a message that arrived and is this row once more; false if there is no such row (any more).
     @discardableResult
     package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
-        guard try self.standing(of: sequence) != nil else { return false }
+        guard let standing = try self.standing(of: sequence) else { return false }
+        let statement = self.inbox.statements.absorb
+        try statement.bind(1, sequence)
+        try statement.bind(2, RowTrail.text(.init(.duplicate, at: now), receivedAt: standing.receivedAt))
+        try statement.run()
         self.inbox.pending.received += 1
         self.inbox.pending.duplicates += 1
         return true
     }
 
-    /// Applies a change; false if there is no such row (any more).
+    /// Notes that a row, which was read in this transaction, is in hand from `now` on. When it was acknowledged is added
+    /// unless that is there already or not known.
+    package func take(_ row: StoredRow, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
+        let statement = self.inbox.statements.take
+        try statement.bind(1, row.sequence)
+        try statement.bind(2, now.millisecondsSinceEpoch)
+        try statement.bind(3, acknowledgedAt?.millisecondsSinceEpoch)
+        try statement.run()
+        let message = row.message
+        let bytes = InboxCounts.bytes(topic: message.topic.utf8.count, payload: message.payload.count)
+        self.move(bytes, from: row.state, to: .inHand)
+    }
+
+    /// Applies a change that came about at `now`; false if there is no such row (any more).
     @discardableResult
     package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Bool {
-        guard let (state, bytes) = try self.standing(of: change.sequence) else { return false }
-        if change.state == .done, change.attempts == nil, change.crashes == nil {
+        guard let standing = try self.standing(of: change.sequence) else { return false }
+        if change.state == .done, change.attempts == nil, change.crashes == nil, change.event == nil {
             let statement = self.inbox.statements.finish
             try statement.bind(1, change.sequence)
             try statement.bind(2, now.millisecondsSinceEpoch)
+            try statement.bind(3, change.acknowledgedAt?.millisecondsSinceEpoch)
+            try statement.bind(4, change.startedAt?.millisecondsSinceEpoch)
+            try statement.bind(5, change.answer?.rawValue)
             try statement.run()
         } else {
             let statement = self.inbox.statements.update
@@ -70,9 +91,14 @@ package struct InboxTransaction {
             try statement.bind(5, change.nextAttempt?.millisecondsSinceEpoch)
             try statement.bind(6, change.reason)
             try statement.bind(7, now.millisecondsSinceEpoch)
+            try statement.bind(8, change.acknowledgedAt?.millisecondsSinceEpoch)
+            try statement.bind(9, change.startedAt?.millisecondsSinceEpoch)
+            try statement.bind(10, change.answer?.rawValue)
+            try statement.bind(
+                11, change.event.map { RowTrail.text(.init($0, at: now), receivedAt: standing.receivedAt) })
             try statement.run()
         }
-        self.move(bytes, from: state, to: change.state)
+        self.move(standing.bytes, from: standing.state, to: change.state)
         return true
     }
 
@@ -83,17 +109,24 @@ package struct InboxTransaction {
         try statement.run()
     }
 
-    /// Makes a dead letter wait for delivery again, with its attempts forgotten; false unless it is a dead letter.
+    /// Makes a dead letter wait for delivery again, with its attempts and why it died forgotten; false unless it is a
+    /// dead letter.
     @discardableResult
     package func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
-        guard let (state, _) = try self.standing(of: sequence), state == .dead else { return false }
-        return try self.update(RowChange(sequence: sequence, state: .waiting, attempts: 0, crashes: 0), at: now)
+        guard let standing = try self.standing(of: sequence), standing.state == .dead else { return false }
+        let statement = self.inbox.statements.requeue
+        try statement.bind(1, sequence)
+        try statement.bind(2, now.millisecondsSinceEpoch)
+        try statement.bind(3, RowTrail.text(.init(.requeued, at: now), receivedAt: standing.receivedAt))
+        try statement.run()
+        self.move(standing.bytes, from: .dead, to: .waiting)
+        return true
     }
 
     /// Removes a dead letter for good; false unless it is one.
     @discardableResult
     package func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool {
-        guard let (state, _) = try self.standing(of: sequence), state == .dead else { return false }
+        guard try self.standing(of: sequence)?.state == .dead else { return false }
         return try self.remove(sequence)
     }
 
@@ -149,11 +182,11 @@ package struct InboxTransaction {
     }
 
     func remove(_ sequence: Int64) throws(InboxError) -> Bool {
-        guard let (state, bytes) = try self.standing(of: sequence) else { return false }
+        guard let standing = try self.standing(of: sequence) else { return false }
         try self.inbox.statements.delete.bind(1, sequence)
         try self.inbox.statements.delete.run()
-        self.inbox.pending.counts.remove(bytes, from: state)
-        if state == .done { self.inbox.pending.pruned += 1 } else { self.inbox.pending.expired += 1 }
+        self.inbox.pending.counts.remove(standing.bytes, from: standing.state)
+        if standing.state == .done { self.inbox.pending.pruned += 1 } else { self.inbox.pending.expired += 1 }
         return true
     }
 
@@ -163,7 +196,13 @@ package struct InboxTransaction {
         self.inbox.pending.counts.add(bytes, to: new)
     }
 
-    private func standing(of sequence: Int64) throws(InboxError) -> (RowState, Int64)? {
+    private struct Standing {
+        var state: RowState
+        var bytes: Int64
+        var receivedAt: Timestamp
+    }
+
+    private func standing(of sequence: Int64) throws(InboxError) -> Standing? {
         let statement = self.inbox.statements.standing
         defer { statement.reset() }
         try statement.bind(1, sequence)
@@ -171,6 +210,8 @@ package struct InboxTransaction {
         guard let state = RowState(rawValue: statement.integer(0)) else {
             throw InboxError(.corrupt, step: "reading a state")
         }
-        return (state, statement.integer(1))
+        return Standing(
+            state: state, bytes: statement.integer(1),
+            receivedAt: Timestamp(millisecondsSinceEpoch: statement.integer(2)))
     }
 }

@@ -19,7 +19,8 @@ public struct MessageLedger: Sendable, Hashable {
     /// Messages that were given up on: with a file, the dead letters that it holds; in memory, where nothing is kept, all
     /// there have been.
     public var dead: Int64
-    /// Messages that were removed without having been handled: dead letters that were dropped.
+    /// Messages that were removed without having been handled: dead letters that were dropped, and what could not be
+    /// read of a damaged file.
     public var expired: Int64
 
     /// Makes a ledger; the default is that of an inbox that has not received anything.

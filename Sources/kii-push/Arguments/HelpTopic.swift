@@ -77,6 +77,9 @@ enum HelpTopic: String, CaseIterable {
                      attempt, installation, received_at
           verdict    what became of a message: id, result (newData, noData, failed,
                      dead, late, again), and why
+          trace      a message's life: id, state, what it is, and events, each with event, at,
+                     offset_ms (since its reception) and what belongs to it; missing: what
+                     is not recorded
           state      the connection: connected, offline and so on, and why
 
         Errors go to standard error as one object with "type": "error", category, message,

@@ -10,6 +10,7 @@ extension CommandFailure {
         case let failure as CommandFailure: self = failure
         case let error as FileError: self.init(error)
         case let error as PushAgentError: self.init(error)
+        case let error as InboxReadingError: self.init(error)
         case let error as EmulatorError: self.init(error)
         case let error as TransportError: self.init(error)
         case let error as KiiError: self.init(error)
@@ -49,6 +50,16 @@ extension CommandFailure {
         case .inbox: self.init(.inputOutput, error.description)
         case .alreadyRunning: self.init(.internalError, error.description)
         }
+    }
+
+    private init(_ error: InboxReadingError) {
+        let exit: ExitStatus =
+            switch error {
+            case .missing, .neverReceived, .removed: .missingInput
+            case .newerVersion, .olderVersion: .configuration
+            case .damaged, .unusable: .inputOutput
+            }
+        self.init(exit, error.description)
     }
 
     private init(_ error: EmulatorError) {

@@ -23,7 +23,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .failure: "Failed for another reason, or perhaps done all the same; the message says."
         case .usage: "The command line is wrong."
         case .badInput: "The payload or data is not what it should be."
-        case .missingInput: "The input file does not exist or cannot be read."
+        case .missingInput: "The input file, or the message that was asked for, is not there."
         case .unreachable: "The cloud, the broker or the emulator cannot be reached."
         case .internalError: "A defect of kii-push."
         case .cannotCreate: "A file or directory cannot be created."

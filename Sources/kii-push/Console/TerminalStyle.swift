@@ -19,6 +19,11 @@ enum TextStyle: String {
 struct TerminalStyle: Sendable {
     let isColored: Bool
 
+    /// Without colours.
+    static let plain = TerminalStyle(isColored: false)
+
+    private init(isColored: Bool) { self.isColored = isColored }
+
     /// `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then whether `stream` is a terminal.
     init(choice: ColorChoice, stream: StandardStream, environment: ProcessEnvironment) {
         switch choice {

@@ -9,7 +9,7 @@ private final class HoldingStore: DeliveryStore {
     private let held = Locked<[@Sendable (DeliveryPage) -> Void]>([])
 
     func record(_ changes: [DeliveryChange]) {
-        for change in changes { self.changes.add(change) }
+        for change in changes { self.changes.add(change.untimed) }
     }
 
     func record(_ changes: [DeliveryChange], thenDurably committed: @escaping @Sendable () -> Void) {

@@ -239,7 +239,8 @@ struct DeliverySimulation {
             }
         }
         try self.write { transaction throws(InboxError) in
-            for change in changes { try transaction.update(RowChange(change, at: .at(0)), at: .at(0)) }
+            let clock = TurnClock(now: .at(0), instant: .seconds(0))
+            for change in changes { try transaction.update(RowChange(change, at: clock), at: .at(0)) }
         }
     }
 

@@ -113,7 +113,15 @@ final class TestMachine {
         return commitments.flatMap(\.changes)
     }
 
-    func output() -> DeliveryOutput { self.machine.takeOutput() }
+    /// What is to be done, without when attempts ran: that has tests of its own.
+    func output() -> DeliveryOutput {
+        var output = self.machine.takeOutput()
+        output.changes = output.changes.map(\.untimed)
+        for index in output.commitments.indices {
+            output.commitments[index].changes = output.commitments[index].changes.map(\.untimed)
+        }
+        return output
+    }
 
     func changes() -> [DeliveryChange] { self.output().changes }
 }
@@ -126,6 +134,13 @@ extension DeliveryProgress {
 }
 
 extension DeliveryChange {
+    /// The change without when its attempt ran.
+    var untimed: DeliveryChange {
+        var change = self
+        change.attempt = nil
+        return change
+    }
+
     static func change(
         _ sequence: Int64, _ verdict: Verdict, attempts: Int = 0, crashes: Int = 0
     ) -> DeliveryChange {

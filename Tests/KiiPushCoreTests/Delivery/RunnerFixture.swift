@@ -37,7 +37,7 @@ final class Journal<Entry: Sendable & Equatable>: Sendable {
     }
 }
 
-/// A store in memory that is as quick as can be, and remembers what it was told.
+/// A store in memory that is as quick as can be, and remembers what it was told, but for when attempts ran.
 final class JournalStore: DeliveryStore {
     let changes = Journal<DeliveryChange>()
     let loads = Journal<DeliveryLoad>()
@@ -48,7 +48,7 @@ final class JournalStore: DeliveryStore {
     }
 
     func record(_ changes: [DeliveryChange]) {
-        for change in changes { self.changes.add(change) }
+        for change in changes { self.changes.add(change.untimed) }
     }
 
     func record(_ changes: [DeliveryChange], thenDurably committed: @escaping @Sendable () -> Void) {

@@ -18,7 +18,7 @@ import Testing
             do throws(InboxError) {
                 try inbox.transaction { transaction throws(InboxError) in
                     for _ in 0..<Int.random(in: 1...12, using: &random) {
-                        try attempt.act(in: transaction, &random, at: .at(Int64(step)))
+                        try attempt.act(in: transaction, of: inbox, &random, at: .at(Int64(step)))
                     }
                     if seed % 2 == 0 { _ = try inbox.prune(now: .at(Int64(step)), in: transaction) }
                     if fails { throw InboxError(.io, step: "failing on purpose") }
@@ -43,6 +43,7 @@ import Testing
             "DELETE FROM message WHERE sequence = 2", "UPDATE message SET state = 4 WHERE sequence = 2",
             "UPDATE ledger SET received = received + 1", "UPDATE ledger SET duplicates = duplicates + 1",
             "UPDATE ledger SET pruned = 1", "UPDATE ledger SET expired = 1", "UPDATE ledger SET rows0 = 1",
+            "UPDATE ledger SET bytes1 = bytes1 + 1",
             "UPDATE message SET sequence = 9 WHERE sequence = 2", "UPDATE message SET state = 17 WHERE sequence = 2",
         ] {
             let fixture = try InboxFixture()
@@ -116,13 +117,14 @@ private struct LedgerModel {
     }
 
     mutating func act(
-        in transaction: InboxTransaction, _ random: inout SeededGenerator, at now: Timestamp
+        in transaction: InboxTransaction, of inbox: Inbox, _ random: inout SeededGenerator, at now: Timestamp
     ) throws(InboxError) {
         let sequence = self.last == 0 ? 1 : Int64.random(in: 1...self.last, using: &random)
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<11, using: &random) {
         case 0...3:
             let state = [RowState.inHand, .waiting, .dead].randomElement(using: &random) ?? .inHand
-            self.last = try transaction.insert(.sample(state: state, at: now))
+            let bytes = Int.random(in: 0..<50, using: &random)
+            self.last = try transaction.insert(.sample(bytes: bytes, state: state, at: now))
             self.rows[self.last] = state
         case 4:
             if try transaction.absorb(into: sequence, at: now) { self.duplicates += 1 }
@@ -133,6 +135,12 @@ private struct LedgerModel {
             }
         case 6:
             if try transaction.retryDeadLetter(sequence, at: now) { self.rows[sequence] = .waiting }
+        case 7:
+            let state = [RowState.waiting, .retry].randomElement(using: &random) ?? .waiting
+            for row in try inbox.rows(state, limit: 2) {
+                try transaction.take(row, acknowledgedAt: nil, at: now)
+                self.rows[row.sequence] = .inHand
+            }
         default:
             // A row that is done stays so.
             guard let old = self.rows[sequence], old != .done else { return }

@@ -1,0 +1,68 @@
+import KiiPushCore
+
+struct TraceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trace",
+        abstract: "Shows one message's life, from its reception to its end. Asks no network.",
+        examples: [
+            .init("The message that 'listen' shows as #17", "kii-push trace 17"),
+            .init("Of another program's agent", "kii-push trace 17 --state-directory /var/lib/meter"),
+            .init("How long did its handler take?", "kii-push trace 17 --json | jq '.events[] | [.event, .offset_ms]'"),
+        ],
+        discussion: [
+            "It reads the inbox, also while 'listen' or another program receives with it. What happens to a message is "
+                + "written together with its answer, so a process that ends before takes the last of it along; the trace "
+                + "says what is not recorded.",
+            "Messages that are done are kept for a day, or until there are 64 MiB of them.",
+        ],
+        exitCodes: [.missingInput, .inputOutput, .configuration],
+        environment: [.profile, .stateHome, .stateDirectory]
+    )
+
+    @Argument(value: "ID", help: "The message's number in the inbox.")
+    var number: MessageNumber
+
+    @Option(value: "DIR", help: "The state directory of a program that is none of the profiles.")
+    var stateDirectory: String?
+
+    @Flag(help: "Show the payload as well.")
+    var payload = false
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Profile")
+    var name: ProfileNameOptions
+
+    func validate() throws {
+        if self.stateDirectory != nil, self.name.profile != nil {
+            throw ValidationError("'--state-directory' and '--profile' exclude each other")
+        }
+    }
+
+    func run() async throws {
+        let directory = try self.stateDirectory ?? self.profileDirectory()
+        let trace = try InboxReader(stateDirectory: directory).trace(of: self.number.value)
+        try self.output.console.show(trace, withPayload: self.payload)
+    }
+
+    private func profileDirectory() throws -> String {
+        let profile = try Profile(named: self.name.profile)
+        _ = try profile.registered()
+        return profile.directory
+    }
+}
+
+/// The number of a message, as `17` or, as it is shown, `#17`.
+struct MessageNumber: ExpressibleByArgument {
+    let value: Int64
+
+    init?(argument: String) {
+        guard let value = Int64(argument.hasPrefix("#") ? argument.dropFirst() : argument[...]), value > 0 else {
+            return nil
+        }
+        self.value = value
+    }
+
+    static var expectation: String { "the number of a message, such as 17" }
+}

@@ -1,0 +1,150 @@
+import KiiPushCore
+
+/// What `trace` shows: what the message is, and a line for each thing that happened to it.
+extension Console {
+    func show(_ trace: MessageTrace, withPayload: Bool) throws {
+        let content = TracedContent(trace)
+        let state = TraceWords(trace.state)
+        try self.line("message       #\(trace.messageID)")
+        let stateDetail = state.detail.map { "  " + $0.terminalSafe } ?? ""
+        try self.line("state         \(self.style(state.word, .bold))\(stateDetail)")
+        try self.line("kind          \(content.text)")
+        try self.line("size          \(trace.sizeText)")
+        try self.line("MQTT          \(trace.transportText)")
+        try self.line("MQTT topic    \(trace.topic.terminalSafe)")
+        if let installation = trace.installationID { try self.line("installation  \(installation.terminalSafe)") }
+        try self.line("")
+        for event in trace.events {
+            let words = TraceWords(event.kind)
+            let offset = trace.offset(of: event)
+            try self.event(
+                at: event.at.description, offset == 0 ? "0 ms" : "\(offset > 0 ? "+" : "")\(offset) ms", words)
+        }
+        for gap in trace.missing { try self.event(at: "not recorded", "", TraceWords(gap)) }
+        if withPayload { try self.line("\n\(content.payloadText)") }
+        try self.object("trace", trace.members(content) + (withPayload ? [content.payloadMember] : []))
+    }
+
+    private func event(at time: String, _ offset: String, _ words: TraceWords) throws {
+        let padding = String(repeating: " ", count: max(0, 14 - offset.count))
+        let detail = words.detail.map { "  " + $0.terminalSafe } ?? ""
+        let word = detail.isEmpty ? words.word : words.word.padded(to: 12)
+        try self.line("\(time.padded(to: 24))\(padding)\(offset)  \(word)\(detail)")
+    }
+}
+
+/// A state, an event or a gap in words: one that programs may rely on, and what else there is to say.
+private struct TraceWords {
+    var word: String
+    var detail: String?
+    var members: [(String, JSONValue)] = []
+
+    init(_ state: MessageTrace.State) {
+        switch state {
+        case .waiting: self.init("waiting")
+        case .running(let since):
+            self.init("running", "in hand since \(since)", [("since", JSONValue(since.description))])
+        case .waitingForRetry(let due):
+            self.init("retry", "the next attempt is due at \(due)", [("due_at", JSONValue(due.description))])
+        case .presented: self.init("presented", "the user has not reacted")
+        case .done: self.init("done")
+        case .dead(let reason): self.init("dead", reason, [("reason", JSONValue(reason))])
+        }
+    }
+
+    init(_ kind: MessageTrace.Kind) {
+        switch kind {
+        case .received: self.init("received")
+        case .stored: self.init("stored")
+        case .acknowledged: self.init("acknowledged")
+        case .duplicate: self.init("duplicate", "the broker delivered it again; acknowledged again")
+        case .isolated(let attempt):
+            self.init(
+                "isolated", "attempt \(attempt) is to run alone: a process ended with the message in hand",
+                [("attempt", JSONValue(attempt))])
+        case .started(let attempt): self.init("started", "attempt \(attempt)", [("attempt", JSONValue(attempt))])
+        case .failed(let attempt, let failure, let pause):
+            self.init(
+                "failed", "attempt \(attempt): \(failure); again after \(pause.text)",
+                [
+                    ("attempt", JSONValue(attempt)), ("failure", JSONValue(failure)),
+                    ("retry_in_ms", JSONValue(pause.milliseconds)),
+                ])
+        case .done(let result, let attempt, let isLate):
+            self.init(
+                "done", "\(result), attempt \(attempt)\(isLate ? ", after its time" : "")",
+                [
+                    ("result", JSONValue("\(result)")), ("attempt", JSONValue(attempt)), ("late", JSONValue(isLate)),
+                ])
+        case .presented: self.init("presented")
+        case .dead(let reason, let attempt):
+            self.init(
+                "dead", reason,
+                [("reason", JSONValue(reason))] + (attempt.map { [("attempt", JSONValue($0))] } ?? []))
+        case .retriedByHand: self.init("retried", "by hand; attempts are counted from 1 again")
+        }
+    }
+
+    init(_ gap: MessageTrace.Gap) {
+        switch gap {
+        case .storing: self.init("stored", "an older version received it")
+        case .acknowledgement:
+            self.init("acknowledged", "the connection ended before, or the process before it was written")
+        case .answer: self.init("answered", "an older version handled it")
+        case .laterEvents: self.init("later", "what came after the last event: the record is full, or damaged")
+        }
+    }
+
+    private init(_ word: String, _ detail: String? = nil, _ members: [(String, JSONValue)] = []) {
+        self.word = word
+        self.detail = detail
+        self.members = members
+    }
+}
+
+extension MessageTrace {
+    /// Milliseconds after the reception.
+    fileprivate func offset(of event: Event) -> Int64 {
+        event.at.millisecondsSinceEpoch - self.receivedAt.millisecondsSinceEpoch
+    }
+
+    fileprivate var sizeText: String {
+        guard let originalLength else { return "\(self.payload.count) bytes" }
+        return "\(originalLength) bytes, of which the first \(self.payload.count) were kept"
+    }
+
+    fileprivate var transportText: String {
+        var words = ["QoS \(self.qualityOfService)"]
+        if let packetID { words.append("packet \(packetID)") }
+        words.append(self.isMarkedDuplicate ? "DUP set" : "DUP not set")
+        if self.isRetained { words.append("retained") }
+        words.append("connection \(self.connection)")
+        return words.joined(separator: ", ")
+    }
+
+    fileprivate func members(_ content: TracedContent) -> [(String, JSONValue)] {
+        let state = TraceWords(self.state)
+        var members: [(String, JSONValue)] = [("id", JSONValue(self.messageID)), ("state", JSONValue(state.word))]
+        members += state.members + content.members
+        if let installationID { members.append(("installation", JSONValue(installationID))) }
+        members += [
+            ("mqtt_topic", JSONValue(self.topic)), ("qos", JSONValue(self.qualityOfService)),
+            ("dup", JSONValue(self.isMarkedDuplicate)), ("retain", JSONValue(self.isRetained)),
+        ]
+        if let packetID { members.append(("packet_id", JSONValue(packetID))) }
+        members += [
+            ("connection", JSONValue(self.connection)), ("bytes", JSONValue(self.originalLength ?? self.payload.count)),
+        ]
+        let events = self.events.map { event -> JSONValue in
+            let words = TraceWords(event.kind)
+            let head: [(String, JSONValue)] = [
+                ("event", JSONValue(words.word)), ("at", JSONValue(event.at.description)),
+                ("offset_ms", JSONValue(self.offset(of: event))),
+            ]
+            return .object(head + words.members)
+        }
+        members.append(("events", JSONValue(events)))
+        members.append(("missing", JSONValue(self.missing.map { JSONValue(TraceWords($0).word) })))
+        return members
+    }
+}

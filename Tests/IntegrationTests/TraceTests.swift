@@ -1,0 +1,126 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// What an agent records of its messages, read from its state directory.
+@Suite(.timeLimit(.minutes(15))) struct TraceTests {
+    @Test func recordsEveryStepOfALife() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let reader = { try InboxReader(stateDirectory: runtime.configuration.stateDirectory) }
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: AnsweringHandler(), reconnect: .quick)
+            let events = agent.events
+            let begin = Timestamp.now()
+            try await whileRunning(agent) {
+                try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    for number in 1...3 { try connection.send(.message(number, packetID: UInt16(number))) }
+                    try connection.send(
+                        .publish(MQTTPublish(topic: "topic-1", payload: Array(#"{"n":4}"#.utf8), qos: .atMostOnce)),
+                        .publish(
+                            MQTTPublish(
+                                topic: "elsewhere", payload: Array(#"{"n":5}"#.utf8), qos: .atLeastOnce, packetID: 5)))
+                    _ = try connection.receiveAcknowledgements(4)
+                }
+                // 2 is not known to be acknowledged, and comes once more on another connection.
+                let kept = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    try connection.send(.message(2, packetID: 2, duplicate: true))
+                    _ = try connection.receiveAcknowledgements(1)
+                    return KeptConnection(connection)
+                }
+                await self.ends(events, [1, 2, 3, 4, 5])
+                withExtendedLifetime(kept) {}
+            }
+            _ = try await runtime.ledger()
+            let kinds = try (1...5).map { try reader().trace(of: $0).events.map(\.kind) }
+            let head: [MessageTrace.Kind] = [.received, .stored, .acknowledged, .started(attempt: 1)]
+            #expect(kinds[0] == head + [.done(.newData, attempt: 1, isLate: false)])
+            let retried: [MessageTrace.Kind] = [
+                .failed(attempt: 1, failure: "failed", pause: .seconds(1)), .started(attempt: 2),
+                .done(.noData, attempt: 2, isLate: false),
+            ]
+            // The repetition may come before or after the first attempt.
+            #expect(kinds[1].filter { $0 != .duplicate } == head + retried)
+            #expect(kinds[1].count { $0 == .duplicate } == 1)
+            #expect(kinds[2] == head + [.dead(reason: "rejected: no", attempt: 1)])
+            #expect(kinds[3] == head.filter { $0 != .acknowledged } + [.done(.newData, attempt: 1, isLate: false)])
+            #expect(kinds[4] == [.received, .stored, .acknowledged, .dead(reason: "unexpectedTopic", attempt: nil)])
+
+            for number in 1...5 {
+                let trace = try reader().trace(of: Int64(number))
+                #expect(trace.missing == [])
+                #expect(trace.events.map(\.at) == trace.events.map(\.at).sorted())
+                #expect(trace.events.allSatisfy { $0.at >= begin && $0.at <= .now() })
+                #expect(trace.payload == Array("{\"n\":\(number)}".utf8))
+                #expect(trace.packetID == (number == 4 ? nil : number))
+                #expect(trace.qualityOfService == (number == 4 ? 0 : 1))
+                #expect(trace.topic == (number == 5 ? "elsewhere" : "topic-1"))
+                #expect(trace.installationID?.isEmpty == false)
+            }
+            #expect(try reader().trace(of: 5).state == .dead(reason: "unexpectedTopic"))
+            // The second attempt waited for its time.
+            let second = try reader().trace(of: 2)
+            let failed = try #require(second.events.first { if case .failed = $0.kind { true } else { false } })
+            let again = try #require(second.events.first { $0.kind == .started(attempt: 2) })
+            #expect(again.at >= failed.at + .milliseconds(999))
+        }
+    }
+
+    @Test func saysWhatIsNotRecorded() async throws {
+        try await withTemporaryDirectory { directory in
+            let inbox = try Inbox(path: directory + "/inbox.sqlite")
+            try inbox.transaction { transaction throws(InboxError) in
+                for state in [RowState.inHand, .waiting, .done, .retry] {
+                    var row = NewRow(installation: 1, topic: "t", payload: [], packetID: 1, receivedAt: .now())
+                    row.state = state
+                    row.storedAt = state == .done ? nil : .now()
+                    try transaction.insert(row)
+                }
+            }
+            let reader = try InboxReader(stateDirectory: directory)
+            // Nothing is missing of what is written with the answer only.
+            #expect(try reader.trace(of: 1).missing == [])
+            #expect(try reader.trace(of: 2).missing == [])
+            #expect(try reader.trace(of: 3).missing == [.storing, .acknowledgement, .answer])
+            #expect(try reader.trace(of: 4).missing == [.acknowledgement])
+            #expect(throws: InboxReadingError.neverReceived(messageID: 5, last: 4)) { try reader.trace(of: 5) }
+            #expect(throws: InboxReadingError.neverReceived(messageID: 0, last: 4)) { try reader.trace(of: 0) }
+            #expect(throws: InboxReadingError.neverReceived(messageID: -1, last: 4)) { try reader.trace(of: -1) }
+            try inbox.transaction { transaction throws(InboxError) in
+                try transaction.update(RowChange(sequence: 2, state: .dead), at: .now())
+                try transaction.dropDeadLetter(2)
+            }
+            #expect(throws: InboxReadingError.removed(messageID: 2)) { try reader.trace(of: 2) }
+        }
+    }
+
+    /// Waits until these messages are done or given up on.
+    private func ends(_ events: AsyncStream<PushEvent>, _ numbers: Set<Int64>) async {
+        var missing = numbers
+        for await event in events {
+            guard case .message(let message) = event else { continue }
+            switch message.kind {
+            case .done, .dead: missing.remove(message.messageID)
+            default: continue
+            }
+            if missing.isEmpty { return }
+        }
+    }
+}
+
+/// 2 fails at first, 3 is rejected, the others succeed.
+private struct AnsweringHandler: RemoteNotificationHandler {
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        switch (message.rawPayload["n"]?.int64, context.attempt) {
+        case (2, 1): completion(.failed)
+        case (2, _): completion(.noData)
+        case (3, _): completion.reject("no")
+        default: completion(.newData)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import KiiPushCore
+import Testing
+
+/// When an attempt started and ended, as the machine has it recorded with the verdict.
+@Suite struct DeliveryMachineAttemptTests {
+    private typealias Attempt = DeliveryChange.Attempt
+
+    private func attempts(_ machine: TestMachine) -> [Attempt?] {
+        let output = machine.machine.takeOutput()
+        return (output.changes + output.commitments.flatMap(\.changes)).map(\.attempt)
+    }
+
+    @Test(arguments: [
+        HandlerVerdict.result(.newData), .result(.noData), .result(.failed), .threw("E"), .unanswered, .rejected("no"),
+        .presented,
+    ])
+    func aVerdictSaysWhenItsAttemptRan(verdict: HandlerVerdict) throws {
+        let machine = TestMachine.open()
+        machine.receive([1])
+        let claim = try #require(machine.claim(at: 5))
+        machine.answer(claim.call, verdict, at: 7)
+        #expect(self.attempts(machine) == [Attempt(number: 1, startedAt: .seconds(5), endedAt: .seconds(7))])
+    }
+
+    @Test func eachMessageOfAClaimHasItsOwn() throws {
+        let machine = TestMachine.open()
+        machine.receive([1, 2, 3])
+        let first = try #require(machine.claim(at: 1))
+        machine.answer(first.call, .result(.newData), at: 1)
+        _ = machine.output()
+        // A source whose handler is quick gives two messages at once.
+        let claim = try #require(machine.claim(at: 2))
+        try #require(claim.messages.count == 2)
+        let one = DeliveryProgress(
+            answers: [.init(index: 0, verdict: .result(.newData))], position: 1, startedAt: .seconds(3))
+        machine.machine.reported(claim.call, one, now: .seconds(3))
+        #expect(self.attempts(machine) == [Attempt(number: 1, startedAt: .seconds(2), endedAt: .seconds(3))])
+        let two = DeliveryProgress(
+            answers: [.init(index: 1, verdict: .result(.failed))], position: 1, startedAt: .seconds(3))
+        machine.machine.returned(claim.call, two, now: .seconds(6))
+        #expect(self.attempts(machine) == [Attempt(number: 1, startedAt: .seconds(3), endedAt: .seconds(6))])
+    }
+
+    @Test func aRetryIsTheNextOne() throws {
+        let machine = TestMachine.open()
+        machine.receive([1])
+        machine.answer(try #require(machine.claim(at: 0)).call, .result(.failed), at: 0)
+        _ = machine.output()
+        machine.time(1)
+        _ = machine.commit()
+        let claim = try #require(machine.claim(at: 2))
+        #expect(claim.attempts == [2])
+        machine.leaveUnanswered(claim.call, at: 2)
+        #expect(machine.answerLater(1, attempt: 2, .result(.newData), at: 4))
+        #expect(self.attempts(machine) == [Attempt(number: 2, startedAt: .seconds(2), endedAt: .seconds(4))])
+    }
+
+    @Test func aDeadlineEndsAnAttemptAndALateSuccessHasNoStart() throws {
+        let machine = TestMachine.open()
+        machine.receive([1])
+        let claim = try #require(machine.claim(at: 1))
+        machine.leaveUnanswered(claim.call, at: 1)
+        machine.time(31)
+        #expect(self.attempts(machine) == [Attempt(number: 1, startedAt: .seconds(1), endedAt: .seconds(31))])
+        #expect(machine.answerLater(1, .result(.newData), at: 31.5))
+        #expect(self.attempts(machine) == [Attempt(number: 1, endedAt: .seconds(31.5))])
+    }
+
+    @Test func anAttemptThatIsToRunAloneIsNamedBeforeIt() throws {
+        let machine = TestMachine()
+        machine.machine.attached(1)
+        let load = try #require(machine.output().loads.first)
+        machine.load(load, [TestMessage(sequence: 1, attempts: 2, crashes: 1, wasInHand: true)], isComplete: true)
+        #expect(self.attempts(machine) == [Attempt(number: 3)])
+    }
+
+    @Test func whatNoAttemptLedToHasNone() {
+        let machine = TestMachine.open()
+        machine.receive([1])
+        machine.machine.refused(.push(2), .command)
+        machine.machine.drain()
+        #expect(self.attempts(machine) == [nil, nil])
+    }
+}
