@@ -11,6 +11,7 @@ enum KiiPushBench {
             switch arguments.first {
             case "table": try await self.table(Array(arguments.dropFirst()))
             case "agent": try await AgentReceiver.run(Array(arguments.dropFirst()))
+            case "fleet": try FleetSection.command(Array(arguments.dropFirst()))
             case "decode": try DecodeSection.command(Array(arguments.dropFirst()))
             case "receive": try await ReceiveCommand.run(Array(arguments.dropFirst()))
             case "rest": try await RestCommand.run(Array(arguments.dropFirst()))
@@ -68,7 +69,7 @@ enum Section: String, CaseIterable {
         case .emulator: try await EmulatorSection.run(bench, into: &table)
         case .inbox: try InboxSection.run(bench, into: &table)
         case .process: try ProcessSection.run(bench, into: &table)
-        case .fleet: FleetSection.run(into: &table)
+        case .fleet: try FleetSection.run(bench, into: &table)
         }
     }
 }

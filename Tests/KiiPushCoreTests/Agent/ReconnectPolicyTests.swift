@@ -56,6 +56,73 @@ import Testing
         #expect(delays.suffix(25).contains { $0 > .seconds(60) })
     }
 
+    /// An hour against a broker that refuses, or accepts and closes: neither hammered nor given up.
+    @Test(arguments: [nil, .milliseconds(20)] as [Duration?], 0..<50 as Range<UInt64>)
+    func anHourOfRefusalsIsACoupleOfAttemptsAMinute(lifetime: Duration?, seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var policy = ReconnectPolicy()
+        var attempts: [Duration] = []
+        var refreshes = 0
+        var time = Duration.zero
+        while time < .seconds(3600) {
+            let decision = policy.connectionEnded(
+                lifetime == nil ? .attemptFailed : .closedByPeer, connectedFor: lifetime,
+                jitter: .random(in: 0..<1, using: &random))
+            #expect((.seconds(1) ... .seconds(120)).contains(decision.delay))
+            #expect(decision.takeover == nil)
+            time += decision.delay + (lifetime ?? .zero)
+            attempts.append(time)
+            refreshes += decision.refreshesEndpoint ? 1 : 0
+        }
+        #expect((30...170).contains(attempts.count))
+        #expect(attempts.count { $0 < .seconds(60) } <= 25)
+        #expect(refreshes == attempts.count / 3)
+    }
+
+    @Test func aSleepEndsDelaysButForThoseThatSomebodyAskedFor() {
+        var policy = ReconnectPolicy()
+        let failed = policy.connectionEnded(.attemptFailed, connectedFor: nil, jitter: 0.5)
+        #expect(failed.isShortenedBySleep)
+        #expect(policy.delayAfterSleep(left: .seconds(100), jitter: 0.5) == .milliseconds(150))
+        #expect(policy.delayAfterSleep(left: .milliseconds(100), jitter: 0.5) == .milliseconds(100))
+        let asked = policy.connectionEnded(
+            .attemptFailed, connectedFor: nil, retryAfter: .seconds(60), jitter: 0.5)
+        #expect(!asked.isShortenedBySleep)
+        let kicks = (1...3).map { _ in
+            policy.connectionEnded(.closedByPeer, connectedFor: .zero, jitter: 0.5).isShortenedBySleep
+        }
+        #expect(kicks == [true, true, false])
+        let closures = (1...3).map {
+            policy.connectionEnded(.closedByPeer, connectedFor: .seconds($0), jitter: 0.5).isShortenedBySleep
+        }
+        #expect(closures == [true, true, false])
+    }
+
+    /// The pass line of the simulation that `script/bench fleet` runs with a hundred thousand.
+    @Test(arguments: [0, 30, 300])
+    func aFleetComesBackSpreadOutAndSoon(outage: Double) {
+        var arrivals: [Int: Int] = [:]
+        var returns: [Double] = []
+        for seed in 0..<5000 as Range<UInt64> {
+            var random = SeededRandom(seed: seed)
+            var policy = ReconnectPolicy()
+            var (loss, lifetime) = (ReconnectPolicy.Loss.closedByPeer, Optional(Duration.seconds(3600)))
+            var time = 0.0
+            repeat {
+                time +=
+                    policy.connectionEnded(
+                        loss, connectedFor: lifetime, jitter: .random(in: 0..<1, using: &random)
+                    ).delay / .seconds(1)
+                arrivals[Int(time), default: 0] += 1
+                (loss, lifetime) = (.attemptFailed, nil)
+            } while time < outage
+            returns.append(time - outage)
+        }
+        // With a fixed delay all of them would come in one second.
+        #expect((arrivals.values.max() ?? 0) <= 5000 / 5)
+        #expect(returns.count { $0 <= 180 } >= 5000 * 95 / 100)
+    }
+
     @Test func aGoodConnectionForgetsThePast() {
         var random = SeededRandom(seed: 2)
         var policy = ReconnectPolicy()

@@ -1,0 +1,170 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// Brokers that do not keep what they accept, or accept nothing, and the cloud that is asked about it.
+@Suite(.timeLimit(.minutes(15))) struct UnwillingBrokerTests {
+    enum Refusal: CaseIterable, CustomTestStringConvertible {
+        case afterConnack, afterSuback, serverUnavailable
+
+        var testDescription: String { "\(self)" }
+
+        /// Takes the next client's connection, as far as it does, and closes it.
+        func play(_ broker: FakeBroker) throws {
+            let connection = try broker.accept()
+            switch self {
+            case .afterConnack:
+                _ = try connection.receive()
+                try connection.send(.connack(MQTTConnack(sessionPresent: true, code: .accepted)))
+                _ = try connection.receive()
+            case .afterSuback: try connection.open(sessionPresent: true)
+            case .serverUnavailable:
+                _ = try connection.receive()
+                try connection.send(.connack(MQTTConnack(sessionPresent: false, code: .serverUnavailable)))
+            }
+        }
+    }
+
+    private static let quick: ReconnectPolicy.Configuration = {
+        var configuration = ReconnectPolicy.Configuration()
+        configuration.baseDelay = .milliseconds(2)
+        configuration.maximumDelay = .milliseconds(20)
+        // However slow this machine is, the broker closes at once.
+        configuration.pattern.kickedWithin = .seconds(600)
+        return configuration
+    }()
+
+    /// The endpoint that the fake broker's agent has on file, as the cloud says it.
+    private static func endpoint(_ broker: FakeBroker, password: String = "password") -> String {
+        #"{"username":"name","password":"\#(password)","mqttTopic":"topic-1","host":"127.0.0.1","#
+            + #""portTCP":\#(broker.port),"portSSL":1}"#
+    }
+
+    private func agent(
+        _ cloud: FakeCloud, _ runtime: PushRuntime, _ configuration: PushAgent.Configuration,
+        _ reconnect: ReconnectPolicy.Configuration = quick
+    ) -> PushAgent {
+        var configuration = configuration
+        configuration.app = KiiApp(appID: "app", appKey: "key", baseURL: cloud.baseURL)
+        return PushAgent(
+            runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: reconnect)
+    }
+
+    /// The next losses that are told.
+    private func losses(_ events: AsyncStream<PushEvent>, _ count: Int) async -> [(reason: String, delay: Duration)] {
+        var losses: [(String, Duration)] = []
+        for await event in events {
+            if case .disconnected(let reason, let delay) = event { losses.append((reason, delay)) }
+            if losses.count == count { break }
+        }
+        return losses
+    }
+
+    @Test(arguments: Refusal.allCases)
+    func everyThirdRefusalIsFollowedByAnotherLookAtTheEndpoint(refusal: Refusal) async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let cloud = try FakeCloud { [answer = Self.endpoint(broker)] _ in .init(status: 200, body: answer) }
+            let agent = self.agent(cloud, runtime, configuration)
+            let events = agent.events
+            try await whileRunning(agent) {
+                try await broker.play { broker in for _ in 1...10 { try refusal.play(broker) } }
+                // After the losses 3, 6 and 9, and after the first, before which the endpoint was only on file.
+                #expect(cloud.requests.count == (refusal == .afterSuback ? 3 : 4))
+                #expect(cloud.requests.allSatisfy { $0.path.hasSuffix("/mqtt-endpoint") })
+                let losses = await self.losses(events, 9)
+                #expect(losses.allSatisfy { (.milliseconds(2) ... .milliseconds(20)).contains($0.delay) })
+                guard refusal == .afterSuback else { return }
+                #expect(losses[2].reason.contains("closes at once, 3 times in a row by now"))
+                #expect(losses[8].reason.contains("closes at once, 9 times in a row by now"))
+            }
+        }
+    }
+
+    @Test(arguments: Refusal.allCases, [true, false])
+    func aCloudThatAsksForTimeGetsItWhileTheBrokerIsTried(refusal: Refusal, inHeader: Bool) async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let cloud = try FakeCloud { _ in
+                inHeader
+                    ? .init(status: 503, fields: ["Retry-After: 3600"])
+                    : .init(status: 503, body: #"{"errorCode":"TEMPORARY","retryAfter":3600}"#)
+            }
+            try await whileRunning(self.agent(cloud, runtime, configuration)) {
+                try await broker.play { broker in for _ in 1...10 { try refusal.play(broker) } }
+                #expect(cloud.requests.count == 1)
+            }
+        }
+    }
+
+    /// Without an endpoint there is nothing to try but the cloud.
+    @Test(arguments: [true, false])
+    func anEnrolmentWaitsAsLongAsTheCloudAsks(inHeader: Bool) async throws {
+        try await withFakeBroker { _, runtime, configuration in
+            let cloud = try FakeCloud { _ in
+                inHeader
+                    ? .init(status: 429, fields: ["Retry-After: 3600"])
+                    : .init(status: 429, body: #"{"errorCode":"TOO_MANY_REQUESTS","retryAfter":3600}"#)
+            }
+            let file = "\(runtime.configuration.stateDirectory)/agents/default.json"
+            let state = try JSONValue(parsing: try #require(try PrivateFile.read(file)))
+            let members = (state.members ?? []).filter { $0.key != "endpoint" }.map { ($0.key, $0.value) }
+            try PrivateFile.replace(file, with: JSONValue.object(members).serialized())
+            let agent = self.agent(cloud, runtime, configuration)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let delay = await self.losses(events, 1).first?.delay ?? .zero
+                #expect((.seconds(3600) ... .seconds(3960)).contains(delay))
+                #expect(cloud.requests.count == 1)
+            }
+        }
+    }
+
+    /// Nothing may wait for the delays of this policy.
+    private static let patient: ReconnectPolicy.Configuration = {
+        var configuration = ReconnectPolicy.Configuration()
+        configuration.baseDelay = .seconds(600)
+        configuration.maximumDelay = .seconds(600)
+        return configuration
+    }()
+
+    @Test(arguments: [ConnackCode.badUserNameOrPassword, .notAuthorized])
+    func refusedCredentialsAreReplacedAtOnce(code: ConnackCode) async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let answer = Self.endpoint(broker, password: "another")
+            let cloud = try FakeCloud { _ in .init(status: 200, body: answer) }
+            let agent = self.agent(cloud, runtime, configuration, Self.patient)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let connections = try await broker.play { broker in
+                    let first = try broker.accept()
+                    _ = try first.receive()
+                    try first.send(.connack(MQTTConnack(sessionPresent: false, code: code)))
+                    let second = try broker.accept()
+                    #expect(try second.open(sessionPresent: true).password == "another")
+                    return [KeptConnection(first), KeptConnection(second)]
+                }
+                #expect(await self.losses(events, 1).first?.delay == .zero)
+                withExtendedLifetime(connections) {}
+            }
+        }
+    }
+
+    @Test func refusedCredentialsThatAreTheSameAgainAreNotTriedAgainAtOnce() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let answer = Self.endpoint(broker)
+            let cloud = try FakeCloud { _ in .init(status: 200, body: answer) }
+            let agent = self.agent(cloud, runtime, configuration, Self.patient)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    _ = try connection.receive()
+                    try connection.send(.connack(MQTTConnack(sessionPresent: false, code: .notAuthorized)))
+                    return KeptConnection(connection)
+                }
+                #expect(await self.losses(events, 2).map(\.delay) == [.zero, .seconds(600)])
+                #expect(cloud.requests.count == 1)
+                withExtendedLifetime(kept) {}
+            }
+        }
+    }
+}
