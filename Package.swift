@@ -75,10 +75,14 @@ let package = Package(
         ),
         .testTarget(
             name: "KiiPushEmulatorTests",
-            dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite"],
+            dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite", "TestSupport"],
             swiftSettings: settings
         ),
-        .testTarget(name: "CommandTests", dependencies: ["kii-push", "KiiPushCore"], swiftSettings: settings),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["kii-push", "KiiPushCore", "TestSupport"],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "CountingAgent",
             dependencies: ["KiiPushCore"],
@@ -93,7 +97,7 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["KiiPushCore", "KiiPushEmulator", "CSQLite"],
+            dependencies: ["KiiPushCore", "KiiPushEmulator", "CMicroHTTPD", "CSQLite"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

@@ -80,7 +80,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         try session.succeed("subscribe", "alerts")
-        let command = ["send"] + kind + ["--data", #"{"n":1}"#, "--timeout", "2s"]
+        let command = ["send"] + kind + ["--data", #"{"n":1}"#]
         let words = "it may have been carried out all the same, and to repeat it may do it twice\n"
         let lost: JSONValue = [
             "method": "POST", "path": JSONValue("/api/apps/*\(path)"), "times": 2, "status": 503,
@@ -93,9 +93,11 @@ import Testing
         #expect(refused.error.hasSuffix(": \(words)"))
         let json = try session.tool.start(command + ["--json"]).waitForExit()
         #expect(json.error.contains(#""category":"failure""#) && json.error.contains(#""in_doubt":true"#))
-        let slow: JSONValue = ["method": "POST", "path": JSONValue("/api/apps/*\(path)"), "delay": 60]
+        #expect(try await session.control("GET", "faults") == ["faults": []])
+        let slow: JSONValue = ["method": "POST", "path": JSONValue("/api/apps/*\(path)"), "delay": 600]
         try await session.control("POST", "faults", slow)
-        let late = try session.tool.start(command).waitForExit()
+        let late = try session.tool.start(command + ["--timeout", "20s"]).waitForExit()
+        #expect(try await session.control("GET", "faults") == ["faults": []])
         #expect(late.exit == 1)
         #expect(late.error.hasPrefix("kii-push: POST /apps/kiilocal\(path) at http://127.0.0.1:"))
         #expect(late.error.hasSuffix("; \(words)          allow a call more time with --timeout\n"))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Which cloud a command talks to, and with whose secrets. The address is one where nobody listens.
-@Suite struct CloudChoiceTests {
+@Suite(.timeLimit(.minutes(15))) struct CloudChoiceTests {
     private let tool: Tool
 
     init() throws {
@@ -124,11 +124,8 @@ import Testing
     }
 
     @Test func takesARuntimeFileWithoutItsProcessForNone() throws {
-        let ended = Process()
-        ended.executableURL = URL(filePath: "/bin/true")
-        try ended.run()
-        ended.waitUntilExit()
-        let text = Self.runtimeFile + "\(ended.processIdentifier)}"
+        let ended = try RunningTool(["/bin/sh", "-c", "echo $$"], environment: [:]).waitForExit().output
+        let text = Self.runtimeFile + "\(ended)}"
         try self.tool.write(text, to: "run/kii-push/emulator.json")
         let result = try self.tool("register")
         #expect(result.exit == 78)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct DecodeTests {
+@Suite(.timeLimit(.minutes(15))) struct DecodeTests {
     private let tool: Tool
 
     init() throws {

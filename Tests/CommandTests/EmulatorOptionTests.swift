@@ -1,8 +1,11 @@
+import Foundation
+import Glibc
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// The emulator's options reach the cloud that it runs.
-@Suite struct EmulatorOptionTests {
+@Suite(.timeLimit(.minutes(15))) struct EmulatorOptionTests {
     private func settings(_ options: [String]) async throws -> JSONValue {
         let session = try EmulatorSession(options: options)
         return try await session.control("GET", "app")
@@ -24,5 +27,61 @@ import Testing
         #expect(settings["mqttTTL"] == 3600)
         #expect(settings["tokenLifetime"] == 600)
         #expect(settings["refreshTokens"] == false)
+    }
+
+    @Test(arguments: [[], ["--strict"]])
+    func strictRefusesAnAppKeyThatIsWrong(options: [String]) async throws {
+        let session = try EmulatorSession(options: options)
+        let file = try session.runtimeFile()
+        let app = KiiApp(
+            appID: try #require(file["appID"]?.string), appKey: "wrong",
+            baseURL: try #require(file["baseURL"]?.string))
+        let client = KiiClient(app: app, transport: try EventLoop())
+        if options.isEmpty {
+            _ = try await client.registerPseudoUser()
+        } else {
+            let error = await #expect(throws: KiiError.self) { try await client.registerPseudoUser() }
+            #expect(error?.status == 401)
+        }
+    }
+
+    @Test(arguments: [
+        ("--port", "baseURL"), ("--https-port", "httpsBaseURL"), ("--mqtt-port", "mqttPort"),
+        ("--mqtts-port", "mqttTLSPort"),
+    ])
+    func portsAreTheOnesAskedFor(option: String, member: String) async throws {
+        let port = try freePort()
+        let session = try EmulatorSession(options: [option, "\(port)"])
+        let value = try #require(try session.runtimeFile()[member])
+        let shown = value.int64 ?? value.string.flatMap { URL(string: $0)?.port }.map { Int64($0) }
+        #expect(shown == Int64(port))
+        #expect(!isFree(port))
+        // Who asks for it as well is told.
+        let other = try Tool()("emulator", option, "\(port)")
+        #expect(other.exit == 75)
+        #expect(other.error.hasPrefix("kii-push: port \(port) of 127.0.0.1 is taken; "))
+    }
+}
+
+/// A port of 127.0.0.1 where nobody listens, out of those that nobody is given who does not ask for one.
+private func freePort() throws -> UInt16 {
+    for _ in 0..<100 {
+        let port = UInt16.random(in: 5000..<10_000)
+        if isFree(port) { return port }
+    }
+    throw TestFailure("no port is free")
+}
+
+private func isFree(_ port: UInt16) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct HelpTests {
+@Suite(.timeLimit(.minutes(15))) struct HelpTests {
     private let tool: Tool
 
     init() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Files with secrets and files of configuration: what is refused, in which words, with which exit code.
-@Suite struct ProfileFileTests {
+@Suite(.timeLimit(.minutes(15))) struct ProfileFileTests {
     private let tool: Tool
 
     init() throws {

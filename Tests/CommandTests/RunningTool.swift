@@ -1,89 +1,52 @@
 import Foundation
+import Glibc
+import TestSupport
+import Testing
 
-/// A run that goes on. What it writes is taken up as it comes, so it never waits for a test that reads late.
+/// A run that goes on. Ended with this object.
 final class RunningTool {
-    private let process = Process()
-    var processID: Int32 { self.process.processIdentifier }
-    private let output = OutputReader()
-    private let error = OutputReader()
+    /// How long a tool is waited for that does not do what it is to do: longer than it takes on any busy machine.
+    private static let patience: TimeInterval = 600
 
-    init(executable: URL, arguments: [String], input: String?, environment: [String: String]) throws {
-        self.process.executableURL = executable
-        self.process.arguments = arguments
-        self.process.environment = environment
-        self.process.standardOutput = self.output.pipe
-        self.process.standardError = self.error.pipe
-        let pipe = Pipe()
-        self.process.standardInput = input == nil ? FileHandle.nullDevice : pipe
-        try self.process.run()
-        self.output.start()
-        self.error.start()
-        if let input {
-            try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-            try pipe.fileHandleForWriting.close()
-        }
+    private let words: [String]
+    private let program: ChildProgram
+
+    var processID: Int32 { self.program.processID }
+
+    init(_ words: [String], input: String? = nil, environment: [String: String]) throws {
+        self.words = words
+        self.program = try ChildProgram(words, environment: environment, input: input)
     }
 
     deinit {
-        guard self.process.isRunning else { return }
-        self.process.terminate()
-        self.process.waitUntilExit()
+        // What it has started is to end with it.
+        self.program.signal(SIGTERM)
+        _ = self.program.output.waitForEnd(RunningTool.patience)
     }
 
-    func signal(_ number: Int32) {
-        kill(self.process.processIdentifier, number)
-    }
+    func signal(_ number: Int32) { self.program.signal(number) }
 
-    /// Returns what was written to standard output once `text` is among it; what there is when the tool ends or 30 s
-    /// are over without.
-    func output(containing text: String) -> String { self.output.wait { $0.contains(text) } }
+    /// Returns what was written to standard output once `text` is among it; what there is when the tool ends or the time
+    /// is over without.
+    func output(containing text: String) -> String {
+        self.program.output.wait(RunningTool.patience) { $0.contains(text) }
+    }
 
     /// The same for standard error.
-    func error(containing text: String) -> String { self.error.wait { $0.contains(text) } }
+    func error(containing text: String, within patience: TimeInterval = RunningTool.patience) -> String {
+        self.program.errors.wait(patience) { $0.contains(text) }
+    }
 
+    /// Returns how the tool ended and all that it has written. One that does not end is killed, and is a failure.
     func waitForExit() -> Tool.Result {
-        let output = self.output.wait { _ in false }
-        let error = self.error.wait { _ in false }
-        self.process.waitUntilExit()
-        let isSignalled = self.process.terminationReason == .uncaughtSignal
+        let isEnded =
+            self.program.output.waitForEnd(RunningTool.patience)
+            && self.program.errors.waitForEnd(RunningTool.patience)
+        if !isEnded {
+            Issue.record("it does not end: \(self.words.joined(separator: " "))")
+            self.signal(SIGKILL)
+        }
         return Tool.Result(
-            exit: isSignalled ? -self.process.terminationStatus : self.process.terminationStatus,
-            output: output,
-            error: error
-        )
-    }
-}
-
-/// Reads a pipe to its end on a thread of its own.
-private final class OutputReader: @unchecked Sendable {
-    // Proof for @unchecked Sendable: `data` and `isAtEnd` are touched with `condition` locked alone; `pipe` is constant.
-    let pipe = Pipe()
-    private let condition = NSCondition()
-    private var data = Data()
-    private var isAtEnd = false
-
-    func start() {
-        Thread.detachNewThread { [self] in
-            while true {
-                let chunk = self.pipe.fileHandleForReading.availableData
-                self.condition.lock()
-                self.data.append(chunk)
-                self.isAtEnd = chunk.isEmpty
-                self.condition.broadcast()
-                self.condition.unlock()
-                if chunk.isEmpty { return }
-            }
-        }
-    }
-
-    /// The text when `isEnough` says so, at the end, or when 30 s are over.
-    func wait(until isEnough: (String) -> Bool) -> String {
-        let deadline = Date(timeIntervalSinceNow: 30)
-        self.condition.lock()
-        defer { self.condition.unlock() }
-        while !self.isAtEnd, !isEnough(String(decoding: self.data, as: UTF8.self)) {
-            guard self.condition.wait(until: deadline) else { break }
-        }
-        return String(decoding: self.data, as: UTF8.self)
+            exit: self.program.wait(), output: self.program.output.all(), error: self.program.errors.all())
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import kii_push
 
-@Suite struct StopSignalsTests {
+@Suite(.timeLimit(.minutes(15))) struct StopSignalsTests {
     @Test func aSystemWithoutThreadsIsAClearError() throws {
         let error = try #require(
             #expect(throws: CommandFailure.self) { try StopSignals(startThread: { _ in EAGAIN }) })

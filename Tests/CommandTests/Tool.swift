@@ -43,11 +43,7 @@ final class Tool {
         environment extra: [String: String] = [:]
     ) throws -> RunningTool {
         try RunningTool(
-            executable: Self.executable,
-            arguments: arguments,
-            input: input,
-            environment: self.environment.merging(extra) { $1 }
-        )
+            [Self.executable.path] + arguments, input: input, environment: self.environment.merging(extra) { $1 })
     }
 
     /// Runs the tool to its end.

@@ -1,7 +1,7 @@
 import Testing
 
 /// A command line that is wrong: the exact words, exit 64, and nothing on standard output.
-@Suite struct UsageTests {
+@Suite(.timeLimit(.minutes(15))) struct UsageTests {
     struct Case: CustomTestStringConvertible {
         var arguments: [String]
         var message: String
@@ -62,8 +62,12 @@ import Testing
         let result = try Tool().start(example.arguments).waitForExit()
         #expect(result.exit == 64)
         #expect(result.output == "")
-        if !example.arguments.contains("--json") {
-            #expect(result.error == "kii-push: \(example.message)\n          see '\(example.help) --help'\n")
+        let hint = "see '\(example.help) --help'"
+        if example.arguments.contains("--json") {
+            let facts = #""category":"usage","message":"\#(example.message)","hint":"\#(hint)","exit":64"#
+            #expect(result.error == #"{"v":1,"type":"error",\#(facts)}"# + "\n")
+        } else {
+            #expect(result.error == "kii-push: \(example.message)\n          \(hint)\n")
         }
     }
 

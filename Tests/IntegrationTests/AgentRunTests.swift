@@ -169,10 +169,8 @@ import Testing
     }
 
     @Test func anAgentFindsItsWayBackToABrokerThatWasRestarted() async throws {
-        try await withEmulator { emulator, directory in
-            var settings = Emulator.Configuration()
-            settings.directory = "\(directory)/restarted"
-            settings.runtimeFile = "\(directory)/restarted.json"
+        try await withTemporaryDirectory { directory in
+            let settings = Emulator.Configuration.patient(in: directory)
             let before = try await Emulator.start(settings)
             let runtime = try before.runtime("\(directory)/agent")
             let handler = RecordingHandler()
@@ -180,7 +178,7 @@ import Testing
                 runtime: runtime, configuration: self.configuration(before), handler: handler, reconnect: .quick)
             let user = try await agent.register().principal.id
             let events = agent.events
-            try await whileRunning(agent) { [settings] in
+            try await whileRunning(agent) {
                 _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
                 await before.stop()
                 _ = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }

@@ -103,7 +103,7 @@ import Testing
     @Test func aStopEndsWithTheRuntimeWhenTheInboxCannotBeWritten() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
-                var settings = PushRuntime.Configuration(stateDirectory: directory)
+                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
                 settings.shutdownGrace = .seconds(6000)
                 let runtime = try PushRuntime(configuration: settings)
                 let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())

@@ -69,15 +69,8 @@ import Testing
         }
     }
 
-    private func withGuide(
-        endpointDelay: Duration = .zero, _ body: (Guide) async throws -> Void
-    ) async throws {
-        let emulator = try await Emulator.start(.init(endpointDelay: endpointDelay))
-        do { try await body(Guide(emulator: emulator)) } catch {
-            await emulator.stop()
-            throw error
-        }
-        await emulator.stop()
+    private func withGuide(_ body: (Guide) async throws -> Void) async throws {
+        try await withEmulator { emulator, _ in try await body(Guide(emulator: emulator)) }
     }
 
     /// Runs `mosquitto_sub` for an endpoint until it is subscribed, lets `send` happen, and returns the next payload.
@@ -108,8 +101,14 @@ import Testing
     }
 
     @Test func aUserInstallsSubscribesAndReceives() async throws {
-        // Not ready at first; `--retry` waits as long as `Retry-After` says.
-        try await self.withGuide(endpointDelay: .seconds(1)) { guide in
+        try await self.withGuide { guide in
+            // Not ready at first; `--retry` waits as long as `Retry-After` says.
+            try await guide.emulator.control(
+                "POST", "faults",
+                [
+                    "path": "/api/apps/*/installations/*/mqtt-endpoint", "times": 2, "status": 503,
+                    "errorCode": "MQTT_ENDPOINT_NOT_READY", "retryAfter": 1,
+                ])
             let user = try await guide.signedInUser()
             let admin = try await guide.adminBearer()
             let installation = try await guide.curl(
@@ -121,6 +120,7 @@ import Testing
             let early = try await guide.curl("-X", "GET", "-H", user.bearer, place, status: 503)
             #expect(early["errorCode"]?.string == "MQTT_ENDPOINT_NOT_READY")
             let endpoint = try await self.retried(guide, user.bearer, place)
+            #expect(try await guide.emulator.control("GET", "faults") == ["faults": []])
 
             try await guide.curl(
                 "-X", "PUT", "-H", admin, "\(guide.app)/topics/SendingAlert", status: 204)
@@ -182,7 +182,7 @@ import Testing
     /// The endpoint, asked for again by curl itself after a 503. Its body comes out once for each answer.
     private func retried(_ guide: Guide, _ bearer: String, _ place: String) async throws -> JSONValue {
         let result = try await ForeignProgram(
-            "curl", "--silent", "--show-error", "--fail", "--retry", "5", "--retry-max-time", "30",
+            "curl", "--silent", "--show-error", "--fail", "--retry", "5", "--retry-max-time", "600",
             "-X", "GET", "-H", bearer, place
         ).run()
         #expect(result.status == 0, "\(result.errors)")

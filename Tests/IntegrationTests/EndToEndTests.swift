@@ -136,7 +136,7 @@ import Testing
 
     @Test func aBrokerWhoseCertificateIsNotTrustedIsNotTalkedTo() async throws {
         try await withEmulator { emulator, directory in
-            var configuration = PushRuntime.Configuration(stateDirectory: "\(directory)/agent")
+            var configuration = PushRuntime.Configuration.patient(stateDirectory: "\(directory)/agent")
             configuration.certificateAuthorityFile = nil
             let runtime = try PushRuntime(configuration: configuration)
             let agent = self.agent(emulator, runtime, RecordingHandler())

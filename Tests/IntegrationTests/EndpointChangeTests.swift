@@ -100,11 +100,17 @@ import Testing
 
     @Test func anAgentWaitsForAnEndpointAndThenForAQuietCloud() async throws {
         try await withEmulator { emulator, directory in
-            try await emulator.control("PATCH", "app", ["endpointDelay": 1])
-            let fault: JSONValue = [
-                "path": "/api/apps/*/installations", "status": 429, "errorCode": "TOO_MANY_REQUESTS", "retryAfter": 1,
+            let faults: [JSONValue] = [
+                [
+                    "path": "/api/apps/*/installations", "status": 429, "errorCode": "TOO_MANY_REQUESTS",
+                    "retryAfter": 1,
+                ],
+                [
+                    "path": "/api/apps/*/installations/*/mqtt-endpoint", "status": 503,
+                    "errorCode": "MQTT_ENDPOINT_NOT_READY", "retryAfter": 1,
+                ],
             ]
-            try await emulator.control("POST", "faults", fault)
+            for fault in faults { try await emulator.control("POST", "faults", fault) }
             let runtime = try emulator.runtime("\(directory)/agent")
             let handler = RecordingHandler()
             let agent = self.agent(emulator, runtime, handler)
@@ -114,8 +120,7 @@ import Testing
                 PushMessage(data: ["n": 1]), toUser: registration.principal.id, token: admin)
             let calls = try await whileRunning(agent) { await handler.next(1) }
             #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
-            let faults = try await emulator.control("GET", "faults")
-            #expect(faults == ["faults": []])
+            #expect(try await emulator.control("GET", "faults") == ["faults": []])
             await runtime.shutdown()
         }
     }

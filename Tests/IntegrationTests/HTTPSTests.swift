@@ -19,7 +19,7 @@ import Testing
 
     @Test func withoutTheAuthorityTheClientSendsNothing() async throws {
         try await withEmulator { emulator, directory in
-            let runtime = try PushRuntime(configuration: .init(stateDirectory: "\(directory)/agent"))
+            let runtime = try PushRuntime(configuration: .patient(stateDirectory: "\(directory)/agent"))
             let client = runtime.client(for: try emulator.secureApp)
             let error = await #expect(throws: TransportError.self) { _ = try await client.registerPseudoUser() }
             #expect(error?.code == .certificateNotTrusted)

@@ -111,9 +111,11 @@ extension MQTTPacket {
     }
 }
 
-/// Answers by the number in the message: 2 fails, 3 is rejected, 4 and 5 are held until let go of, the others succeed.
+/// Answers by the number in the message: 2 fails, 3 is rejected, 4 and 5 are held until let go of and then fail, the others
+/// succeed.
 private final class VariedHandler: RemoteNotificationHandler {
-    private let held = Locked<[FetchCompletion]>([])
+    /// `nil` when nothing is held any more: a retry may come before the agent stops.
+    private let held = Locked<[FetchCompletion]?>([])
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
@@ -121,7 +123,7 @@ private final class VariedHandler: RemoteNotificationHandler {
         switch message.rawPayload["n"]?.int64 {
         case 2: completion(.failed)
         case 3: completion.reject("not this one")
-        case 4, 5: self.held.withLock { $0.append(completion) }
+        case 4, 5: self.held.withLock { $0?.append(completion) }
         default: completion(.newData)
         }
     }
@@ -129,7 +131,7 @@ private final class VariedHandler: RemoteNotificationHandler {
     func letGo() {
         // Outside the lock: letting go of a completion is an answer.
         let held = self.held.withLock { held in
-            defer { held = [] }
+            defer { held = nil }
             return held
         }
         withExtendedLifetime(held) {}

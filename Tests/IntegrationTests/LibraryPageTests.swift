@@ -27,6 +27,7 @@ import Testing
     @Test func theProgramDoesAllOfIt() async throws {
         try await withEmulator { emulator, directory in
             let tour = ForeignProgram(
+                "env",
                 "KII_APP_ID=\(emulator.appID)", "KII_APP_KEY=\(emulator.appKey.reveal())",
                 "KII_BASE_URL=\(emulator.baseURL)", "KII_CA_FILE=\(emulator.certificateAuthorityFile)",
                 "STATE_DIRECTORY=\(directory)/state", "XDG_RUNTIME_DIR=\(directory)/run",

@@ -43,9 +43,7 @@ import Testing
 
     @Test func anInstallationThatWasDeletedIsMadeAgain() async throws {
         try await withTemporaryDirectory { directory in
-            var configuration = Emulator.Configuration()
-            configuration.directory = "\(directory)/emulator"
-            configuration.runtimeFile = "\(directory)/emulator.json"
+            let configuration = Emulator.Configuration.patient(in: directory)
             let before = try await Emulator.start(configuration)
             let runtime = try before.runtime("\(directory)/agent")
             let handler = RecordingHandler()
@@ -72,16 +70,17 @@ import Testing
     }
 
     @Test func anEndpointThatIsNotReadyIsWaitedFor() async throws {
-        try await withTemporaryDirectory { directory in
-            var configuration = Emulator.Configuration()
-            configuration.directory = "\(directory)/emulator"
-            configuration.runtimeFile = "\(directory)/emulator.json"
-            configuration.endpointDelay = .seconds(1)
-            let emulator = try await Emulator.start(configuration)
+        try await withEmulator { emulator, directory in
+            try await emulator.control(
+                "POST", "faults",
+                [
+                    "path": "/api/apps/*/installations/*/mqtt-endpoint", "times": 2, "status": 503,
+                    "errorCode": "MQTT_ENDPOINT_NOT_READY", "retryAfter": 1,
+                ])
             let runtime = try emulator.runtime("\(directory)/agent")
             _ = try await self.agent(emulator, runtime).register()
+            #expect(try await emulator.control("GET", "faults") == ["faults": []])
             await runtime.shutdown()
-            await emulator.stop()
         }
     }
 
@@ -157,15 +156,13 @@ import Testing
 
     @Test func aCloudThatIsDownIsWaitedFor() async throws {
         try await withTemporaryDirectory { directory in
-            var configuration = Emulator.Configuration()
-            configuration.directory = "\(directory)/emulator"
-            configuration.runtimeFile = "\(directory)/emulator.json"
+            let configuration = Emulator.Configuration.patient(in: directory)
             let before = try await Emulator.start(configuration)
             await before.stop()
             let runtime = try before.runtime("\(directory)/agent")
             let agent = self.agent(before, runtime)
             let events = agent.events
-            try await whileRunning(agent) { [configuration] in
+            try await whileRunning(agent) {
                 _ = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
                 let after = try await Emulator.start(configuration)
                 _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }

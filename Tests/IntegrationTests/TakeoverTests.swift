@@ -52,7 +52,7 @@ import Testing
             await first.shutdown()
             try FileManager.default.copyItem(atPath: "\(directory)/first", toPath: "\(directory)/second")
             let runtimes = try ["first", "second"].map { name in
-                var configuration = PushRuntime.Configuration(stateDirectory: "\(directory)/\(name)")
+                var configuration = PushRuntime.Configuration.patient(stateDirectory: "\(directory)/\(name)")
                 configuration.certificateAuthorityFile = emulator.certificateAuthorityFile
                 // Locks do not reach from one machine to the other.
                 configuration.lockDirectory = "\(directory)/\(name)/run"

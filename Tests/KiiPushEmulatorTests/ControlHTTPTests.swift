@@ -15,7 +15,7 @@ import Testing
         try await withEmulator(.init(runtimeFile: "\(directory.path)/kii-push/emulator.json")) { client in
             let shell = ["XDG_RUNTIME_DIR=\(directory.path)", "bash", "-euo", "pipefail", "-c", script]
             let finished = try await run("env", shell)
-            #expect(finished.code == 0, "\(finished.errors)")
+            #expect(finished.status == 0, "\(finished.errors)")
             #expect(finished.output.contains(#""errorCode":"MQTT_ENDPOINT_NOT_READY""#))
             #expect(finished.output.contains(#""tokenLifetime":600"#))
             // The list's length, and the reset's answer, which is empty.
@@ -144,6 +144,6 @@ extension EmulatorClient {
                 "-P", receiver.password, "-E",
             ]
         )
-        return finished.code == 0
+        return finished.status == 0
     }
 }

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import Testing
 
 /// The whole emulator: HTTP, a real mosquitto, and clients that are not ours.
-@Suite struct EmulatorTests {
+@Suite(.timeLimit(.minutes(15))) struct EmulatorTests {
     @Test func deliversWhatIsSentToAnInstallation() async throws {
         let emulator = try await Emulator.start()
         let client = try EmulatorClient(emulator)

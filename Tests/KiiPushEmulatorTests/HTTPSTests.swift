@@ -33,7 +33,7 @@ import Testing
         let end = finished.output.lastIndex(of: "\n") ?? finished.output.startIndex
         let last = finished.output[end...].dropFirst().split(separator: " ")
         return Outcome(
-            code: finished.code,
+            code: finished.status,
             status: last.first.flatMap { Int($0) } ?? 0,
             location: last.count == 2 ? String(last[1]) : "",
             body: String(finished.output[..<end])

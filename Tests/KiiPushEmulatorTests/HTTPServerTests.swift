@@ -5,7 +5,7 @@ import KiiPushEmulator
 import Testing
 
 /// HTTP as it is on the wire.
-@Suite struct HTTPServerTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPServerTests {
     private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test func version10IsAnsweredAndClosed() async throws {
@@ -65,7 +65,11 @@ import Testing
                 try #require(try connection.receive().status == 404)
                 idle.append(connection)
             }
-            #expect(idle.count == 1100)
+            // Nobody had to go for the others.
+            for connection in [idle[0], idle[1020], idle[1099]] {
+                try connection.send(request)
+                #expect(try connection.receive().status == 404)
+            }
         }
     }
 
@@ -124,8 +128,11 @@ import Testing
     func badRequestsAreRefusedAndTheNextIsServed(request: String) async throws {
         try await withEmulator { client in
             // Some are so broken that the connection is closed without a word.
-            if let answer = try? await RawHTTP.exchange(port: client.port, request) {
-                #expect((400..<500).contains(answer.status) || answer.status == 505)
+            let connection = try RawConnection(port: client.port)
+            try connection.send(HTTPServerTests.bytes(request))
+            if try !connection.isClosedBeforeAnswer() {
+                let status = try connection.receive().status
+                #expect((400..<500).contains(status) || status == 505)
             }
             _ = try await client.adminToken()
         }

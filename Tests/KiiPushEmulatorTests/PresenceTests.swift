@@ -27,7 +27,6 @@ import Testing
             let (first, second) = (try await client.receiver(), try await client.receiver())
             #expect(try await client.isOnline(first) == false)
             var mqtt: MQTTClient? = try MQTTClient(port: client.emulator.mqttPort, first)
-            while try await client.isOnline(first) == false {}
             #expect(try await client.isOnline(first) == true)
             // Another connection of the same client takes the place of the first one.
             mqtt = try MQTTClient(port: client.emulator.mqttPort, first)
@@ -44,7 +43,7 @@ import Testing
         try await withEmulator { client in
             let receiver = try await client.receiver()
             let mqtt = try MQTTClient(port: client.emulator.mqttPort, receiver)
-            while try await client.isOnline(receiver) == false {}
+            #expect(try await client.isOnline(receiver) == true)
             let broker = try BrokerProcess.require(client.emulator)
             broker.signal(SIGKILL)
             // The old connection is not reported once there is another broker.
@@ -54,7 +53,7 @@ import Testing
             #expect(try await client.push(1, to: receiver, admin: admin).status == 200)
             #expect(try await client.isOnline(receiver) == false)
             let again = try MQTTClient(port: client.emulator.mqttPort, receiver)
-            while try await client.isOnline(receiver) == false {}
+            #expect(try await client.isOnline(receiver) == true)
             withExtendedLifetime((mqtt, again)) {}
         }
     }
@@ -79,7 +78,7 @@ import Testing
                 "XDG_RUNTIME_DIR=\(directory.path)", "bash", "-euo", "pipefail", "-c", finding + "\n" + looking,
             ]
             let finished = try await run("env", shell)
-            #expect(finished.code == 0, "\(finished.errors)")
+            #expect(finished.status == 0, "\(finished.errors)")
             #expect(finished.lines.first == "MQTT false")
             #expect(finished.lines.last?.hasPrefix(#"{"n":7,"sourceURI":"kiicloud://users/"#) == true)
         }

@@ -40,17 +40,37 @@ package final class RecordingHandler: RemoteNotificationHandler {
     }
 }
 
+extension Emulator.Configuration {
+    /// An emulator with all that it writes in `directory`. It waits for its broker as long as it takes, since a busy
+    /// machine holds that up for long.
+    package static func patient(in directory: String) -> Emulator.Configuration {
+        var configuration = Emulator.Configuration()
+        configuration.directory = directory + "/emulator"
+        configuration.runtimeFile = directory + "/run/kii-push/emulator.json"
+        configuration.patience.start = .seconds(600)
+        configuration.patience.grant = .seconds(600)
+        configuration.patience.publish = .seconds(600)
+        configuration.patience.stop = .seconds(600)
+        return configuration
+    }
+}
+
+extension PushRuntime.Configuration {
+    /// A runtime that waits for its connections as long as it takes.
+    package static func patient(stateDirectory: String) -> PushRuntime.Configuration {
+        var configuration = PushRuntime.Configuration(stateDirectory: stateDirectory)
+        configuration.connectTimeout = .seconds(600)
+        configuration.callTimeout = .seconds(600)
+        return configuration
+    }
+}
+
 /// A running emulator and a directory, both gone afterwards.
 package func withEmulator<Result>(
-    strict: Bool = false,
     _ body: (Emulator, String) async throws -> Result
 ) async throws -> Result {
     try await withTemporaryDirectory { directory in
-        var configuration = Emulator.Configuration()
-        configuration.directory = directory + "/emulator"
-        configuration.runtimeFile = directory + "/emulator.json"
-        configuration.strict = strict
-        let emulator = try await Emulator.start(configuration)
+        let emulator = try await Emulator.start(.patient(in: directory))
         do {
             let result = try await body(emulator, directory)
             await emulator.stop()
@@ -78,7 +98,7 @@ extension Emulator {
     package var app: KiiApp { KiiApp(appID: self.appID, appKey: self.appKey, baseURL: self.baseURL) }
 
     package func runtime(_ directory: String, inbox: PushRuntime.Configuration.Inbox = .file) throws -> PushRuntime {
-        var configuration = PushRuntime.Configuration(stateDirectory: directory)
+        var configuration = PushRuntime.Configuration.patient(stateDirectory: directory)
         configuration.certificateAuthorityFile = self.certificateAuthorityFile
         configuration.inbox = inbox
         return try PushRuntime(configuration: configuration)

@@ -30,7 +30,7 @@ package final class FakeBroker: Sendable {
     }
 }
 
-/// One connection to the fake broker. An answer that does not come within 10 s fails the test.
+/// One connection to the fake broker. An answer that does not come within ten minutes fails the test.
 package final class FakeConnection {
     private let descriptor: Int32
     private var decoder = FrameDecoder()
@@ -38,10 +38,10 @@ package final class FakeConnection {
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        limit.tv_sec = 2
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            var limit = timeval(tv_sec: 600, tv_usec: 0)
+            setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
     }
 
     deinit { close(self.descriptor) }
@@ -64,9 +64,34 @@ package final class FakeConnection {
     }
 
     package func send(bytes: [UInt8]) throws {
-        // A blocking socket takes all of it, or the connection is gone, or the client has not read for 2 s.
+        // A blocking socket takes all of it, or the connection is gone, or the client has not read for ten minutes.
         guard Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw TestFailure("the client closed the connection, or does not read")
+        }
+    }
+
+    /// Sends `bytes` again and again until more than `limit` are on their way and for a second there was room for none.
+    ///
+    /// - Returns: how many are on their way.
+    /// - Throws: ``TestFailure`` when the client closes.
+    package func fill(with bytes: [UInt8], beyond limit: Int) throws -> Int {
+        let flags = fcntl(self.descriptor, F_GETFL)
+        _ = fcntl(self.descriptor, F_SETFL, flags | O_NONBLOCK)
+        defer { _ = fcntl(self.descriptor, F_SETFL, flags) }
+        var total = 0
+        while true {
+            var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
+            guard poll(&entry, 1, 1000) > 0 else {
+                // A client that is held up takes none for a while either.
+                guard total <= limit else { return total }
+                continue
+            }
+            let rest = total % bytes.count
+            let count = bytes[rest...].withUnsafeBytes {
+                Glibc.send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw TestFailure("the client closed the connection") }
+            total += count
         }
     }
 
@@ -130,7 +155,7 @@ package func withFakeBroker(
     let broker = try FakeBroker()
     try AgentStateFixture(port: broker.port, topic: "topic-1", username: "name", password: "password")
         .write(to: directory)
-    var settings = PushRuntime.Configuration(stateDirectory: directory)
+    var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
     settings.inbox = inbox
     let runtime = try PushRuntime(configuration: settings)
     var configuration = PushAgent.Configuration(app: AgentStateFixture.app, account: .pseudoUser)

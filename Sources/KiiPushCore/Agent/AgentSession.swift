@@ -53,6 +53,7 @@ final class AgentSession: Sendable {
             clientID: endpoint.mqttTopic,
             topicFilter: endpoint.mqttTopic,
             keepAlive: agent.configuration.keepAlive,
+            connectTimeout: agent.runtime.configuration.connectTimeout,
             pingTimeout: agent.configuration.pingTimeout
         )
         // One that was left with another topic is missed as well: what it holds will not arrive.

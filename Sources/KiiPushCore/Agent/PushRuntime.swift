@@ -60,6 +60,9 @@ public final class PushRuntime: Sendable {
         package var sweepInterval: Duration?
         /// Reads the machine's clocks; for tests that have it sleep.
         package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
+        /// How long a connection to the cloud or the broker may take to be made, and as long again each of the broker's
+        /// answers to CONNECT and SUBSCRIBE. For tests: a busy machine is no dead broker.
+        package var connectTimeout = Duration.seconds(10)
 
         /// The defaults, with a state directory of one's own where wanted.
         public init(stateDirectory: String = PushRuntime.standardStateDirectory()) {
@@ -116,6 +119,7 @@ public final class PushRuntime: Sendable {
                 tls: TLSConfiguration(
                     caFile: configuration.certificateAuthorityFile, insecure: !configuration.verifiesCertificates),
                 proxy: configuration.proxy,
+                connectTimeout: configuration.connectTimeout,
                 readClocks: configuration.readClocks
             ))
         self.loop.submit { [weak loop = self.loop, core = self.core, waits = self.waits] in

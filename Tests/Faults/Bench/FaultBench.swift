@@ -53,8 +53,7 @@ package final class FaultBench: Sendable {
                 proxy.stop()
                 secureProxy.stop()
             }
-            var configuration = Emulator.Configuration()
-            configuration.directory = directory + "/emulator"
+            var configuration = Emulator.Configuration.patient(in: directory)
             configuration.brokerPersistence = setup.persistence
             configuration.advertisedBrokerPorts = BrokerPorts(tcp: proxy.port, tls: secureProxy.port)
             configuration.upgradesQoS = setup.qos == .exactlyOnce

@@ -28,7 +28,7 @@ private final class HoldingStore: DeliveryStore {
     }
 }
 
-@Suite struct DeliveryShutdownTests {
+@Suite(.timeLimit(.minutes(15))) struct DeliveryShutdownTests {
     /// How many threads of this process have this name.
     private func threadCount(_ name: String) -> Int {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
@@ -55,8 +55,7 @@ private final class HoldingStore: DeliveryStore {
         while self.threadCount(name) > 0 { await Task.yield() }
     }
 
-    @Test(.timeLimit(.minutes(15)))
-    func aShutdownDoesNotWaitForAHandler() async {
+    @Test func aShutdownDoesNotWaitForAHandler() async {
         let name = "kd-busy"
         let started = Journal<Int>()
         let release = Locked(false)
@@ -79,8 +78,7 @@ private final class HoldingStore: DeliveryStore {
         #expect(fixture.store.changes.entries == [])
     }
 
-    @Test(.timeLimit(.minutes(15)))
-    func aHandlerMayShutItsOwnRunnerDown() async {
+    @Test func aHandlerMayShutItsOwnRunnerDown() async {
         let box = Locked<DeliveryRunner?>(nil)
         let done = Journal<Int>()
         let fixture = RunnerFixture(
@@ -147,8 +145,7 @@ private final class HoldingStore: DeliveryStore {
 
     /// The clock stands still, so this ends by the runner's being idle or not at all. What the runner reads from its
     /// store at the start may still be under way.
-    @Test(.timeLimit(.minutes(15)))
-    func anIdleRunnerDrainsWithoutWaitingForTheDeadline() async {
+    @Test func anIdleRunnerDrainsWithoutWaitingForTheDeadline() async {
         let fixture = RunnerFixture(ClosureHandler { _, _, _ in })
         #expect(await fixture.runner.drain(until: fixture.clock.now + .seconds(1)))
     }

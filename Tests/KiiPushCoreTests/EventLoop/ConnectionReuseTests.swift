@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import KiiPushCore
 import Testing
@@ -58,7 +59,8 @@ import Testing
         _ = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
         var stream = try await StreamProbe(self.loop, .tcp(host: "127.0.0.1", port: server.port))
         await stream.connected()
-        let flags = (0..<4096).filter { peerPort(of: $0) == server.port }.map { fcntl($0, F_GETFD) & FD_CLOEXEC }
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+        let flags = descriptors.filter { peerPort(of: $0) == server.port }.map { fcntl($0, F_GETFD) & FD_CLOEXEC }
         #expect(flags == [FD_CLOEXEC, FD_CLOEXEC])
     }
 }

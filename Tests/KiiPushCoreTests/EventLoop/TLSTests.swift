@@ -8,7 +8,9 @@ import Testing
     init() throws { self.authority = try TestAuthority() }
 
     private func loop(caFile: String? = nil, insecure: Bool = false) throws -> EventLoop {
-        try EventLoop(configuration: .init(tls: .init(caFile: caFile, insecure: insecure)))
+        // A server that serves one client at a time lets the others wait for as long as it takes.
+        try EventLoop(
+            configuration: .init(tls: .init(caFile: caFile, insecure: insecure), connectTimeout: .seconds(600)))
     }
 
     @Test func carriesBytesToAServerOfTheGivenAuthority() async throws {
@@ -28,7 +30,8 @@ import Testing
         defer { server.stop() }
         // Smaller than the buffer: the limit is hit, and what is left is in no socket.
         let loop = try EventLoop(
-            configuration: .init(tls: .init(caFile: self.authority.caFile), drainBytes: 20_000))
+            configuration: .init(
+                tls: .init(caFile: self.authority.caFile), drainBytes: 20_000, connectTimeout: .seconds(600)))
         var probe = try await StreamProbe(loop, .tls(host: "localhost", port: server.port))
         await probe.connected()
         probe.send("GET /content HTTP/1.0\r\n\r\n")

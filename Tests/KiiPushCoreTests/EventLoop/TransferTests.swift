@@ -112,16 +112,31 @@ import Testing
             HTTPRequest(method: "GET", url: server.url, fields: [HTTPField("X-Secret", "1")], body: [8]),
             HTTPRequest(method: "GET", url: server.url, fields: [HTTPField("X-Secret", "1")]),
         ]
+        var pauses = Pauses()
         _ = try await self.loop.perform(get)
         for other in others {
+            pauses.look()
             _ = try await self.loop.perform(other)
+            pauses.look()
             let answer = try await self.loop.perform(get)
             #expect(answer.body == Array("ok".utf8))
         }
         let gets = heads.withLock { $0 }.filter { $0.contains("/plain") }
         #expect(gets.count == 6)
         #expect(Set(gets).count == 1)
-        #expect(server.connectionCount == 1)
+        #expect(server.connectionCount <= 1 + pauses.count)
+    }
+
+    /// How often a task was held up for so long that libcurl gave its connection up, which it does after 118 s.
+    private struct Pauses {
+        private(set) var count = 0
+        private var last = MonotonicInstant.now()
+
+        mutating func look() {
+            let now = MonotonicInstant.now()
+            if now - self.last > .seconds(60) { self.count += 1 }
+            self.last = now
+        }
     }
 
     @Test func returnsRedirectsInsteadOfFollowingThem() async throws {
@@ -135,15 +150,19 @@ import Testing
     @Test func reusesOneConnectionForRequestsInARow() async throws {
         let server = try LoopbackServer.http { _ in response("x") }
         defer { server.stop() }
+        var pauses = Pauses()
         for _ in 0..<50 {
             _ = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
+            pauses.look()
         }
-        #expect(server.connectionCount == 1)
+        #expect(server.connectionCount <= 1 + pauses.count)
     }
 
     @Test func aConnectionThatTheServerHasClosedMeanwhileIsReplaced() async throws {
         let server = try LoopbackServer { connection in
-            // One answer a connection, and no word before that it ends.
+            // One answer a connection, and no word before that it ends. A client that had the answer before the end would
+            // use the connection again.
+            connection.cork()
             if connection.readRequest() != nil { connection.write(response("x")) }
         }
         defer { server.stop() }
@@ -179,9 +198,11 @@ import Testing
         #expect(error?.curlCode == 7)
     }
 
-    @Test func unknownHostIsNameNotResolved() async {
+    @Test func unknownHostIsNameNotResolved() async throws {
         // RFC 6761 section 6.4: names under "invalid" never resolve.
-        let error = await self.error(HTTPRequest(method: "GET", url: "http://nowhere.invalid/"))
+        // A resolver whose servers do not answer takes its time.
+        let loop = try EventLoop(configuration: .init(connectTimeout: .seconds(600)))
+        let error = await self.error(HTTPRequest(method: "GET", url: "http://nowhere.invalid/"), loop: loop)
         #expect(error?.code == .nameNotResolved)
     }
 

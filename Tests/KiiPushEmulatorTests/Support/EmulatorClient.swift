@@ -1,8 +1,7 @@
-import Dispatch
 import Foundation
-import Glibc
 import KiiPushCore
 import KiiPushEmulator
+import TestSupport
 import Testing
 
 /// What the tests ask of a running emulator, over the socket.
@@ -126,7 +125,7 @@ struct Receiver: Sendable {
 
 /// What an ended program said.
 struct Finished: Sendable {
-    var code: Int32
+    var status: Int32
     var output: String
     var errors: String
     var lines: [String] { self.output.split(separator: "\n").map { String($0) } }
@@ -134,35 +133,8 @@ struct Finished: Sendable {
 
 /// Runs a program to its end.
 func run(_ program: String, _ arguments: [String]) async throws -> Finished {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue(label: "run").async {
-            continuation.resume(
-                with: Result {
-                    let process = Process()
-                    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-                    process.arguments = [program] + arguments
-                    let (output, errors) = (Pipe(), Pipe())
-                    process.standardOutput = output
-                    process.standardError = errors
-                    process.standardInput = FileHandle.nullDevice
-                    // A child inherits the mask, and Dispatch's threads block the alarm that ends `mosquitto_sub -W`.
-                    var (none, former) = (sigset_t(), sigset_t())
-                    sigemptyset(&none)
-                    pthread_sigmask(SIG_SETMASK, &none, &former)
-                    defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
-                    try process.run()
-                    let said = output.fileHandleForReading.readDataToEndOfFile()
-                    let complained = errors.fileHandleForReading.readDataToEndOfFile()
-                    process.waitUntilExit()
-                    return Finished(
-                        code: process.terminationStatus,
-                        output: String(decoding: said, as: UTF8.self),
-                        errors: String(decoding: complained, as: UTF8.self)
-                    )
-                }
-            )
-        }
-    }
+    let result = try await ForeignProgram([program] + arguments).run()
+    return Finished(status: result.status, output: result.output, errors: result.errors)
 }
 
 /// `mosquitto_sub` and `mosquitto_pub` with a receiver's credentials.
@@ -178,27 +150,31 @@ struct Mosquitto: Sendable {
     func openSession(alsoSubscribingTo others: [String] = []) async throws {
         let topics = ([self.receiver.topic] + others).flatMap { ["-t", $0] }
         let result = try await run("mosquitto_sub", self.login + self.session + topics + ["-E"])
-        try #require(result.code == 0, "\(result.errors)")
+        try #require(result.status == 0, "\(result.errors)")
     }
 
     /// Receives `count` messages of the session.
     func receive(_ count: Int, tls: Bool = false) async throws -> [JSONValue] {
         let result = try await run(
             "mosquitto_sub",
-            self.login + self.session(tls: tls) + ["-t", self.receiver.topic, "-C", "\(count)", "-W", "20"]
+            self.login + self.session(tls: tls) + ["-t", self.receiver.topic, "-C", "\(count)", "-W", "600"]
         )
-        try #require(result.code == 0, "\(result.errors)")
+        try #require(result.status == 0, "\(result.errors)")
         return try result.lines.map { try JSONValue(parsing: $0) }
     }
 
-    /// Runs `mosquitto_sub` on another topic; returns what it said.
-    func subscribe(to topic: String) async throws -> Finished {
+    /// Runs `mosquitto_sub` as another client until the broker has granted its subscription; returns what it ended with,
+    /// which is CONNACK's code where that refuses.
+    func subscribe(to topic: String) async throws -> Int32 {
         try await run(
             "mosquitto_sub",
             self.login + ["-p", "\(self.emulator.mqttPort)", "-i", "other-\(self.receiver.username)"]
-                + ["-t", topic, "-q", "1", "-C", "1", "-W", "3", "-d"]
-        )
+                + ["-t", topic, "-q", "1", "-E"]
+        ).status
     }
+
+    /// ``subscribe(to:)`` with credentials that the broker does not know, or not any more.
+    static let notAuthorized: Int32 = 5
 
     func publish(_ text: String, to topic: String) async throws -> Finished {
         try await run(

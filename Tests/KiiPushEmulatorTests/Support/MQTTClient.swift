@@ -41,6 +41,9 @@ final class MQTTClient {
         return publish
     }
 
+    /// Whether the broker has closed the connection; what comes before that is dropped.
+    func isClosedByPeer() throws -> Bool { try self.connection.isClosedByPeer() }
+
     private func send(_ packet: MQTTPacket) throws {
         var bytes: [UInt8] = []
         try packet.encode(into: &bytes, version: self.version)

@@ -59,7 +59,7 @@ final class RawConnection {
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         // An answer that does not come fails the test instead of hanging it.
-        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        var patience = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         let code = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -113,6 +113,9 @@ final class RawConnection {
         defer { self.input = [] }
         return self.input
     }
+
+    /// Whether the server closes the connection without a word. Throws when it does neither that nor answer.
+    func isClosedBeforeAnswer() throws -> Bool { try self.input.isEmpty && !self.read() }
 
     /// Whether the server has closed the connection.
     func isClosedByPeer() throws -> Bool { try !self.read() }

@@ -18,7 +18,7 @@ final class LoopbackServer: Sendable {
         Thread.detachNewThread { [self] in
             while true {
                 let descriptor = accept(self.listener, nil, nil)
-                guard descriptor >= 0 else { return }
+                guard descriptor >= 0 else { break }
                 self.accepted.add(1, ordering: .sequentiallyConsistent)
                 let connection = LoopbackConnection(descriptor)
                 self.connections.withLock { $0.append(connection) }
@@ -27,6 +27,8 @@ final class LoopbackServer: Sendable {
                     connection.finish()
                 }
             }
+            // Here and not where it is stopped: another's socket in its place would be taken for it.
+            close(self.listener)
         }
     }
 
@@ -43,18 +45,13 @@ final class LoopbackServer: Sendable {
 
     func stop() {
         shutdown(self.listener, Int32(SHUT_RDWR))
-        close(self.listener)
         for connection in self.connections.withLock({ $0 }) { connection.abort() }
     }
 
-    /// A loopback port that nobody listens on.
-    static func refusedPort() throws -> UInt16 {
-        let (listener, port) = try LoopbackServer.listen(unixPath: nil)
-        close(listener)
-        return port
-    }
+    /// A loopback port that nobody listens on, now or later: a socket that does not listen holds it to the end.
+    static func refusedPort() throws -> UInt16 { try LoopbackServer.listen(unixPath: nil, backlog: nil).1 }
 
-    private static func listen(unixPath: String?) throws -> (Int32, UInt16) {
+    private static func listen(unixPath: String?, backlog: Int32? = 1024) throws -> (Int32, UInt16) {
         let family = unixPath == nil ? AF_INET : AF_UNIX
         let listener = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var port: UInt16 = 0
@@ -79,7 +76,9 @@ final class LoopbackServer: Sendable {
             }
             port = UInt16(bigEndian: address.sin_port)
         }
-        guard result == 0, Glibc.listen(listener, 1024) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        guard result == 0, backlog.map({ Glibc.listen(listener, $0) == 0 }) ?? true else {
+            throw POSIXError(.EADDRNOTAVAIL)
+        }
         return (listener, port)
     }
 }
@@ -176,6 +175,12 @@ final class LoopbackConnection: Sendable {
 
     @discardableResult
     func write(_ text: String) -> Bool { self.write(Array(text.utf8)) }
+
+    /// Keeps what is written until the connection is closed, so that its end comes with it.
+    func cork() {
+        var one: Int32 = 1
+        setsockopt(self.descriptor, Int32(IPPROTO_TCP), TCP_CORK, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
 
     /// Blocks until the peer closes.
     func waitForEnd() {
