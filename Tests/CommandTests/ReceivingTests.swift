@@ -115,7 +115,7 @@ import Testing
         // The user version of a SQLite file, big-endian.
         bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
         try bytes.write(to: URL(filePath: path))
-        let result = try session.tool("listen", "-t20s")
+        let result = try session.tool("listen", "-t5m")
         #expect(result.exit == 78)
         #expect(
             result.error.contains(

@@ -11,8 +11,6 @@ final class RunningTool {
     private let words: [String]
     private let program: ChildProgram
 
-    var processID: Int32 { self.program.processID }
-
     init(_ words: [String], input: String? = nil, environment: [String: String]) throws {
         self.words = words
         self.program = try ChildProgram(words, environment: environment, input: input)
@@ -23,6 +21,8 @@ final class RunningTool {
         self.program.signal(SIGTERM)
         _ = self.program.output.waitForEnd(RunningTool.patience)
     }
+
+    var processID: Int32 { self.program.processID }
 
     func signal(_ number: Int32) { self.program.signal(number) }
 

@@ -3,7 +3,7 @@ import KiiPushCore
 import Testing
 
 /// One message's life, as `trace` tells it.
-@Suite struct TraceTests {
+@Suite(.timeLimit(.minutes(15))) struct TraceTests {
     private func json(_ session: EmulatorSession, _ arguments: String...) throws -> JSONValue {
         let result = try session.tool.start(["trace", "--json"] + arguments).waitForExit()
         try #require(result.exit == 0, "\(result.error)")
@@ -20,8 +20,8 @@ import Testing
         try session.succeed("register")
         try session.succeed("subscribe", "alerts")
         try session.succeed("send", "topic", "alerts", "--data", #"{"msg":"canary-4711"}"#)
-        #expect(try session.tool("listen", "-n1", "-t20s", "--complete-as", "failed").exit == 0)
-        #expect(try session.tool("listen", "-n1", "-t20s").exit == 0)
+        #expect(try session.tool("listen", "-n1", "-t5m", "--complete-as", "failed").exit == 0)
+        #expect(try session.tool("listen", "-n1", "-t5m").exit == 0)
 
         let output = try session.succeed("trace", "#1")
         #expect(!output.contains("canary"))
@@ -53,7 +53,7 @@ import Testing
         try session.succeed("register")
         try session.succeed("subscribe", "user:me/notes")
         try session.succeed("send", "topic", "user:me/notes", "--data", #"{"msg":"canary-4711"}"#)
-        #expect(try session.tool("listen", "-n1", "-t20s", "--complete-as", "noData").exit == 0)
+        #expect(try session.tool("listen", "-n1", "-t5m", "--complete-as", "noData").exit == 0)
         let trace = try self.json(session, "1")
         #expect(trace["v"]?.int64 == 1)
         #expect(trace["type"]?.string == "trace")
@@ -103,7 +103,7 @@ import Testing
         #expect(none.exit == 66)
         #expect(none.error == "kii-push: there is no message 1: none was received yet\n")
         try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
-        #expect(try session.tool("listen", "-n1", "-t20s").exit == 0)
+        #expect(try session.tool("listen", "-n1", "-t5m").exit == 0)
         #expect(try session.tool("trace", "2").error == "kii-push: there is no message 2: the last one received is 1\n")
         let file = session.tool.home.path + "/state/kii-push/profiles/default/inbox.sqlite"
         let inbox = try Inbox(path: file)

@@ -131,18 +131,24 @@ import Testing
         let proxy = try FaultProxy()
         defer { proxy.stop() }
         let (isDead, isSaid) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        async let messages = self.connected(proxy) { broker in
-            #expect(try broker.receiveAcknowledgements(1) == [8])
-            isDead.wait()
-            // Sent, and then closed.
-            try broker.send(.message(1, packetID: 1))
-            isSaid.signal()
-        } client: { client in
-            try client.acknowledge(8)
-            isSaid.wait()
-            return try client.messages(untilQuietFor: .milliseconds(200)).count
-        }
-        while proxy.traffic.pubackCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        let (acknowledged, end) = AsyncStream<Void>.makeStream()
+        async let messages = {
+            // Also where nothing came of it.
+            defer { end.finish() }
+            return try await self.connected(proxy) { broker in
+                #expect(try broker.receiveAcknowledgements(1) == [8])
+                end.finish()
+                isDead.wait()
+                // Sent, and then closed.
+                try broker.send(.message(1, packetID: 1))
+                isSaid.signal()
+            } client: { client in
+                try client.acknowledge(8)
+                isSaid.wait()
+                return try client.messages(untilQuietFor: .milliseconds(200)).count
+            }
+        }()
+        for await _ in acknowledged {}
         #expect(await proxy.swallow([.toReceiver]) == 1)
         isDead.signal()
         #expect(try await messages == 0)

@@ -157,7 +157,7 @@ import Testing
                     error?.description == "\(directory)/lock is in use by process \(process.processID ?? 0); stop it, "
                         + "or use another state directory")
                 withExtendedLifetime(connection) {}
-                await process.stop()
+                try await process.stop()
                 // The kernel lets go of a lock with the process that had it.
                 let events = agent.events
                 try await whileRunning(agent) {

@@ -130,12 +130,12 @@ extension CompletionMisuseTests {
                             try connection.send(.message(1, of: "source-1", packetID: 1))
                         }
                     }
-                    #expect(await process.waitForEnd() == SIGKILL)
+                    #expect(try await process.waitForEnd() == SIGKILL)
                 }
                 try process.start(isFirst: false)
                 let inbox = try InboxReader(stateDirectory: directory)
                 while try inbox.ledger().dead < 1 { try await Task.sleep(for: .milliseconds(20)) }
-                await process.stop()
+                try await process.stop()
                 var access = Inbox.Configuration()
                 access.isReadOnly = true
                 let rows = try Inbox(path: "\(directory)/inbox.sqlite", configuration: access)

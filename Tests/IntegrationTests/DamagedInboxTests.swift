@@ -70,8 +70,11 @@ import Testing
         let messages = 1500
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
-                var settings = PushRuntime.Configuration(stateDirectory: directory)
+                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
                 settings.bounds.messagesInMemory = 100
+                // For the handler that is held no time passes.
+                let start = MonotonicInstant.now()
+                settings.deliveryClock = { start }
                 let runtime = try PushRuntime(configuration: settings)
                 let handler = HeldHandler()
                 let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler)
@@ -126,10 +129,12 @@ import Testing
                         for number in 1...20 { try connection.send(Self.publish(number)) }
                         _ = try connection.receiveAcknowledgements(20)
                     }
-                    var retries = 0
+                    var failed: Set<Int64> = []
                     for await event in events {
-                        if case .message(let message) = event, case .retry = message.kind { retries += 1 }
-                        if retries == 20 { break }
+                        if case .message(let message) = event, case .retry = message.kind {
+                            failed.insert(message.messageID)
+                        }
+                        if failed.count == 20 { break }
                     }
                 }
                 await runtime.shutdown()
@@ -141,7 +146,7 @@ import Testing
                 try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
                 try file.close()
 
-                let second = try PushRuntime(configuration: .init(stateDirectory: directory))
+                let second = try PushRuntime(configuration: .patient(stateDirectory: directory))
                 let handler = RecordingHandler()
                 let next = PushAgent(
                     runtime: second, configuration: configuration, handler: handler, reconnect: .quick)

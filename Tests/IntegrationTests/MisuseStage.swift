@@ -34,6 +34,7 @@ struct MisuseScene {
     ) async throws -> MisuseStage.Outcome {
         let clock = ManualClock()
         var settings = PushRuntime.Configuration(stateDirectory: self.directory)
+        settings.connectTimeout = .seconds(600)
         settings.retryDelays = [.seconds(1)]
         settings.deliveryClock = { clock.now }
         change(&settings)

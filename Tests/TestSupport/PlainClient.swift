@@ -14,10 +14,10 @@ package final class PlainClient {
 
     /// Connects and waits for CONNACK.
     ///
-    /// - Throws: ``TestFailure`` when nobody listens, the broker refuses, or it says nothing for 30 s.
+    /// - Throws: ``TestFailure`` when nobody listens, the broker refuses, or it says nothing for ten minutes.
     package init(port: UInt16, clientID: String, cleanSession: Bool, username: String, password: Secret) throws {
         self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        var limit = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var one: Int32 = 1
         setsockopt(self.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
@@ -88,9 +88,11 @@ package final class PlainClient {
 
     /// The next message, which is not acknowledged.
     ///
-    /// - Throws: ``TestFailure`` when the connection ends, or none comes for 30 s.
+    /// - Throws: ``TestFailure`` when the connection ends, or none comes for ten minutes.
     package func nextMessage() throws -> MQTTPublish {
-        guard let message = try self.message(within: .seconds(30)) else { throw TestFailure("no message for 30 s") }
+        guard let message = try self.message(within: .seconds(600)) else {
+            throw TestFailure("no message for ten minutes")
+        }
         return message
     }
 
@@ -124,8 +126,8 @@ package final class PlainClient {
     }
 
     private func receive() throws -> MQTTPacket {
-        guard let packet = try self.receive(within: .seconds(30)) else {
-            throw TestFailure("the broker said nothing for 30 s")
+        guard let packet = try self.receive(within: .seconds(600)) else {
+            throw TestFailure("the broker said nothing for ten minutes")
         }
         return packet
     }

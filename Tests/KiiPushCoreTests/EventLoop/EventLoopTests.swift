@@ -102,6 +102,8 @@ import Testing
         let answer = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
         #expect(answer.status == 200)
         #expect(count.withLock { $0 } > 1)
+        // It would go on beside all other tests.
+        self.loop.shutdown()
     }
 
     @Test func shutdownRunsWhatIsQueuedAndRefusesWhatComesAfter() async throws {
