@@ -1,3 +1,4 @@
+import Foundation
 import KiiPushCore
 import TestSupport
 import Testing
@@ -52,6 +53,47 @@ import Testing
         }
     }
 
+    @Test func aRedeliveryOfAMessageWhoseHandlerRunsJoinsIt() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let release = DispatchSemaphore(value: 0)
+            let handler = RecordingHandler { call in
+                if call.context.messageID == 1 { release.wait() }
+                return .newData
+            }
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            let events = agent.events
+            try await whileRunning(agent) {
+                try await broker.play { broker in
+                    let first = try broker.accept()
+                    try first.open(sessionPresent: true)
+                    try first.send(.message(7, packetID: 5))
+                    _ = try first.receiveAcknowledgements(1)
+                }
+                let second = try await broker.play { broker in
+                    let second = try broker.accept()
+                    try second.open(sessionPresent: true)
+                    try second.send(.message(7, packetID: 5, duplicate: true))
+                    #expect(try second.receiveAcknowledgements(1) == [5])
+                    return KeptConnection(second)
+                }
+                var kinds: [MessageEvent.Kind] = []
+                for await event in events {
+                    guard case .message(let message) = event else { continue }
+                    #expect(message.messageID == 1)
+                    kinds.append(message.kind)
+                    if message.kind == .joined { release.signal() }
+                    if case .done = message.kind { break }
+                }
+                #expect(kinds == [.received, .started(attempt: 1), .joined, .done(.newData, attempt: 1)])
+                try await broker.play { _ in
+                    try second.connection.send(.message(8, packetID: 6))
+                    _ = try second.connection.receiveAcknowledgements(1)
+                }
+                #expect(await handler.next(2).map(\.context.messageID) == [1, 2])
+            }
+        }
+    }
+
     /// Forty messages with the same bytes, one of them taken before the cut: all forty reach the handler, and the one
     /// whose acknowledgement was lost is recognised.
     @Test func fortyEqualMessagesStayForty() async throws {
@@ -63,18 +105,18 @@ import Testing
                 try await broker.play { broker in
                     let first = try broker.accept()
                     try first.open(sessionPresent: true)
-                    try first.send(.message(7, packetID: 1))
+                    try first.send(.message(7, packetID: 11))
                     // Received, stored and acknowledged; the broker goes away without having read that.
                     _ = try first.receiveAcknowledgements(1)
                 }
                 try await broker.play { broker in
                     let second = try broker.accept()
                     try second.open(sessionPresent: true)
-                    for identifier in 1...40 {
+                    for identifier in 11...50 {
                         // mosquitto marks what was queued before a reconnect as duplicate, received or not.
                         try second.send(.message(7, packetID: UInt16(identifier), duplicate: true))
                     }
-                    #expect(try second.receiveAcknowledgements(40) == (1...40).map(UInt16.init))
+                    #expect(try second.receiveAcknowledgements(40) == (11...50).map(UInt16.init))
                 }
                 let calls = await handler.next(40)
                 #expect(Set(calls.map(\.context.messageID)).count == 40)

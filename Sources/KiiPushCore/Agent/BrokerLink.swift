@@ -204,6 +204,7 @@ extension BrokerLink {
         if !self.output.messages.isEmpty {
             let receivedAt = Timestamp.now()
             for message in self.output.messages {
+                self.filter.received(message)
                 self.pipeline.received(
                     Arrival(link: self, message: message, connection: self.connection, receivedAt: receivedAt))
             }

@@ -3,12 +3,12 @@ import KiiPushCore
 
 // What happens beside the network: slow handlers, the calendar, the disk, and messages that are none.
 extension Scenario {
-    static func slow(messages: Int, every: Int) -> Scenario {
+    static func slow(messages: Int, every: Int, keepAliveSeconds: Int = 1) -> Scenario {
         var settings = AgentReceiver.Settings()
-        settings.keepAliveSeconds = 1
-        settings.slow = (every: every, milliseconds: 4000)
+        settings.keepAliveSeconds = keepAliveSeconds
+        settings.slow = (every: every, milliseconds: 4000 * keepAliveSeconds)
         return Scenario(
-            "slow", "a handler takes four times the keepalive (1 s)", with: .agent(settings)
+            "slow", "a handler takes four times the keepalive (\(keepAliveSeconds) s)", with: .agent(settings)
         ) { play in
             try play.receiver.start()
             try await play.send(1...messages)
@@ -64,6 +64,7 @@ extension Scenario {
             let jumps = [-day, 30 * day, -400 * day, 3600, 0, 3650 * day]
             try agent.setCalendar(ahead: 0)
             try agent.start()
+            try await play.beginSession()
             for (index, jump) in jumps.enumerated() {
                 let first = index * messages / jumps.count + 1
                 let cut = await play.proxy.arm(PacketRule(.puback, .toBroker, nth: 5, .cutInstead(.reset)))

@@ -6,6 +6,11 @@
 /// have read the acknowledgement, or on this one and the acknowledgement was not sent yet. Then the caller compares
 /// topic and bytes. In doubt the message is new: a message twice is better than a message lost.
 ///
+/// Some brokers (RabbitMQ) number from 1 on each connection. There an identifier of an earlier connection says nothing:
+/// of equal messages, one that was written and never read comes back under the identifier of one that is done, with DUP.
+/// So rows of earlier connections count only once the broker has shown that it keeps identifiers, by a connection that
+/// begins with another one than 1.
+///
 /// A packet identifier stands for the row that came with it last, so at most 65,535 rows are held. Where a broker keeps
 /// its identifiers, a new message under an old one shows that the old one is done ([MQTT-2.3.1-4]); where it numbers
 /// anew on each connection, dropping the old row can repeat a message, and cannot lose one.
@@ -39,6 +44,10 @@ package struct RedeliveryFilter: Sendable, Hashable {
     private var firstTicket: UInt64 = 1
     /// The present connection's acknowledgements are known to have arrived up to this ticket.
     private var provenThrough: UInt64 = 0
+    /// Whether the broker is known to keep packet identifiers over connections.
+    private var keepsIdentifiers = false
+    /// Whether the present connection has brought no message with an identifier yet.
+    private var isBeginning = true
 
     package init() {}
 
@@ -78,6 +87,14 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.removeProven()
         self.firstTicket = firstTicket
         self.provenThrough = firstTicket - 1
+        self.isBeginning = true
+    }
+
+    /// A message has come. To be told of each, in order, before anything is asked about it.
+    package mutating func received(_ message: MQTTSession.InboundMessage) {
+        guard self.isBeginning, let packetID = message.packetID else { return }
+        self.isBeginning = false
+        if packetID != 1 { self.keepsIdentifiers = true }
     }
 
     /// The row that `message` may repeat. It does if topic and payload are equal too.
@@ -86,7 +103,8 @@ package struct RedeliveryFilter: Sendable, Hashable {
     package func candidate(for message: MQTTSession.InboundMessage, unacknowledgedFrom: UInt64) -> Int64? {
         guard message.duplicate, let packetID = message.packetID, let row = self.rows[packetID] else { return nil }
         let isOfThisConnection = row.ticket >= self.firstTicket
-        return isOfThisConnection && row.ticket < unacknowledgedFrom ? nil : row.sequence
+        let isOpen = isOfThisConnection ? row.ticket >= unacknowledgedFrom : self.keepsIdentifiers
+        return isOpen ? row.sequence : nil
     }
 
     /// `message` is new and was stored as this row.
@@ -125,6 +143,8 @@ package struct RedeliveryFilter: Sendable, Hashable {
     /// The broker has a new session, and knows none of the rows.
     package mutating func sessionLost() {
         self.rows.removeAll()
+        // It may be another broker too.
+        self.keepsIdentifiers = false
     }
 
     private mutating func removeProven() {
