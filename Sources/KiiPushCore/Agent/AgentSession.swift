@@ -128,6 +128,8 @@ final class AgentSession: Sendable {
                 self.core.runner.detach(installation: key)
                 _ = self.agent.runtime.hubs.withLock { $0.removeValue(forKey: key) }
             }
+            // A turn in which the others may find that there is less that waits.
+            self.loop.submit {}
         }
         do {
             if let other = try await self.receive(first, policy: &policy) { return self.moved(to: other) }

@@ -17,6 +17,10 @@ final class FileMessageStore: MessageStore {
     var pendingBytes: Int64 { self.file.counts.pendingBytes }
     var ledger: MessageLedger { self.file.messageLedger }
 
+    func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
+        try self.file.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }
+    }
+
     func installation(id: String) throws(InboxError) -> Int64 { try self.file.installation(id: id) }
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
@@ -30,6 +34,27 @@ final class FileMessageStore: MessageStore {
     func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }
 
     func calendarMoved(by shift: Duration) { self.calendarShift += shift }
+
+    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [DeadLetter] {
+        try self.file.use { inbox throws(InboxError) in
+            try DeadLetter.page(of: inbox, after: sequence, limit: limit)
+        }
+    }
+
+    func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
+        try self.file.use { inbox throws(InboxError) in
+            try inbox.transaction { transaction throws(InboxError) in
+                guard try transaction.retryDeadLetter(sequence, at: now) else { return nil }
+                return try inbox.row(sequence)?.message.installation
+            }
+        }
+    }
+
+    func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool {
+        try self.file.use { inbox throws(InboxError) in
+            try inbox.transaction { transaction throws(InboxError) in try transaction.dropDeadLetter(sequence) }
+        }
+    }
 
     func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome {
         var isAgain = false

@@ -35,6 +35,18 @@ public final class InboxReader {
         try self.read { inbox throws(InboxError) in try inbox.currentMessageLedger() }
     }
 
+    /// The messages that were given up on, in the order of their reception.
+    ///
+    /// - Parameters:
+    ///   - messageID: begins behind the message with this number. Default: at the first.
+    ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
+    public func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxReadingError) -> [DeadLetter] {
+        try self.read { inbox throws(InboxError) in
+            try DeadLetter.page(of: inbox, after: messageID, limit: max(1, limit))
+        }
+    }
+
     /// One message's life.
     ///
     /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.

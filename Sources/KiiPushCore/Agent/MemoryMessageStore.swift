@@ -63,6 +63,14 @@ final class MemoryMessageStore: MessageStore {
         return key
     }
 
+    func pendingBytes(besides installations: Set<Int64>) -> Int64 {
+        self.entries.values.reduce(0) { sum, entry in
+            if case .final = entry.standing { return sum }
+            guard !installations.contains(entry.message.installation) else { return sum }
+            return sum + MemoryMessageStore.bytes(of: entry.message)
+        }
+    }
+
     func unproven(installation: Int64) -> [UnprovenRow] {
         self.entries.compactMap { sequence, entry in
             guard entry.message.installation == installation, let packetID = entry.packetID else { return nil }
@@ -81,6 +89,11 @@ final class MemoryMessageStore: MessageStore {
         }
         self.finalInOrder = kept
     }
+
+    // What is given up on is acknowledged and gone.
+    func deadLetters(after sequence: Int64, limit: Int) -> [DeadLetter] { [] }
+    func retryDeadLetter(_ sequence: Int64, at now: Timestamp) -> Int64? { nil }
+    func dropDeadLetter(_ sequence: Int64) -> Bool { false }
 
     // There is no record of what is in memory.
     func acknowledged(_ sequence: Int64, at now: Timestamp) {}

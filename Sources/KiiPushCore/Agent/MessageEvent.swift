@@ -14,7 +14,7 @@ public struct MessageEvent: Sendable, Hashable {
         case presented
         /// The attempt failed; the next one starts after the pause.
         case retry(attempt: Int, failure: DeliveryFailure, after: Duration)
-        /// It was given up on and kept as a dead letter.
+        /// It was given up on. ``MessageEvent/isKept`` says whether it is kept as a dead letter.
         case dead(DeadLetterReason)
         /// An answer came after the deadline. When it counted, the message is done.
         case late(attempt: Int, counted: Bool)
@@ -26,15 +26,20 @@ public struct MessageEvent: Sendable, Hashable {
     public var messageID: Int64
     /// What happened.
     public var kind: Kind
+    /// Whether the inbox is a file, which keeps messages that are given up on as dead letters. With the inbox in memory
+    /// such a message is gone.
+    public var isKept: Bool
 
     /// Makes an event, for a test of what watches them.
-    public init(messageID: Int64, kind: Kind) {
+    public init(messageID: Int64, kind: Kind, isKept: Bool = true) {
         self.messageID = messageID
         self.kind = kind
+        self.isKept = isKept
     }
 
-    init(_ event: DeliveryEvent) {
+    init(_ event: DeliveryEvent, isKept: Bool) {
         self.messageID = event.sequence
+        self.isKept = isKept
         self.kind =
             switch event.kind {
             case .received: .received

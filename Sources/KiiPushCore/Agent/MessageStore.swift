@@ -55,6 +55,8 @@ protocol MessageStore: AnyObject {
     var hasMoreToWrite: Bool { get }
     /// Bytes that wait for a handler.
     var pendingBytes: Int64 { get }
+    /// Bytes that wait for a handler, those of these installations left out. May take a while.
+    func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64
     /// What has become of every message, as of the last commit.
     var ledger: MessageLedger { get }
 
@@ -68,6 +70,14 @@ protocol MessageStore: AnyObject {
     func calendarMoved(by shift: Duration)
     /// Notes, for the record, that a row that the last commit stored is acknowledged. Rows come in order.
     func acknowledged(_ sequence: Int64, at now: Timestamp)
+    /// The messages that were given up on and are kept, in the order of reception: the page after `sequence`.
+    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [DeadLetter]
+    /// Makes one of them wait for delivery, now.
+    ///
+    /// - Returns: the key of its installation; `nil` if it is none of them.
+    func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64?
+    /// Removes one of them, now; false if it is none.
+    func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool
     /// Writes a turn's work, whole or not at all.
     func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome
 }

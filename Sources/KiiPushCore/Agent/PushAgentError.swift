@@ -20,7 +20,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case file(FileError)
     /// A newer version of this library wrote the inbox, in a format that this one does not know.
     case inboxOfNewerVersion(path: String, version: Int)
-    /// The inbox could not be opened.
+    /// The inbox could not be opened, read or written.
     case inbox(reason: String)
     /// The broker refused the subscription to the installation's topic.
     case subscriptionRefused
@@ -46,7 +46,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         case .file(let error): error.description
         case .inboxOfNewerVersion(let path, let version):
             "\(path) was written by a newer version (format \(version)); use that version, or another state directory"
-        case .inbox(let reason): "cannot open the inbox: \(reason)"
+        case .inbox(let reason): "the inbox cannot be used: \(reason)"
         case .subscriptionRefused:
             "the broker refused the installation's own topic; delete the installation and register anew"
         }

@@ -69,7 +69,7 @@ extension PushRuntime {
         let runner = DeliveryRunner(
             configuration: delivery,
             store: mailbox,
-            observer: HubObserver(hubs: hubs),
+            observer: HubObserver(hubs: hubs, isKept: inbox != nil),
             threads: DeliveryThreads(later: { [weak loop] pause, body in
                 _ = loop?.submit { [weak loop] in
                     guard let loop else { return }
@@ -89,6 +89,7 @@ extension PushRuntime {
             mailbox: mailbox,
             limits: limits,
             delivery: runner,
+            running: { hubs.withLock { Set($0.keys) } },
             report: report
         )
         loop.setTurnDelegate(pipeline)
@@ -108,12 +109,14 @@ final class StateLock: Sendable {
 /// Tells each agent what happened to its messages.
 private struct HubObserver: DeliveryObserver {
     let hubs: Locked<[Int64: EventHub]>
+    /// Whether messages that are given up on are kept.
+    let isKept: Bool
 
     func deliveryHappened(_ events: [DeliveryEvent]) {
         let known = self.hubs.withLock { $0 }
         for event in events {
             guard let hub = known[event.installation], hub.hasListeners else { continue }
-            hub.emit(.message(MessageEvent(event)))
+            hub.emit(.message(MessageEvent(event, isKept: self.isKept)))
         }
     }
 

@@ -28,6 +28,8 @@ final class ReceivePipeline: TurnDelegate {
     private let mailbox: DeliveryMailbox
     private let limits: Limits
     private let delivery: DeliveryRunner
+    /// The installations of agents that run.
+    private let running: () -> Set<Int64>
     private let report: (PushEvent) -> Void
     private var work = TurnWork()
     private var committed: (work: TurnWork, outcome: TurnOutcome)?
@@ -43,6 +45,8 @@ final class ReceivePipeline: TurnDelegate {
     private var isReadingFailing = false
     private var isLastTurn = false
     private(set) var isReadingPaused = false
+    /// What waits for agents that do not run, as of the last look: it does not become more.
+    private var idle: (running: Set<Int64>, bytes: Int64)?
 
     /// How long a store that failed is left alone.
     private static let retryInterval: Duration = .seconds(1)
@@ -53,6 +57,7 @@ final class ReceivePipeline: TurnDelegate {
         mailbox: DeliveryMailbox,
         limits: Limits,
         delivery: DeliveryRunner,
+        running: @escaping () -> Set<Int64>,
         report: @escaping (PushEvent) -> Void
     ) {
         self.store = store
@@ -60,6 +65,7 @@ final class ReceivePipeline: TurnDelegate {
         self.mailbox = mailbox
         self.limits = limits
         self.delivery = delivery
+        self.running = running
         self.report = report
     }
 
@@ -91,7 +97,11 @@ final class ReceivePipeline: TurnDelegate {
         self.timersFired.removeAll(keepingCapacity: true)
         for link in timersFired { link.lookAtClock() }
         self.work.orders += self.mailbox.take()
-        guard !self.work.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue else { return }
+        guard !self.work.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue else {
+            // An agent may have begun or ended.
+            if self.isReadingPaused { self.applyBackPressure() }
+            return
+        }
         if self.isLastTurn || self.retryAt.map({ self.loop.now >= $0 }) ?? true { self.commitWork() }
         self.applyBackPressure()
     }
@@ -161,6 +171,7 @@ final class ReceivePipeline: TurnDelegate {
         messages.reserveCapacity(outcome.arrivals.count)
         var unused = 0
         let now = Timestamp.now()
+        var repeated: [(sequence: Int64, installation: Int64)] = []
         for (arrival, stored) in zip(work.arrivals, outcome.arrivals) {
             switch stored {
             case .new(let message):
@@ -172,6 +183,7 @@ final class ReceivePipeline: TurnDelegate {
                 if arrival.isInHand { messages.append(message) }
             case .redelivered(let sequence, let isFinal):
                 arrival.link.absorbed(sequence, arrival)
+                repeated.append((sequence, arrival.link.installation))
                 if arrival.isInHand { unused += 1 }
                 self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
             }
@@ -180,7 +192,7 @@ final class ReceivePipeline: TurnDelegate {
             for gate in self.gates.removeValue(forKey: sequence) ?? [] { gate.link.acknowledge(gate.ticket) }
         }
         for link in self.links.values { link.flush() }
-        if unused > 0 { self.delivery.release(unused) }
+        if !repeated.isEmpty { self.delivery.repeated(repeated, releasing: unused) }
         self.delivery.deliver(messages)
         for reply in outcome.replies { reply() }
     }
@@ -216,11 +228,23 @@ final class ReceivePipeline: TurnDelegate {
         }
     }
 
+    /// Bytes that wait for the handlers of agents that run. What waits for others must not keep these from receiving.
+    private var pendingBytes: Int64 {
+        let all = self.store.pendingBytes
+        guard all > self.limits.pendingBytes / 10 * 9 else { return all }
+        let running = self.running()
+        if self.idle?.running != running {
+            // What cannot be read now counts as waiting for somebody.
+            self.idle = (running, (try? self.store.pendingBytes(besides: running)) ?? 0)
+        }
+        return all - (self.idle?.bytes ?? 0)
+    }
+
     private func applyBackPressure() {
-        let pending = self.store.pendingBytes
+        let pending = self.pendingBytes
         let isOver = self.unstoredBytes > self.limits.unstoredBytes || pending > self.limits.pendingBytes
         // Reading goes on only well below the limit, so that it does not stop and start with every message.
-        let isWellBelow = self.unstoredBytes == 0 && pending < self.limits.pendingBytes / 10 * 9
+        let isWellBelow = self.unstoredBytes == 0 && pending <= self.limits.pendingBytes / 10 * 9
         if isOver, !self.isReadingPaused {
             self.isReadingPaused = true
         } else if isWellBelow, self.isReadingPaused {

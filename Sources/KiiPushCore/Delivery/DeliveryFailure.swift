@@ -20,7 +20,8 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a message was given up on. It stays in the inbox until a person retries or drops it.
+/// Why a message was given up on. With the inbox in a file it is kept until a person has it tried again or drops it; in
+/// memory nothing is kept.
 public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
     /// Every attempt failed, the last one like this.
     case attemptsFailed(DeliveryFailure)

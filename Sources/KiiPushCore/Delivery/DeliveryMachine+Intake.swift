@@ -21,11 +21,21 @@ extension DeliveryMachine {
         self.settle()
     }
 
-    /// Rows of the installation were made to wait in the store from outside, such as dead letters to be retried.
+    /// Rows of the installation were made to wait in the store from outside.
     package mutating func backlogAppeared(_ installation: Int64) {
         guard self.intakes[installation] != nil else { return }
         self.withhold(installation)
         self.settle()
+    }
+
+    /// A dead letter of the installation was made to wait in the store, to be tried again.
+    ///
+    /// Answers to the attempts that it had do not count any more: one that did would end it while it runs again.
+    package mutating func deadLetterRetried(_ sequence: Int64, installation: Int64) {
+        for late in self.lateAttempts.keys where late.key.sequence == sequence {
+            self.lateAttempts[late]?.isOpen = false
+        }
+        self.backlogAppeared(installation)
     }
 
     // MARK: - Messages
@@ -53,6 +63,20 @@ extension DeliveryMachine {
     package mutating func received(_ messages: [Message], releasing released: Int) {
         self.reserved -= released
         for message in messages { self.accept(message, loadedAt: nil) }
+        self.settle()
+    }
+
+    /// Messages came again: those that are in hand are joined, and nothing is started for any of them.
+    package mutating func repeated(
+        _ messages: [(sequence: Int64, installation: Int64)], releasing released: Int
+    ) {
+        self.reserved -= released
+        for (sequence, installation) in messages where self.present.contains(DeliveryKey(sequence: sequence)) {
+            self.counters.joined += 1
+            guard self.isObserved else { continue }
+            self.output.events.append(
+                DeliveryEvent(sequence: sequence, installation: installation, kind: .joined))
+        }
         self.settle()
     }
 

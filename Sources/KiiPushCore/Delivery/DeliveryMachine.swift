@@ -141,7 +141,10 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
 
     /// Starts what has become possible. Called at the end of every event.
     mutating func settle() {
-        while let entry = self.queues.popSuspect() { self.suspects.append(entry) }
+        while let entry = self.queues.popSuspect() {
+            // One of its source that came after it may have stayed in the list.
+            self.suspects.insert(entry) { $0.message.sequence > entry.message.sequence }
+        }
         self.beginAloneRun()
         self.askForPages()
     }

@@ -61,9 +61,9 @@ package final class DeliveryRunner: Sendable {
         }
     }
 
-    /// Rows of the installation were made to wait in the store, such as dead letters that are to be retried.
-    package func backlogAppeared(installation: Int64) {
-        self.core.change { $0.machine.backlogAppeared(installation) }
+    /// A dead letter of the installation was made to wait in the store, to be tried again.
+    package func deadLetterRetried(_ sequence: Int64, installation: Int64) {
+        self.core.change { $0.machine.deadLetterRetried(sequence, installation: installation) }
     }
 
     // MARK: - Messages
@@ -75,6 +75,11 @@ package final class DeliveryRunner: Sendable {
     package func reserve(_ count: Int, installation: Int64) -> Int {
         // Nothing follows from it: a page that is wanted is asked for when there is room.
         self.core.monitor.withLock { $0.machine.reserve(count, installation: installation) }
+    }
+
+    /// Messages came again whose rows are there already; the room that was reserved for them is not needed.
+    package func repeated(_ messages: [(sequence: Int64, installation: Int64)], releasing reserved: Int) {
+        self.core.change { $0.machine.repeated(messages, releasing: reserved) }
     }
 
     /// Gives room back whose messages could not be stored.

@@ -29,7 +29,10 @@ extension Inbox {
 
     /// Dead letters, in the order of reception: the page after `sequence`.
     package func deadLetters(after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredRow] {
-        try self.rows(.dead, after: sequence, limit: limit)
+        let statement = self.statements.deadLetters
+        try statement.bind(1, sequence)
+        try statement.bind(2, Int64(limit))
+        return try self.rows(of: statement)
     }
 
     /// Retries that are due at `now`, the longest due first.
@@ -73,6 +76,30 @@ extension Inbox {
         defer { statement.reset() }
         try statement.bind(1, id)
         return try statement.next() ? statement.integer(0) : nil
+    }
+
+    /// Bytes that wait for a handler, those of these installations left out. Reads every row that it adds up.
+    package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
+        var others: [Int64] = []
+        let keys = self.statements.installations
+        defer { keys.reset() }
+        while try keys.next() { if !installations.contains(keys.integer(0)) { others.append(keys.integer(0)) } }
+        var sum: Int64 = 0
+        for key in others {
+            let statement = self.statements.openBytes
+            defer { statement.reset() }
+            try statement.bind(1, key)
+            if try statement.next() { sum += statement.integer(0) }
+        }
+        return sum
+    }
+
+    /// The ID of the installation with this key, if there is one.
+    package func installationID(_ key: Int64) throws(InboxError) -> String? {
+        let statement = self.statements.installationID
+        defer { statement.reset() }
+        try statement.bind(1, key)
+        return try statement.next() ? statement.text(0) : nil
     }
 
     /// The rows of an installation with a packet identifier whose acknowledgement is not known to have arrived.

@@ -2,9 +2,10 @@
 final class InboxStatements {
     let begin, commit, rollback: SQLiteStatement
     let insert, take, update, finish, requeue, absorb, standing, delete: SQLiteStatement
-    let record, row, bytes, page, pageOfAll, dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
-    let addInstallation, restoreInstallation, findInstallation, prove, proven, unproven: SQLiteStatement
-    let scan, freePages, vacuum: SQLiteStatement
+    let record, row, bytes, page, pageOfAll, deadLetters: SQLiteStatement
+    let dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
+    let addInstallation, restoreInstallation, findInstallation, installationID, installations: SQLiteStatement
+    let prove, proven, unproven, openBytes, scan, freePages, vacuum: SQLiteStatement
     private let readingLedger, writingLedger, dataVersion: SQLiteStatement
 
     init(_ connection: SQLiteConnection) {
@@ -76,6 +77,10 @@ final class InboxStatements {
             """
             SELECT \(columns) FROM message WHERE state = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3
             """, "reading messages")
+        // By a number that stands here, or SQLite does not use the partial index.
+        self.deadLetters = make(
+            "SELECT \(columns) FROM message WHERE state = 5 AND sequence > ?1 ORDER BY sequence LIMIT ?2",
+            "reading dead letters")
         self.dueRetries = make(
             """
             SELECT \(columns) FROM message WHERE installation = ?1 AND state = 2 AND next_attempt_ms <= ?2
@@ -95,6 +100,7 @@ final class InboxStatements {
         self.restoreInstallation = make(
             "INSERT INTO installation (key, id, proven_sequence) VALUES (?1, ?2, ?3)", "taking an installation over")
         self.findInstallation = make("SELECT key FROM installation WHERE id = ?1", "finding an installation")
+        self.installationID = make("SELECT id FROM installation WHERE key = ?1", "finding an installation")
         self.prove = make(
             "UPDATE installation SET proven_sequence = max(proven_sequence, ?2) WHERE key = ?1",
             "recording proven acknowledgements")
@@ -104,6 +110,10 @@ final class InboxStatements {
             SELECT sequence, packet_id, connection FROM message
             WHERE sequence > ?1 AND installation = ?2 AND packet_id IS NOT NULL ORDER BY sequence
             """, "reading unproven rows")
+        self.installations = make("SELECT key FROM installation", "reading the installations")
+        self.openBytes = make(
+            "SELECT coalesce(sum(bytes), 0) FROM message WHERE installation = ?1 AND state < 4",
+            "adding up what waits")
         self.scan = make(
             "SELECT sequence, state, updated_ms, bytes FROM message WHERE sequence > ?1 ORDER BY sequence LIMIT ?2",
             "looking for old rows")

@@ -24,7 +24,7 @@ extension Console {
 
     /// What became of a message. `elapsed` is the time since its handler was called.
     func show(_ event: MessageEvent, after elapsed: Duration?) throws {
-        guard let verdict = Verdict(event.kind) else { return }
+        guard let verdict = Verdict(event) else { return }
         let word = self.style(verdict.word.padded(to: 14), verdict.style)
         let details = [elapsed.map(\.text), verdict.detail?.terminalSafe].compactMap { $0 }.joined(separator: "  ")
         try self.line("\(Timestamp.now().localClock) <-- \(word) #\(event.messageID)  \(details)")
@@ -107,8 +107,8 @@ private struct Verdict {
     var members: [(String, JSONValue)] = []
 
     /// `nil` for an event that is none.
-    init?(_ kind: MessageEvent.Kind) {
-        switch kind {
+    init?(_ event: MessageEvent) {
+        switch event.kind {
         case .done(let result, let attempt):
             self.init(word: result.word, style: result == .newData ? .green : .dim)
             self.members = [("attempt", JSONValue(attempt))]
@@ -120,8 +120,9 @@ private struct Verdict {
                 ("retry_in_ms", JSONValue(after.milliseconds)),
             ]
         case .dead(let reason):
-            self.init(word: "dead", style: .red, detail: "\(reason); kept in the inbox")
-            self.members = [("reason", JSONValue(reason.description))]
+            let fate = event.isKept ? "kept in the inbox" : "not kept: the inbox is in memory"
+            self.init(word: "dead", style: .red, detail: "\(reason); \(fate)")
+            self.members = [("reason", JSONValue(reason.description)), ("kept", JSONValue(event.isKept))]
         case .late(let attempt, let counted):
             let detail = counted ? "an answer after the deadline, in time to count" : "an answer too late to count"
             self.init(word: "late", style: .yellow, detail: detail)

@@ -82,3 +82,48 @@ import Testing
         #expect(self.attempts(machine) == [nil, nil])
     }
 }
+
+@Suite struct DeliveryMachineDeadLetterTests {
+    /// A message whose every attempt has timed out, and somebody still holds a completion of it.
+    private func machineWithDeadLetter() throws -> TestMachine {
+        let machine = TestMachine.open { $0.retryDelays = [] }
+        machine.receive([1])
+        machine.leaveUnanswered(try #require(machine.claim(at: 0)).call, at: 0)
+        machine.time(30)
+        #expect(machine.changes() == [.change(1, .dead(.attemptsFailed(.timedOut)), attempts: 1)])
+        return machine
+    }
+
+    @Test func aLateSuccessStillEndsADeadLetter() throws {
+        let machine = try self.machineWithDeadLetter()
+        #expect(machine.answerLater(1, .result(.newData), at: 31))
+        #expect(machine.changes() == [.change(1, .done(.newData), attempts: 1)])
+    }
+
+    @Test func aDeadLetterThatIsTriedAgainIsReadFromTheStore() throws {
+        let machine = try self.machineWithDeadLetter()
+        machine.machine.deadLetterRetried(1, installation: 1)
+        let load = try #require(machine.output().loads.first)
+        #expect(load.kind == .waiting)
+        machine.load(load, [1], isComplete: true, at: 31)
+        #expect(machine.claimed(31) == [1])
+    }
+
+    @Test func aLateSuccessDoesNotEndOneThatIsTriedAgain() throws {
+        let machine = try self.machineWithDeadLetter()
+        machine.machine.deadLetterRetried(1, installation: 1)
+        let load = try #require(machine.output().loads.first)
+        machine.load(load, [1], isComplete: true, at: 31)
+        #expect(!machine.answerLater(1, .result(.newData), at: 32))
+        #expect(machine.changes() == [])
+        let claim = try #require(machine.claim(at: 33))
+        machine.answer(claim.call, .result(.noData), at: 34)
+        #expect(machine.changes() == [.change(1, .done(.noData), attempts: 1)])
+    }
+
+    @Test func nothingIsReadForAnInstallationThatNobodyReceivesAs() throws {
+        let machine = try self.machineWithDeadLetter()
+        machine.machine.deadLetterRetried(7, installation: 2)
+        #expect(machine.output().loads == [])
+    }
+}

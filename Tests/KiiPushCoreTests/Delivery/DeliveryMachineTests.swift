@@ -173,7 +173,7 @@ import Testing
         machine.receive([1])
         let claim = try #require(machine.claim(at: 0))
         _ = machine.output()
-        machine.receive([1])
+        machine.machine.repeated([(sequence: 1, installation: 1), (sequence: 7, installation: 1)], releasing: 0)
         #expect(machine.output().events.map(\.kind) == [.joined])
         #expect(machine.claim(at: 0) == nil)
         machine.answer(claim.call, .result(.newData), at: 1)

@@ -11,7 +11,7 @@ struct DeliverySimulation {
         case dead
     }
 
-    private struct Running {
+    struct Running {
         var call: Int
         var messages: [TestMessage]
         var attempts: [Int]
@@ -20,27 +20,35 @@ struct DeliverySimulation {
         var isAnswered = false
     }
 
-    private enum StoreWork {
+    enum StoreWork {
         case changes([DeliveryChange])
         case commitment(DeliveryOutput.Commitment)
         case load(DeliveryLoad)
     }
 
-    private var machine: DeliveryMachine<TestMessage>
+    var machine: DeliveryMachine<TestMessage>
     private let inbox: Inbox
     private var random: SeededGenerator
-    private var time = 0.0
-    private var work: [StoreWork] = []
-    private var messages: [Int64: TestMessage] = [:]
+    private(set) var time = 0.0
+    var work: [StoreWork] = []
+    private(set) var messages: [Int64: TestMessage] = [:]
     private(set) var rows: [Int64: Row] = [:]
     private var attempts: [Int64: Int] = [:]
-    private var running: [Running] = []
+    private var crashes: [Int64: Int] = [:]
+    var running: [Running] = []
     /// Completions that the deadline has overtaken: who holds them, and for which attempt.
-    private var overtaken: [(sequence: Int64, attempt: Int)] = []
+    var overtaken: [(sequence: Int64, attempt: Int)] = []
     private var firstStarts: [String: [Int64]] = [:]
+    /// How many processes there have been, what the last one left in hand and has not run alone since, and its call that
+    /// runs alone.
+    var process = 1
+    var suspects: Set<Int64> = []
+    var aloneCall: Int?
+    /// Messages that have their last verdict, written or not.
+    var ended: Set<Int64> = []
     private var last: Int64 = 0
     /// Sentences about what must never be.
-    private(set) var violations: [String] = []
+    var violations: [String] = []
 
     init(seed: UInt64, _ configuration: DeliveryConfiguration) throws {
         self.inbox = try Inbox(path: ":memory:")
@@ -54,10 +62,11 @@ struct DeliverySimulation {
     /// The messages that have not come to an end.
     private(set) var unfinished: Set<Int64> = []
 
-    mutating func step(receives: Bool) throws {
+    mutating func step(receives: Bool, restarts: Bool = false) throws {
         self.time += Double.random(
             in: 0...(Int.random(in: 0..<20, using: &self.random) == 0 ? 40 : 0.5), using: &self.random)
         switch Int.random(in: 0..<10, using: &self.random) {
+        case _ where restarts && Int.random(in: 0..<150, using: &self.random) == 0: self.restart()
         case 0...1 where receives: try self.receive()
         case 0...4: self.start()
         case 5...6: self.progress()
@@ -70,6 +79,12 @@ struct DeliverySimulation {
 
     private mutating func collect() {
         let output = self.machine.takeOutput()
+        for change in output.changes {
+            switch change.verdict {
+            case .done, .dead: self.ended.insert(change.sequence)
+            case .retry, .inHand, .waiting, .presented: break
+            }
+        }
         if !output.changes.isEmpty { self.work.append(.changes(output.changes)) }
         self.work += output.commitments.map(StoreWork.commitment) + output.loads.map(StoreWork.load)
     }
@@ -122,13 +137,16 @@ struct DeliverySimulation {
         if let row = self.rows[message.sequence], row == .done || row == .dead {
             self.violations.append("\(message.sequence) started after its end")
         }
+        self.noteOrder(call)
         // A call that is stuck has lost its place: that the message runs beside it is what is wanted.
         for other in self.running where !other.hasReturned && self.machine.isRunning(other.call) {
             let running = other.messages[other.position]
             if running.sequence == message.sequence { self.violations.append("\(message.sequence) runs twice") }
             if running.source == message.source { self.violations.append("source \(message.source) runs twice") }
         }
-        if call.attempts[call.position] == 1 { self.firstStarts[message.source, default: []].append(message.sequence) }
+        if call.attempts[call.position] == 1 {
+            self.firstStarts["\(self.process)\(message.source)", default: []].append(message.sequence)
+        }
     }
 
     private mutating func verdict() -> HandlerVerdict {
@@ -228,6 +246,7 @@ struct DeliverySimulation {
                 self.violations.append("\(change.sequence) changed after it was dead")
             }
             self.attempts[change.sequence] = change.attempts
+            self.crashes[change.sequence] = change.crashes
             switch change.verdict {
             case .done, .dead:
                 self.rows[change.sequence] = if case .dead = change.verdict { .dead } else { .done }
@@ -249,17 +268,28 @@ struct DeliverySimulation {
             switch (load.kind, self.rows[sequence]) {
             case (.waiting, .waiting): true
             case (.retries, .retry(let due)): due <= self.time
+            case (.paused(let after), .retry): sequence > after
+            case (.suspects(let after), .inHand): sequence > after
             default: false
             }
         }
         let page = all.prefix(load.limit)
-        for sequence in page { self.rows[sequence] = .inHand }
+        let isMarked = load.kind == .waiting || load.kind == .retries
+        if isMarked { for sequence in page { self.rows[sequence] = .inHand } }
+        let pauses = page.reduce(into: [Int64: Duration]()) { pauses, sequence in
+            if case .retry(let due) = self.rows[sequence] { pauses[sequence] = .seconds(due - self.time) }
+        }
         try self.write { transaction throws(InboxError) in
-            for sequence in page { try transaction.update(RowChange(sequence: sequence, state: .inHand), at: .at(0)) }
+            for sequence in page where isMarked {
+                try transaction.update(RowChange(sequence: sequence, state: .inHand), at: .at(0))
+            }
         }
         let messages = page.compactMap { sequence -> TestMessage? in
             var message = self.messages[sequence]
             message?.attempts = self.attempts[sequence] ?? 0
+            message?.crashes = self.crashes[sequence] ?? 0
+            message?.pause = pauses[sequence]
+            if case .suspects = load.kind { message?.wasInHand = true }
             return message
         }
         let dues = self.unfinished.compactMap { sequence -> Double? in
@@ -267,7 +297,10 @@ struct DeliverySimulation {
         }
         let next = load.kind == .retries ? dues.min().map { Duration.seconds(max(0, $0 - self.time)) } : nil
         self.machine.loaded(
-            load, .init(messages: [], isComplete: page.count == all.count, nextRetry: next), messages: messages,
+            load,
+            .init(
+                messages: page.map { .push($0) }, isComplete: page.count == all.count, nextRetry: next),
+            messages: messages,
             now: .seconds(self.time))
     }
 }

@@ -22,4 +22,25 @@ import Testing
         #expect(violations == [])
         for order in simulation.startOrders { #expect(order == order.sorted()) }
     }
+
+    @Test(arguments: 0..<30)
+    func whateverAProcessLeavesTheNextOneBringsToItsEnd(seed: UInt64) throws {
+        var configuration = DeliveryConfiguration()
+        configuration.messagesInMemory = [4, 20, 1000][Int(seed % 3)]
+        configuration.isStrictlyOrdered = seed % 2 == 0
+        var simulation = try DeliverySimulation(seed: seed + 1000, configuration)
+        for _ in 0..<1500 { try simulation.step(receives: true, restarts: true) }
+        var rest = 0
+        while !simulation.unfinished.isEmpty, rest < 100_000 {
+            try simulation.step(receives: false)
+            rest += 1
+        }
+        let (processes, unfinished, violations) = (simulation.process, simulation.unfinished, simulation.violations)
+        #expect(processes > 3)
+        #expect(unfinished == [])
+        #expect(violations == [])
+        if !configuration.isStrictlyOrdered {
+            for order in simulation.startOrders { #expect(order == order.sorted()) }
+        }
+    }
 }

@@ -1,0 +1,101 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// Reading from the network stops when too much waits for handlers, and goes on when there is less.
+@Suite(.timeLimit(.minutes(15))) struct BackPressureTests {
+    private static func publish(_ number: Int) -> MQTTPacket {
+        let padding = String(repeating: "x", count: 60_000)
+        return .publish(
+            MQTTPublish(
+                topic: "topic-1", payload: Array("{\"n\":\(number),\"p\":\"\(padding)\"}".utf8),
+                qos: .atLeastOnce, packetID: UInt16(number)))
+    }
+
+    private func bounded(_ directory: String, inbox: PushRuntime.Configuration.Inbox = .file) throws -> PushRuntime {
+        var settings = PushRuntime.Configuration(stateDirectory: directory)
+        settings.inbox = inbox
+        settings.bounds.waitingBytes = 256 << 10
+        return try PushRuntime(configuration: settings)
+    }
+
+    @Test(arguments: [PushRuntime.Configuration.Inbox.file, .memory])
+    func aBrokerIsNotReadWhileTooMuchWaits(inbox: PushRuntime.Configuration.Inbox) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                let runtime = try self.bounded(directory, inbox: inbox)
+                let release = DispatchSemaphore(value: 0)
+                let handler = RecordingHandler { _ in
+                    release.wait()
+                    release.signal()
+                    return .newData
+                }
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                try await whileRunning(agent) {
+                    try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        // 60 MB, which no socket holds: what is not read is not taken from us.
+                        var bytes: [UInt8] = []
+                        for number in 1...1000 { try Self.publish(number).encode(into: &bytes) }
+                        #expect(try connection.fill(with: bytes, beyond: 1 << 20) < bytes.count)
+                    }
+                    let received = try await runtime.ledger().received
+                    // The bound, and what one turn may bring beyond it.
+                    #expect(received >= 4 && received < 40)
+                    release.signal()
+                    let connection = try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        try connection.send(.message(2000, packetID: 2000))
+                        #expect(try connection.receiveAcknowledgements(1) == [2000])
+                        return KeptConnection(connection)
+                    }
+                    for await call in handler.calls where call.message.rawPayload["n"]?.int64 == 2000 { break }
+                    withExtendedLifetime(connection) {}
+                }
+                await runtime.shutdown()
+            }
+        }
+    }
+
+    @Test func whatWaitsForAnAgentThatDoesNotRunStopsNoOther() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                do {
+                    let inbox = try Inbox(path: "\(directory)/inbox.sqlite")
+                    try inbox.transaction { transaction throws(InboxError) in
+                        let key = try transaction.installation(id: "somebody else's")
+                        for _ in 1...10 {
+                            try transaction.insert(
+                                NewRow(
+                                    installation: key, topic: "t", payload: [UInt8](repeating: 0, count: 50_000),
+                                    receivedAt: .now(), state: .waiting))
+                        }
+                    }
+                }
+                let runtime = try self.bounded(directory)
+                let handler = RecordingHandler()
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                try await whileRunning(agent) {
+                    let connection = try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        for number in 1...20 {
+                            try connection.send(Self.publish(number))
+                            _ = try connection.receiveAcknowledgements(1)
+                        }
+                        return KeptConnection(connection)
+                    }
+                    #expect(await handler.next(20).count == 20)
+                    withExtendedLifetime(connection) {}
+                }
+                #expect(try await runtime.ledger().waiting == 10)
+                await runtime.shutdown()
+            }
+        }
+    }
+}

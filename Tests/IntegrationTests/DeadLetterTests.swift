@@ -1,0 +1,188 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// What a program can do about messages that were given up on.
+@Suite(.timeLimit(.minutes(15))) struct DeadLetterTests {
+    @Test func aDeadLetterIsTriedAgainByTheRunningAgentOrDropped() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let handler = RefusingHandler()
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            let events = agent.events
+            let begin = Timestamp.now()
+            try await whileRunning(agent) {
+                let kept = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    for number in 1...3 { try connection.send(.message(number, packetID: UInt16(number))) }
+                    try connection.send(
+                        .publish(
+                            MQTTPublish(
+                                topic: "elsewhere", payload: Array(#"{"n":4}"#.utf8), qos: .atLeastOnce, packetID: 4)))
+                    _ = try connection.receiveAcknowledgements(4)
+                    return KeptConnection(connection)
+                }
+                for _ in 1...4 {
+                    let event = try await self.end(events)
+                    #expect(event.isKept)
+                }
+                let letters = try await runtime.deadLetters().all()
+                #expect(letters.map(\.messageID) == [1, 2, 3, 4])
+                let first = try #require(letters.first)
+                #expect(first.reason == "rejected: not now")
+                #expect(first.attempts == 1)
+                #expect(first.payload == Array(#"{"n":1}"#.utf8))
+                #expect(first.topic == "topic-1")
+                #expect(first.originalLength == nil)
+                #expect(first.receivedAt >= begin && first.diedAt >= first.receivedAt && first.diedAt <= .now())
+                let installation = try agent.registration()?.installationID
+                #expect(letters.allSatisfy { $0.installationID == installation })
+                #expect(letters[3].reason == "unexpectedTopic")
+                #expect(letters[3].attempts == 0)
+                #expect(try await runtime.deadLetters(after: 2).all() == Array(letters[2...]))
+                let reader = try InboxReader(stateDirectory: runtime.configuration.stateDirectory)
+                #expect(try reader.deadLetters() == letters)
+                #expect(try reader.deadLetters(after: 1, limit: 2) == Array(letters[1...2]))
+
+                handler.accepts.withLock { $0 = true }
+                #expect(try await runtime.retryDeadLetter(2))
+                #expect(try await self.end(events).kind == .done(.newData, attempt: 1))
+                // Whoever orders it to be handed over knows where it came from.
+                #expect(try await runtime.retryDeadLetter(4))
+                #expect(try await self.end(events).messageID == 4)
+                #expect(handler.handled.withLock { $0 } == [2, 4])
+                #expect(try await runtime.dropDeadLetter(1))
+                for gone in [0, 1, 2, 4, 99] as [Int64] {
+                    #expect(try await !runtime.retryDeadLetter(gone))
+                    #expect(try await !runtime.dropDeadLetter(gone))
+                }
+                #expect(try await runtime.deadLetters().all() == [letters[2]])
+                #expect(try await runtime.ledger() == MessageLedger(received: 4, done: 2, dead: 1, expired: 1))
+                let kinds = try reader.trace(of: 2).events.map(\.kind)
+                #expect(
+                    kinds.suffix(5) == [
+                        .started(attempt: 1), .dead(reason: "rejected: not now", attempt: 1), .retriedByHand,
+                        .started(attempt: 1), .done(.newData, attempt: 1, isLate: false),
+                    ])
+                withExtendedLifetime(kept) {}
+            }
+            #expect(try LedgerAudit.problems(inStateDirectory: runtime.configuration.stateDirectory) == [])
+        }
+    }
+
+    @Test func aDeadLetterThatIsRetriedWhileNoAgentRunsWaitsForIt() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let handler = RefusingHandler()
+            let first = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            let events = first.events
+            try await whileRunning(first) {
+                try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    try connection.send(.message(1, packetID: 1))
+                    _ = try connection.receiveAcknowledgements(1)
+                }
+                _ = try await self.end(events)
+            }
+            #expect(try await runtime.retryDeadLetter(1))
+            #expect(try await runtime.ledger() == MessageLedger(received: 1, waiting: 1))
+            handler.accepts.withLock { $0 = true }
+            let second = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            let later = second.events
+            try await whileRunning(second) {
+                let end = try await self.end(later)
+                #expect(end.kind == .done(.newData, attempt: 1))
+            }
+        }
+    }
+
+    @Test func inMemoryNothingIsKept() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory, inbox: .memory) { broker, runtime, configuration in
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: RefusingHandler(), reconnect: .quick)
+                let events = agent.events
+                try await whileRunning(agent) {
+                    try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        try connection.send(.message(1, packetID: 1))
+                        #expect(try connection.receiveAcknowledgements(1) == [1])
+                    }
+                    let event = try await self.end(events)
+                    #expect(event.kind == .dead(.rejected("not now")))
+                    #expect(!event.isKept)
+                    #expect(try await runtime.deadLetters().all() == [])
+                    #expect(try await !runtime.retryDeadLetter(event.messageID))
+                    #expect(try await !runtime.dropDeadLetter(event.messageID))
+                    #expect(try await runtime.ledger() == MessageLedger(received: 1, dead: 1))
+                }
+            }
+        }
+    }
+
+    @Test func manyDeadLettersAreReadPageByPage() async throws {
+        try await withTemporaryDirectory { directory in
+            let state = directory + "/state"
+            try PrivateFile.makeDirectory(state)
+            do {
+                let inbox = try Inbox(path: state + "/inbox.sqlite")
+                try inbox.transaction { transaction throws(InboxError) in
+                    let installation = try transaction.installation(id: "inst-1")
+                    for number in 1...200 {
+                        try transaction.insert(
+                            NewRow(
+                                installation: installation, topic: "t", payload: [UInt8(number)], receivedAt: .now(),
+                                state: number % 2 == 0 ? .dead : .waiting, reason: "command"))
+                    }
+                }
+            }
+            let runtime = try PushRuntime(configuration: .init(stateDirectory: state))
+            let letters = try await runtime.deadLetters().all()
+            #expect(letters.map(\.messageID) == stride(from: 2, through: 200, by: 2).map { $0 })
+            #expect(letters.allSatisfy { $0.installationID == "inst-1" && $0.reason == "command" })
+            // Dropped as the loop goes, none is left out.
+            for try await letter in runtime.deadLetters() {
+                #expect(try await runtime.dropDeadLetter(letter.messageID))
+            }
+            #expect(try await runtime.deadLetters().all() == [])
+            #expect(try await runtime.ledger() == MessageLedger(received: 200, waiting: 100, expired: 100))
+            // The state directory is this runtime's until it ends.
+            let other = try PushRuntime(configuration: .init(stateDirectory: state))
+            await #expect(throws: PushAgentError.self) { try await other.retryDeadLetter(2) }
+            await #expect(throws: PushAgentError.self) { try await other.deadLetters().all() }
+            #expect(try InboxReader(stateDirectory: state).ledger().waiting == 100)
+            await runtime.shutdown()
+            await #expect(throws: TransportError.self) { try await runtime.dropDeadLetter(2) }
+        }
+    }
+
+    /// The next message that is done or given up on.
+    private func end(_ events: AsyncStream<PushEvent>) async throws -> MessageEvent {
+        for await event in events {
+            guard case .message(let message) = event else { continue }
+            switch message.kind {
+            case .done, .dead: return message
+            default: continue
+            }
+        }
+        throw CancellationError()
+    }
+}
+
+/// Rejects what comes, until it is told to accept it.
+private final class RefusingHandler: RemoteNotificationHandler {
+    let accepts = Locked(false)
+    let handled = Locked<[Int64]>([])
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        guard self.accepts.withLock({ $0 }) else {
+            completion.reject("not now")
+            return
+        }
+        self.handled.withLock { $0.append(context.messageID) }
+        completion(.newData)
+    }
+}

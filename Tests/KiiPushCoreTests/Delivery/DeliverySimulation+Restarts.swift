@@ -1,0 +1,41 @@
+import KiiPushCore
+
+extension DeliverySimulation {
+    /// The process ends, and with it all that was not written; another one begins.
+    mutating func restart() {
+        self.machine = DeliveryMachine(configuration: self.machine.configuration)
+        self.machine.attached(1)
+        self.work = []
+        self.running = []
+        self.overtaken = []
+        self.process += 1
+        self.aloneCall = nil
+        self.suspects = self.unfinished.filter { self.rows[$0] == .inHand }
+        self.ended = Set(self.rows.keys).subtracting(self.unfinished)
+    }
+
+    /// What has to hold whenever a handler is called.
+    mutating func noteOrder(_ call: Running) {
+        let message = call.messages[call.position]
+        let others = self.running.filter { $0.call != call.call && self.machine.isRunning($0.call) }
+        if let alone = self.aloneCall, alone != call.call, self.machine.isRunning(alone), !self.machine.isOver(alone) {
+            self.violations.append("\(message.sequence) started beside one that runs alone")
+        }
+        if self.suspects.remove(message.sequence) != nil {
+            self.aloneCall = call.call
+            if !others.isEmpty { self.violations.append("\(message.sequence) is a suspect and did not run alone") }
+            if self.rows[message.sequence] != .inHand {
+                self.violations.append("\(message.sequence) is a suspect and was not durably in hand")
+            }
+        }
+        guard self.machine.configuration.isStrictlyOrdered else { return }
+        let before = self.messages.values.filter { other in
+            other.source == message.source && other.sequence < message.sequence
+                && !self.ended.contains(other.sequence)
+                && !call.messages[..<call.position].contains { $0.sequence == other.sequence }
+        }
+        if let other = before.first {
+            self.violations.append("\(message.sequence) started before \(other.sequence) had ended")
+        }
+    }
+}
