@@ -27,6 +27,9 @@ struct CountingAgent {
         reconnect.firstDelayAfterPeerLoss = .milliseconds(20)
         reconnect.baseDelay = .milliseconds(1)
         reconnect.maximumDelay = .milliseconds(20)
+        // A proxy that cuts again and again looks like another receiver.
+        reconnect.firstDisputedDelay = .milliseconds(1)
+        reconnect.maximumDisputedDelay = .milliseconds(20)
         let agent = PushAgent(
             runtime: try PushRuntime(configuration: settings),
             configuration: configuration,
