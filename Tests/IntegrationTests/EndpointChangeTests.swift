@@ -126,10 +126,9 @@ import Testing
     }
 }
 
-/// Changes one member of the JSON file at `path`.
-private func change(_ key: String, to value: JSONValue, in path: String) throws {
-    var members = try JSONValue(parsing: #require(try PrivateFile.read(path))).members ?? []
-    let index = try #require(members.firstIndex { $0.key == key })
-    members[index].value = value
-    try PrivateFile.replace(path, with: JSONValue.object(members.map { ($0.key, $0.value) }).serialized())
+/// Sets one member of the JSON file at `path`.
+func change(_ key: String, to value: JSONValue, in path: String) throws {
+    let members = try JSONValue(parsing: #require(try PrivateFile.read(path))).members ?? []
+    let others = members.filter { $0.key != key }.map { ($0.key, $0.value) }
+    try PrivateFile.replace(path, with: JSONValue.object(others + [(key, value)]).serialized())
 }

@@ -95,6 +95,19 @@ import Testing
         }
     }
 
+    /// At the start, while it is connected and whenever the connection ends there is a reason to ask; once is enough.
+    @Test(arguments: Refusal.allCases)
+    func aCloudThatAsksForTimeGetsItAlsoWhenTheEndpointsTimeIsUp(refusal: Refusal) async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let cloud = try FakeCloud { _ in .init(status: 503, fields: ["Retry-After: 3600"]) }
+            try change("endpointExpiresAt", to: 0, in: "\(runtime.configuration.stateDirectory)/agents/default.json")
+            try await whileRunning(self.agent(cloud, runtime, configuration)) {
+                try await broker.play { broker in for _ in 1...10 { try refusal.play(broker) } }
+                #expect(cloud.requests.count == 1)
+            }
+        }
+    }
+
     /// Without an endpoint there is nothing to try but the cloud.
     @Test(arguments: [true, false])
     func anEnrolmentWaitsAsLongAsTheCloudAsks(inHeader: Bool) async throws {

@@ -70,7 +70,7 @@ final class AgentSession: Sendable {
                 let link = BrokerLink(
                     installation: installation,
                     configuration: configuration,
-                    filter: RedeliveryFilter(restoring: unproven.map { RedeliveryFilter.RestoredRow($0) }),
+                    filter: RedeliveryFilter(restoring: unproven.map { ($0.sequence, $0.packetID) }),
                     // Above every number of an earlier process, as long as the calendar goes forward; if it does not, a
                     // redelivery may be taken for a new message, which loses nothing.
                     connectionBase: Timestamp.now().millisecondsSinceEpoch,
@@ -149,7 +149,6 @@ final class AgentSession: Sendable {
     private func receive(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         var endpoint = first
         var isFetched = false
-        var cloudIsAskedFrom = MonotonicInstant.now()
         let hub = self.agent.hub
         while true {
             try self.begin(endpoint)
@@ -171,7 +170,7 @@ final class AgentSession: Sendable {
             hub.emit(.disconnected(reason: reason, retryIn: decision.delay))
             try await self.pause(decision, policy, since: mark)
             var isAnswered = true
-            if refreshes, .now() >= cloudIsAskedFrom {
+            if refreshes, self.agent.enrolment.endpointPause == .zero {
                 switch try await self.askForEndpoint() {
                 case .endpoint(let fetched):
                     isFetched = true
@@ -181,7 +180,6 @@ final class AgentSession: Sendable {
                     if !isSame { continue }
                 case .failure(let failure):
                     // The broker is another server than the cloud: it is tried meanwhile.
-                    if let retryAfter = failure.retryAfter { cloudIsAskedFrom = .now() + retryAfter }
                     reason = failure.reason
                     isAnswered = false
                 }
@@ -216,17 +214,17 @@ final class AgentSession: Sendable {
             // Before the calendar is looked at, so that no setting of it in between is missed.
             let mark = self.agent.runtime.waits.mark
             let left = self.agent.enrolment.endpointTimeLeft
-            let outcome = await self.outcome(expiringIn: left.map { max($0, pause) }, since: mark)
+            let wanted = max(pause, self.agent.enrolment.endpointPause)
+            let outcome = await self.outcome(expiringIn: left.map { max($0, wanted) }, since: mark)
             guard case .expired = outcome else { return (outcome, nil) }
-            guard self.isExpired else { continue }
-            var retryAfter: Duration?
+            guard self.isExpired, self.agent.enrolment.endpointPause == .zero else { continue }
             switch try await self.askForEndpoint() {
             case .endpoint(let fetched):
                 guard endpoint.isSamePlace(as: fetched) else { return (outcome, fetched) }
                 endpoint = fetched
-            case .failure(let failure): retryAfter = failure.retryAfter
+            case .failure: break
             }
-            pause = policy.connectionEnded(.attemptFailed, connectedFor: nil, retryAfter: retryAfter).delay
+            pause = policy.connectionEnded(.attemptFailed, connectedFor: nil).delay
         }
     }
 
@@ -359,13 +357,5 @@ extension MQTTEndpoint {
     fileprivate func isSameAccess(as other: MQTTEndpoint) -> Bool {
         self.host == other.host && self.portTCP == other.portTCP && self.portSSL == other.portSSL
             && self.username == other.username && self.password == other.password
-    }
-}
-
-extension RedeliveryFilter.RestoredRow {
-    /// What the store kept of a row.
-    init(_ row: UnprovenRow) {
-        // The flag is not kept; taking it as set proves nothing about rows before it, which is the safe side.
-        self.init(sequence: row.sequence, packetID: row.packetID, duplicate: true, connection: row.connection)
     }
 }

@@ -129,10 +129,7 @@ extension BrokerLink {
     func forgetAbsorptions() { self.absorbedInTurn.removeAll() }
 
     /// The message is now this row.
-    func stored(_ row: Int64, _ arrival: Arrival) {
-        self.filter.stored(
-            sequence: row, as: arrival.message, unacknowledgedFrom: self.session.firstUnacknowledgedTicket)
-    }
+    func stored(_ row: Int64, _ arrival: Arrival) { self.filter.stored(sequence: row, as: arrival.message) }
 
     /// The message was this row once more.
     func absorbed(_ row: Int64, _ arrival: Arrival) {
@@ -226,6 +223,9 @@ extension BrokerLink {
     private func handle(_ event: MQTTSession.Event) {
         switch event {
         case .connected(let sessionPresent, let grantedQoS): self.connected(sessionPresent, grantedQoS)
+        case .sessionIsNew:
+            self.filter.sessionIsNew()
+            self.saveProven()
         case .sessionLost:
             self.report(.sessionLost)
         case .acknowledgementsProven(let ticket):
@@ -234,7 +234,7 @@ extension BrokerLink {
         case .redeliveryWindowPassed:
             self.filter.redeliveryWindowPassed()
             self.saveProven()
-        case .protocolVersionLowered: break
+        case .protocolVersionChanged: break
         case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError:
             self.sessionEnd = event
         }
@@ -244,11 +244,6 @@ extension BrokerLink {
         guard let target else { return }
         self.connectedAt = self.loop.now
         self.hadSession = sessionPresent ?? true
-        if sessionPresent == false {
-            // Also when no session was expected: rows of an earlier one must not swallow messages of this.
-            self.filter.sessionLost()
-            self.saveProven()
-        }
         self.report(
             .connected(
                 PushEvent.Connection(

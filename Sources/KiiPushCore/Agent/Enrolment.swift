@@ -8,6 +8,8 @@ final class Enrolment: Sendable {
     private let isDevelopment: Bool
     private let store: AgentStateStore
     private let opened = Locked<KiiSession?>(nil)
+    /// Until when the cloud asked not to be asked for the endpoint.
+    private let quietUntil = Locked(MonotonicInstant.now())
 
     init(client: KiiClient, account: KiiAccount, isDevelopment: Bool, store: AgentStateStore) {
         self.client = client
@@ -68,12 +70,13 @@ final class Enrolment: Sendable {
         self.opened.withLock { $0 = session }
     }
 
-    /// The installation and its endpoint, from the file if it is there and its time is not up, else from the cloud.
+    /// The installation and its endpoint, from the file if it is there and its time is not up or the cloud wants to be
+    /// left alone, else from the cloud.
     ///
     /// - Parameter refreshing: asks the cloud for the endpoint even if one is on file.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
         let kept = refreshing ? nil : self.current?.endpoint
-        if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero { return kept }
+        if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero || self.endpointPause > .zero { return kept }
         do {
             return try await self.fetchEndpoint()
         } catch let error as KiiError where error.errorCode == .installationNotFound {
@@ -81,11 +84,21 @@ final class Enrolment: Sendable {
             try await self.store.update { $0.leaveInstallation() }
             return try await self.fetchEndpoint()
         } catch {
+            guard let failure = TemporaryFailure(error) else { throw error }
+            if let retryAfter = failure.retryAfter {
+                // Later rather than sooner, and not together with all the others who were told the same.
+                let pause = retryAfter + retryAfter / 10 * Double.random(in: 0...1)
+                self.quietUntil.withLock { $0 = .now() + pause }
+            }
             // The broker is another server than the cloud, and may be there and take what is kept.
-            guard let kept, TemporaryFailure(error) != nil else { throw error }
+            guard let kept else { throw error }
             return kept
         }
     }
+
+    /// How long the cloud still wants to be left alone about the endpoint, by the last `Retry-After`; zero when it does
+    /// not.
+    var endpointPause: Duration { max(.zero, self.quietUntil.withLock { $0 } - .now()) }
 
     /// How long the endpoint is good for, negative once its time is up; `nil` when the cloud did not say.
     ///

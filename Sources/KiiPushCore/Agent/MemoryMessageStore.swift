@@ -6,14 +6,12 @@ final class MemoryMessageStore: MessageStore {
     private final class Entry {
         var message: StoredMessage
         let packetID: UInt16?
-        let connection: Int64
         /// `nil` while a handler, or delivery's memory, has it.
         var standing: Standing?
 
-        init(message: StoredMessage, packetID: UInt16?, connection: Int64, standing: Standing?) {
+        init(message: StoredMessage, packetID: UInt16?, standing: Standing?) {
             self.message = message
             self.packetID = packetID
-            self.connection = connection
             self.standing = standing
         }
     }
@@ -74,7 +72,7 @@ final class MemoryMessageStore: MessageStore {
     func unproven(installation: Int64) -> [UnprovenRow] {
         self.entries.compactMap { sequence, entry in
             guard entry.message.installation == installation, let packetID = entry.packetID else { return nil }
-            return UnprovenRow(sequence: sequence, packetID: packetID, connection: entry.connection)
+            return UnprovenRow(sequence: sequence, packetID: packetID)
         }.sorted { $0.sequence < $1.sequence }
     }
 
@@ -130,7 +128,6 @@ final class MemoryMessageStore: MessageStore {
         self.entries[self.lastSequence] = Entry(
             message: message,
             packetID: arrival.message.packetID,
-            connection: arrival.connection,
             standing: arrival.isInHand ? nil : .waiting
         )
         if !arrival.isInHand { self.backlogs[message.installation, default: .init()].append(waiting: message.sequence) }

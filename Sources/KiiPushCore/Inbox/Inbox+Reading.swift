@@ -116,10 +116,7 @@ extension Inbox {
         while try statement.next() {
             rows.append(
                 UnprovenRow(
-                    sequence: statement.integer(0),
-                    packetID: UInt16(truncatingIfNeeded: statement.integer(1)),
-                    connection: statement.integer(2)
-                ))
+                    sequence: statement.integer(0), packetID: UInt16(truncatingIfNeeded: statement.integer(1))))
         }
         return rows
     }

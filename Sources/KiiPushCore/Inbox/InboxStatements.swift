@@ -107,7 +107,7 @@ final class InboxStatements {
         self.proven = make("SELECT proven_sequence FROM installation WHERE key = ?1", "reading what is proven")
         self.unproven = make(
             """
-            SELECT sequence, packet_id, connection FROM message
+            SELECT sequence, packet_id FROM message
             WHERE sequence > ?1 AND installation = ?2 AND packet_id IS NOT NULL ORDER BY sequence
             """, "reading unproven rows")
         self.installations = make("SELECT key FROM installation", "reading the installations")

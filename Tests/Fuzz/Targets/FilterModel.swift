@@ -32,7 +32,7 @@ struct FilterModel {
                     self.rows[sequence]?.isProven = true
                 }
             case .redeliveryWindowPassed: self.filter.redeliveryWindowPassed()
-            case .connected(sessionPresent: false, _): self.filter.sessionLost()
+            case .sessionIsNew: self.filter.sessionIsNew()
             default: break
             }
         }
@@ -49,6 +49,7 @@ struct FilterModel {
     private mutating func take(
         _ message: MQTTSession.InboundMessage, unacknowledgedFrom: UInt64, _ claims: inout Claims
     ) {
+        self.filter.received(message)
         if let sequence = self.filter.candidate(for: message, unacknowledgedFrom: unacknowledgedFrom) {
             guard var row = self.rows[sequence] else {
                 claims.require(false, "what is repeated was stored")
@@ -69,6 +70,6 @@ struct FilterModel {
             self.rows[self.lastSequence] = Row(
                 packetID: packetID, payload: message.payload, ticket: ticket)
         }
-        self.filter.stored(sequence: self.lastSequence, as: message, unacknowledgedFrom: unacknowledgedFrom)
+        self.filter.stored(sequence: self.lastSequence, as: message)
     }
 }

@@ -60,7 +60,7 @@ package struct SessionModel {
             case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError:
                 require(output.close != nil, "the connection is over")
                 self.ends += 1
-            case .protocolVersionLowered, .sessionLost, .redeliveryWindowPassed: break
+            case .protocolVersionChanged, .sessionIsNew, .sessionLost, .redeliveryWindowPassed: break
             }
         }
         for message in output.messages {

@@ -75,11 +75,15 @@ extension MQTTSession {
         case connected(sessionPresent: Bool?, grantedQoS: QoS)
         /// The broker does not accept the client. The connection is over.
         case connectionRefused(ConnackCode)
-        /// After ``connectionRefused(_:)`` with code 1: the next connection of this session speaks `to`.
-        case protocolVersionLowered(to: MQTTVersion)
+        /// After ``connectionRefused(_:)`` with code 1: the next connection of this session speaks `to`. A broker that
+        /// refuses 3.1 as well may be another one by then, so the two are tried in turn.
+        case protocolVersionChanged(to: MQTTVersion)
         /// The broker accepts the client and refuses the subscription. The connection is over.
         case subscriptionRefused
-        /// The broker no longer has the session that this side expected: messages may be missing, and what was not
+        /// The broker begins a new session, or cannot say (3.1): what earlier connections brought says nothing about what
+        /// comes from now on. Told with CONNACK, since the new session is there although SUBACK may never arrive.
+        case sessionIsNew
+        /// After ``sessionIsNew``: the broker no longer has the session that this side expected: messages may be missing, and what was not
         /// acknowledged will not come again.
         case sessionLost
         /// The broker has read the acknowledgements of this connection up to this ticket: none of these messages will

@@ -236,14 +236,16 @@ package struct MQTTSession: Sendable {
         guard case .awaitingConnack = self.state else { throw MQTTError(.unexpected, in: .connack) }
         guard connack.code == .accepted else {
             output.events.append(.connectionRefused(connack.code))
-            if connack.code == .unacceptableProtocolVersion, self.current.protocolVersion == .v3_1_1 {
-                self.configuration.protocolVersion = .v3_1
-                output.events.append(.protocolVersionLowered(to: .v3_1))
+            if connack.code == .unacceptableProtocolVersion {
+                let other: MQTTVersion = self.current.protocolVersion == .v3_1_1 ? .v3_1 : .v3_1_1
+                self.configuration.protocolVersion = other
+                output.events.append(.protocolVersionChanged(to: other))
             }
             self.close(.atOnce, into: &output)
             return
         }
         let sessionPresent = self.current.protocolVersion == .v3_1_1 ? connack.sessionPresent : nil
+        if sessionPresent != true { output.events.append(.sessionIsNew) }
         if sessionPresent == false {
             if self.expectsSession, !self.current.cleanSession { output.events.append(.sessionLost) }
             self.expectsSession = false

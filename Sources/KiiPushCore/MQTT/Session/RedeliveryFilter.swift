@@ -6,30 +6,25 @@
 /// have read the acknowledgement, or on this one and the acknowledgement was not sent yet. Then the caller compares
 /// topic and bytes. In doubt the message is new: a message twice is better than a message lost.
 ///
-/// Some brokers (RabbitMQ) number from 1 on each connection. There an identifier of an earlier connection says nothing:
-/// of equal messages, one that was written and never read comes back under the identifier of one that is done, with DUP.
-/// So rows of earlier connections count only once the broker has shown that it keeps identifiers, by a connection that
-/// begins with another one than 1.
+/// What an identifier of an earlier connection says is up to the broker:
 ///
-/// A packet identifier stands for the row that came with it last, so at most 65,535 rows are held. Where a broker keeps
-/// its identifiers, a new message under an old one shows that the old one is done ([MQTT-2.3.1-4]); where it numbers
-/// anew on each connection, dropping the old row can repeat a message, and cannot lose one.
+/// - Some (RabbitMQ) number from 1 on each connection: of equal messages, one that was written and never read comes back
+///   under the identifier of one that is done, with DUP. So rows of earlier connections count only once the broker has
+///   shown that it keeps identifiers, by a connection that begins with another one than 1.
+/// - MQTT lets a broker use an identifier again as soon as it is free ([MQTT-2.3.1-4]), and one that was restored from an
+///   old copy of its state counts from there: the same could happen. So rows of earlier connections do not count any more
+///   once an identifier did not lie ahead of the one before, among new messages or among those that a connection repeats.
+/// - Those that count start again after 65,535, so only rows of the last 32,767 count.
+///
+/// A packet identifier stands for the row that came with it last, so at most 65,535 rows are held.
 package struct RedeliveryFilter: Sendable, Hashable {
-    /// A row that an earlier process left behind.
-    package struct RestoredRow: Sendable, Hashable {
-        package var sequence: Int64
-        package var packetID: UInt16
-        /// DUP of the PUBLISH that brought it.
-        package var duplicate: Bool
-        /// The number of the connection that brought it, in any numbering that never repeats.
-        package var connection: Int64
-
-        package init(sequence: Int64, packetID: UInt16, duplicate: Bool, connection: Int64) {
-            self.sequence = sequence
-            self.packetID = packetID
-            self.duplicate = duplicate
-            self.connection = connection
-        }
+    private enum Numbering {
+        /// Exits: `kept`, by a connection that begins with another one than 1; `reused`.
+        case unknown
+        /// They are kept over connections. Exit: `reused`.
+        case kept
+        /// Those of earlier messages are used again before all others were. Like both others left by a new session.
+        case reused
     }
 
     private struct Row: Hashable {
@@ -44,32 +39,27 @@ package struct RedeliveryFilter: Sendable, Hashable {
     private var firstTicket: UInt64 = 1
     /// The present connection's acknowledgements are known to have arrived up to this ticket.
     private var provenThrough: UInt64 = 0
-    /// Whether the broker is known to keep packet identifiers over connections.
-    private var keepsIdentifiers = false
+    /// What the broker's packet identifiers are known to be.
+    private var numbering = Numbering.unknown
     /// Whether the present connection has brought no message with an identifier yet.
     private var isBeginning = true
+    /// That of the last message without DUP; 0 if there was none.
+    private var lastNewID: UInt16 = 0
+    /// That of the present connection's last message with DUP; 0 if there was none.
+    private var lastRepeatedID: UInt16 = 0
+
+    /// Half of all identifiers: what lies farther ahead lies behind.
+    private static let horizon: UInt16 = 32_767
 
     package init() {}
 
     /// Takes over what an earlier process stored and did not see proven.
     ///
-    /// - Parameters:
-    ///   - stored: The rows above `provenSequence`, in ascending order of sequence.
-    ///   - provenSequence: What the earlier process last kept of ``provenSequence``.
-    package init(restoring stored: some Sequence<RestoredRow>, provenSequence: Int64 = 0) {
-        self.lastSequence = provenSequence
-        var last: [UInt16: RestoredRow] = [:]
-        var provenOnConnection: [Int64: Int64] = [:]
-        for row in stored {
-            if let former = last[row.packetID], former.connection == row.connection, !row.duplicate {
-                let proven = provenOnConnection[row.connection, default: 0]
-                provenOnConnection[row.connection] = max(proven, former.sequence)
-            }
-            last[row.packetID] = row
-            self.lastSequence = row.sequence
-        }
-        for row in last.values where row.sequence > provenOnConnection[row.connection, default: 0] {
-            self.rows[row.packetID] = Row(sequence: row.sequence, ticket: 0)
+    /// - Parameter stored: Sequences and packet identifiers, in ascending order of sequence.
+    package init(restoring stored: [(sequence: Int64, packetID: UInt16)]) {
+        for (sequence, packetID) in stored {
+            self.rows[packetID] = Row(sequence: sequence, ticket: 0)
+            self.lastSequence = sequence
         }
     }
 
@@ -88,13 +78,18 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.firstTicket = firstTicket
         self.provenThrough = firstTicket - 1
         self.isBeginning = true
+        self.lastRepeatedID = 0
     }
 
     /// A message has come. To be told of each, in order, before anything is asked about it.
     package mutating func received(_ message: MQTTSession.InboundMessage) {
-        guard self.isBeginning, let packetID = message.packetID else { return }
+        guard let packetID = message.packetID else { return }
+        if self.isBeginning, packetID != 1, self.numbering == .unknown { self.numbering = .kept }
         self.isBeginning = false
-        if packetID != 1 { self.keepsIdentifiers = true }
+        let former = message.duplicate ? self.lastRepeatedID : self.lastNewID
+        let distance = packetID &- former
+        if former != 0, distance == 0 || distance > RedeliveryFilter.horizon { self.numbering = .reused }
+        if message.duplicate { self.lastRepeatedID = packetID } else { self.lastNewID = packetID }
     }
 
     /// The row that `message` may repeat. It does if topic and payload are equal too.
@@ -102,25 +97,16 @@ package struct RedeliveryFilter: Sendable, Hashable {
     /// - Parameter unacknowledgedFrom: The session's ``MQTTSession/firstUnacknowledgedTicket``.
     package func candidate(for message: MQTTSession.InboundMessage, unacknowledgedFrom: UInt64) -> Int64? {
         guard message.duplicate, let packetID = message.packetID, let row = self.rows[packetID] else { return nil }
-        let isOfThisConnection = row.ticket >= self.firstTicket
-        let isOpen = isOfThisConnection ? row.ticket >= unacknowledgedFrom : self.keepsIdentifiers
-        return isOpen ? row.sequence : nil
+        if row.ticket >= self.firstTicket { return row.ticket >= unacknowledgedFrom ? row.sequence : nil }
+        let isRecent = self.lastSequence - row.sequence < Int64(RedeliveryFilter.horizon)
+        return self.numbering == .kept && isRecent ? row.sequence : nil
     }
 
     /// `message` is new and was stored as this row.
-    package mutating func stored(
-        sequence: Int64,
-        as message: MQTTSession.InboundMessage,
-        unacknowledgedFrom: UInt64
-    ) {
+    package mutating func stored(sequence: Int64, as message: MQTTSession.InboundMessage) {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
-        let former = self.rows.updateValue(Row(sequence: sequence, ticket: ticket), forKey: packetID)
+        self.rows[packetID] = Row(sequence: sequence, ticket: ticket)
         self.lastSequence = max(self.lastSequence, sequence)
-        // [MQTT-2.3.1-4]: the broker uses the identifier again, so it has read its acknowledgement, and with it all
-        // that were sent before. With DUP it may be the publisher's flag passed through, which says nothing.
-        if let former, !message.duplicate, former.ticket >= self.firstTicket, former.ticket < unacknowledgedFrom {
-            self.provenThrough = max(self.provenThrough, former.ticket)
-        }
     }
 
     /// `message` repeats this row, which from now on waits for the acknowledgement of `message`.
@@ -140,11 +126,11 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.rows = self.rows.filter { $0.value.ticket >= self.firstTicket }
     }
 
-    /// The broker has a new session, and knows none of the rows.
-    package mutating func sessionLost() {
+    /// The broker has a new session, and knows none of the rows. It may be another broker too.
+    package mutating func sessionIsNew() {
         self.rows.removeAll()
-        // It may be another broker too.
-        self.keepsIdentifiers = false
+        self.numbering = .unknown
+        self.lastNewID = 0
     }
 
     private mutating func removeProven() {
