@@ -11,9 +11,17 @@ final class RecoverableInbox {
     private(set) var openingEvent: PushEvent?
     /// `nil` while a damaged file is to be replaced.
     private var inbox: Inbox?
-    private var damage: (error: InboxError, remembered: Inbox.Remembered)?
+    private var damage: Damage?
     private var installations: [Int64: String] = [:]
     private var replacedAt: MonotonicInstant?
+
+    private struct Damage {
+        var error: InboxError
+        /// The replacement is named after this, however often it has to be tried.
+        var foundAt = Timestamp.now()
+        /// `nil` of a file that was found damaged when it was to be opened.
+        var remembered: Inbox.Remembered?
+    }
 
     /// A disk that damages one file after the other must not be filled with them.
     private static let replacementInterval: Duration = .seconds(60)
@@ -28,16 +36,16 @@ final class RecoverableInbox {
             self.inbox = try Inbox(path: path, configuration: configuration)
         } catch {
             guard error.kind == .corrupt else { throw error }
-            self.openingEvent = try self.replace(error, nil)
+            self.openingEvent = try self.replace(Damage(error: error))
         }
     }
 
     /// How many rows stand where, as of the last commit.
-    var counts: InboxCounts { self.inbox?.counts ?? self.damage?.remembered.counts ?? InboxCounts() }
+    var counts: InboxCounts { self.inbox?.counts ?? self.damage?.remembered?.counts ?? InboxCounts() }
 
     /// What has become of every message, as of the last commit.
     var messageLedger: MessageLedger {
-        self.inbox?.messageLedger ?? self.damage?.remembered.messageLedger ?? MessageLedger()
+        self.inbox?.messageLedger ?? self.damage?.remembered?.messageLedger ?? MessageLedger()
     }
 
     /// The key of an installation, made if it is new.
@@ -57,7 +65,7 @@ final class RecoverableInbox {
         case .success(let result): return result
         case .failure(let error):
             guard error.kind == .corrupt, self.mayReplace, let inbox else { throw error }
-            self.damage = (error, inbox.remembered(installations: self.installations))
+            self.damage = Damage(error: error, remembered: inbox.remembered(installations: self.installations))
         }
         // Closes it: a file must not be moved from under its connection.
         self.inbox = nil
@@ -80,17 +88,18 @@ final class RecoverableInbox {
 
     private func replaceIfDamaged() throws(InboxError) {
         guard let damage else { return }
-        let event = try self.replace(damage.error, damage.remembered)
+        let event = try self.replace(damage)
         self.damage = nil
         self.report(event)
     }
 
-    private func replace(_ error: InboxError, _ remembered: Inbox.Remembered?) throws(InboxError) -> PushEvent {
+    private func replace(_ damage: Damage) throws(InboxError) -> PushEvent {
         let replacement = try Inbox.replaceDamaged(
-            self.path, configuration: self.configuration, remembered: remembered, now: .now())
+            self.path, configuration: self.configuration, remembered: damage.remembered, now: damage.foundAt)
         self.inbox = replacement.inbox
         self.replacedAt = .now()
         return .inboxMovedAside(
-            path: replacement.keptPath, reason: error.facts, takenOver: replacement.takenOver, lost: replacement.lost)
+            path: replacement.keptPath, reason: damage.error.facts, takenOver: replacement.takenOver,
+            lost: replacement.lost)
     }
 }

@@ -29,23 +29,41 @@ extension Inbox {
     /// Moves a damaged file aside, and puts a new one in its place with every message in it that can still be read and
     /// is not done: under its own number, in the order of reception. Numbers go on above the old ones.
     ///
-    /// Nobody may have the file open. If this fails, the damaged file is where it was, and it may be tried again.
+    /// Nobody may have the file open. If this fails, nothing is lost: the damaged file is where it was, or moved aside
+    /// with the whole new one beside it or in its place. Tried again with the same `now`, it goes on from there.
     ///
     /// - Parameters:
     ///   - path: the damaged file.
     ///   - configuration: how the new one is opened.
     ///   - remembered: what is known of the damaged one, if it was in use.
-    ///   - now: the present time, which names the file that is moved aside.
+    ///   - now: when the damage was found, which names the file that is moved aside.
     package static func replaceDamaged(
         _ path: String, configuration: Configuration, remembered: Remembered? = nil, now: Timestamp
     ) throws(InboxError) -> Replacement {
         let files = InboxReplacement(of: path)
+        if try files.finishEarlierTry(now: now), let inbox = try self.openUnlessDamaged(path, configuration) {
+            let takenOver = Int(inbox.counts.rows)
+            return Replacement(
+                inbox: inbox, keptPath: files.asidePath(now), takenOver: takenOver,
+                lost: remembered.map { max(0, Int($0.ledger.unfinished) - takenOver) })
+        }
         files.removePartial()
         let (takenOver, lost) = try self.salvage(path, into: files.partial, configuration, remembered, now)
         let keptPath = try files.putInPlace(now: now)
         return Replacement(
             inbox: try Inbox(path: path, configuration: configuration), keptPath: keptPath, takenOver: takenOver,
             lost: lost)
+    }
+
+    private static func openUnlessDamaged(
+        _ path: String, _ configuration: Configuration
+    ) throws(InboxError) -> Inbox? {
+        do throws(InboxError) {
+            return try Inbox(path: path, configuration: configuration)
+        } catch {
+            guard error.kind == .corrupt else { throw error }
+            return nil
+        }
     }
 
     /// When this returns, the new file is closed and whole without its log.

@@ -12,6 +12,9 @@ struct InboxLedger: Equatable {
     /// Rows that were removed and not done.
     var expired: Int64 = 0
 
+    /// How many messages are there and not done.
+    var unfinished: Int64 { self.counts.rows - self.counts[.done].rows }
+
     /// The numbers as the world sees them.
     var summary: MessageLedger {
         MessageLedger(

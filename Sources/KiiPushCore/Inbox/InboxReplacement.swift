@@ -27,6 +27,16 @@ struct InboxReplacement {
         try self.takePlace()
     }
 
+    /// Does what an earlier try at the replacement that is named after `now` has left undone.
+    ///
+    /// - Returns: whether the new file is in its place: the damaged one is at ``asidePath(_:)`` then.
+    func finishEarlierTry(now: Timestamp) throws(InboxError) -> Bool {
+        try self.finish(now: now)
+        guard self.exists(self.asidePath(now)), self.exists(self.path) else { return false }
+        try self.flushDirectory()
+        return true
+    }
+
     /// Removes what an earlier attempt has left.
     func removePartial() { self.remove(self.partial) }
 
@@ -36,7 +46,13 @@ struct InboxReplacement {
     func putInPlace(now: Timestamp) throws(InboxError) -> String {
         try self.flush(self.partial)
         try self.rename(self.partial, to: self.complete)
-        let aside = self.asidePath(now)
+        var aside = self.asidePath(now)
+        var later = now
+        // What was moved aside before is kept.
+        while self.exists(aside) {
+            later = later + .milliseconds(1)
+            aside = self.asidePath(later)
+        }
         try self.rename(self.path, to: aside)
         self.moveLogs(to: aside)
         try self.takePlace()
@@ -45,11 +61,16 @@ struct InboxReplacement {
 
     private func takePlace() throws(InboxError) {
         try self.rename(self.complete, to: self.path)
+        try self.flushDirectory()
+    }
+
+    private func flushDirectory() throws(InboxError) {
         let end = self.path.lastIndex(of: "/")
         try self.flush(end.map { String(self.path[...$0]) } ?? ".")
     }
 
-    private func asidePath(_ now: Timestamp) -> String {
+    /// Where the damaged file goes.
+    func asidePath(_ now: Timestamp) -> String {
         "\(self.path).damaged-\(now.millisecondsSinceEpoch)"
     }
 

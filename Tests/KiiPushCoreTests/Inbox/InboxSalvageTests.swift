@@ -217,6 +217,47 @@ import Testing
         #expect(names.contains { $0.hasPrefix("inbox.db.damaged-") && $0.hasSuffix("-wal") })
     }
 
+    @Test func aReplacementThatFailedHalfwayGoesOnWhereItWas() throws {
+        let fixture = try InboxFixture()
+        let (before, ledger) = try self.fill(fixture)
+        let remembered = try fixture.open().remembered(installations: [1: "installation-1"])
+        try fixture.damage(pageWith: "row-100150")
+        let damaged = try Data(contentsOf: URL(filePath: fixture.path))
+        let (first, numbers) = try {
+            let replacement = try self.replace(fixture, remembered)
+            let numbers = try self.unfinished(replacement.inbox).map(\.sequence)
+            return ((replacement.takenOver, replacement.lost, replacement.keptPath), numbers)
+        }()
+        // As if the damaged file had been moved aside, and the new one could not get its name.
+        try FileManager.default.moveItem(atPath: fixture.path, toPath: fixture.path + ".new")
+        for _ in 1...2 {
+            // The second time the new file has its name already, and only could not be opened.
+            let replacement = try self.replace(fixture, remembered)
+            #expect((replacement.takenOver, replacement.lost, replacement.keptPath) == first)
+            #expect(try self.unfinished(replacement.inbox).map(\.sequence) == numbers)
+            #expect(replacement.inbox.messageLedger.received == ledger.received)
+        }
+        #expect(numbers.count > before.count - 10)
+        #expect(try Data(contentsOf: URL(filePath: first.2)) == damaged)
+        #expect(try fixture.names().filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.count == 2)
+    }
+
+    @Test func aFileThatIsDamagedAgainIsReplacedAgain() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        try fixture.damage(pageWith: "row-100150")
+        let (keptPath, takenOver) = try {
+            let replacement = try self.replace(fixture)
+            return (replacement.keptPath, replacement.takenOver)
+        }()
+        let first = try Data(contentsOf: URL(filePath: keptPath))
+        try fixture.damage(page: fixture.rootPage(of: "ledger"))
+        let replacement = try self.replace(fixture)
+        #expect(replacement.takenOver == takenOver && takenOver > before.count - 10)
+        #expect(replacement.keptPath != keptPath)
+        #expect(try Data(contentsOf: URL(filePath: keptPath)) == first)
+    }
+
     @Test func whatAnInterruptedReplacementLeftBesideTheFileIsNotUsed() throws {
         let fixture = try InboxFixture()
         let (before, _) = try self.fill(fixture)
@@ -228,33 +269,5 @@ import Testing
         try fixture.damage(pageWith: "row-100150")
         #expect(try self.replace(fixture).takenOver > 200)
         #expect(try !fixture.names().contains("inbox.db.partial"))
-    }
-}
-
-extension InboxFixture {
-    private static let pageSize = 4096
-
-    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: self.directory).sorted() }
-
-    /// The number, from 1, of the first page of a table or index.
-    func rootPage(of name: String) throws -> Int {
-        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'"
-        return Int(try SQLiteFile(self.path, for: .reading).integer(sql))
-    }
-
-    /// Fills the page on which `text` stands with nonsense. Nobody may have the file open.
-    func damage(pageWith text: String) throws {
-        let data = try Data(contentsOf: URL(filePath: self.path))
-        let range = try #require(data.range(of: Data(text.utf8)))
-        try self.damage(page: range.lowerBound / Self.pageSize + 1)
-    }
-
-    func damage(page: Int) throws {
-        var data = try Data(contentsOf: URL(filePath: self.path))
-        let start = (page - 1) * Self.pageSize
-        data.replaceSubrange(start..<start + Self.pageSize, with: Data(repeating: 0xA5, count: Self.pageSize))
-        let handle = try FileHandle(forWritingTo: URL(filePath: self.path))
-        try handle.write(contentsOf: data)
-        try handle.close()
     }
 }

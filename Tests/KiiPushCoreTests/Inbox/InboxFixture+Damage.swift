@@ -1,0 +1,38 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension InboxFixture {
+    static let pageSize = 4096
+
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: self.directory).sorted() }
+
+    /// The number, from 1, of the first page of a table or index.
+    func rootPage(of name: String) throws -> Int {
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'"
+        return Int(try SQLiteFile(self.path, for: .reading).integer(sql))
+    }
+
+    /// Fills the page on which `text` stands with nonsense. Nobody may have the file open.
+    func damage(pageWith text: String) throws {
+        let data = try Data(contentsOf: URL(filePath: self.path))
+        let range = try #require(data.range(of: Data(text.utf8)))
+        try self.damage(page: range.lowerBound / Self.pageSize + 1)
+    }
+
+    func damage(page: Int) throws {
+        let start = (page - 1) * Self.pageSize
+        try self.change { bytes in
+            bytes.replaceSubrange(start..<start + Self.pageSize, with: [UInt8](repeating: 0xA5, count: Self.pageSize))
+        }
+    }
+
+    /// Changes the file itself. Nobody may have it open.
+    func change(_ change: (inout [UInt8]) -> Void) throws {
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: self.path)))
+        change(&bytes)
+        let handle = try FileHandle(forWritingTo: URL(filePath: self.path))
+        try handle.write(contentsOf: Data(bytes))
+        try handle.close()
+    }
+}
