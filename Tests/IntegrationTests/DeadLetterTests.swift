@@ -121,6 +121,39 @@ import Testing
         }
     }
 
+    @Test func aDeadLetterOfAnUnknownInstallationCanOnlyBeDropped() async throws {
+        try await withTemporaryDirectory { directory in
+            let state = directory + "/state"
+            try PrivateFile.makeDirectory(state)
+            let path = state + "/inbox.sqlite"
+            do {
+                let inbox = try Inbox(path: path)
+                try inbox.transaction { transaction throws(InboxError) in
+                    let installation = try transaction.installation(id: "inst-1")
+                    for number in 1...2 {
+                        try transaction.insert(
+                            NewRow(
+                                installation: installation, topic: "t", payload: [UInt8(number)], receivedAt: .now(),
+                                state: .waiting))
+                    }
+                }
+            }
+            // As in a damaged file that lost it.
+            try SQLiteFile(path, for: .changing).execute("DELETE FROM installation")
+            _ = try Inbox.replaceDamaged(path, configuration: .init(), now: .now())
+            let runtime = try PushRuntime(configuration: .init(stateDirectory: state))
+            let letters = try await runtime.deadLetters().all()
+            #expect(letters.map(\.messageID) == [1, 2])
+            #expect(letters.allSatisfy { $0.installationID == nil && $0.reason.hasPrefix("damaged inbox") })
+            #expect(try await !runtime.retryDeadLetter(1))
+            #expect(try await runtime.deadLetters().all() == letters)
+            #expect(try await runtime.dropDeadLetter(1))
+            #expect(try await runtime.deadLetters().all() == [letters[1]])
+            #expect(try await runtime.ledger() == MessageLedger(received: 2, dead: 1, expired: 1))
+            await runtime.shutdown()
+        }
+    }
+
     @Test func manyDeadLettersAreReadPageByPage() async throws {
         try await withTemporaryDirectory { directory in
             let state = directory + "/state"

@@ -2,7 +2,8 @@
 public struct DeadLetter: Sendable, Hashable {
     /// The message's number in the inbox, as in ``DeliveryContext/messageID``.
     public var messageID: Int64
-    /// The installation that received it; `nil` if that is unknown.
+    /// The installation that received it; `nil` if a damaged inbox could not say it any more. Such a letter can be
+    /// dropped, but not be tried again: ``PushRuntime/retryDeadLetter(_:)`` returns `false`.
     public var installationID: String?
     /// The MQTT topic it came on.
     public var topic: String

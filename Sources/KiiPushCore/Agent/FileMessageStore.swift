@@ -44,8 +44,13 @@ final class FileMessageStore: MessageStore {
     func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
         try self.file.use { inbox throws(InboxError) in
             try inbox.transaction { transaction throws(InboxError) in
-                guard try transaction.retryDeadLetter(sequence, at: now) else { return nil }
-                return try inbox.row(sequence)?.message.installation
+                // Of one whose installation is unknown nobody knows who may have it.
+                guard let installation = try inbox.row(sequence)?.message.installation,
+                    try inbox.installationID(installation) != nil,
+                    try transaction.retryDeadLetter(sequence, at: now)
+                else { return nil }
+                self.retries += 1
+                return installation
             }
         }
     }

@@ -74,7 +74,7 @@ protocol MessageStore: AnyObject {
     func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [DeadLetter]
     /// Makes one of them wait for delivery, now.
     ///
-    /// - Returns: the key of its installation; `nil` if it is none of them.
+    /// - Returns: the key of its installation; `nil` if it is none of them, or has no installation.
     func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64?
     /// Removes one of them, now; false if it is none.
     func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool

@@ -12,6 +12,15 @@ struct InboxLedger: Equatable {
     /// Rows that were removed and not done.
     var expired: Int64 = 0
 
+    /// Whether nothing in it is negative, or more than there can be.
+    var isPlausible: Bool {
+        let tallies = RowState.allCases.map { self.counts[$0] }
+        let numbers =
+            [self.lastSequence, self.received, self.duplicates, self.pruned, self.expired]
+            + tallies.map(\.rows) + tallies.map(\.bytes)
+        return numbers.allSatisfy { (0...(1 << 56)).contains($0) }
+    }
+
     /// How many messages are there and not done.
     var unfinished: Int64 { self.counts.rows - self.counts[.done].rows }
 

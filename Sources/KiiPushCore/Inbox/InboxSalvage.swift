@@ -11,8 +11,10 @@ final class InboxSalvage {
     private let insertion: SQLiteStatement?
     /// What the file counted: as this process knew it, or else as the file says.
     private let ledger: InboxLedger?
-    private var installations: [Int64: InboxSource.Installation]
-    private var unknownInstallations: Set<Int64> = []
+    /// The installations, by key, that are in the new file.
+    private let installations: [Int64: InboxSource.Installation]
+    /// The key in the new file of each that the damaged one has: a damaged file may have one ID under two keys.
+    private let keys: [Int64: Int64]
     private var highest: Int64 = 0
     /// How many messages were taken over.
     private(set) var takenOver = 0
@@ -25,6 +27,8 @@ final class InboxSalvage {
     private static let probes = 100_000
     /// Why a message is dead whose installation could not be read.
     private static let unknownInstallation = "damaged inbox: whom it was for could not be read"
+    /// Why a message is dead that may be done.
+    private static let unknownState = "damaged inbox: whether it was handled could not be read"
 
     init(from path: String, into fresh: Inbox, _ remembered: Inbox.Remembered?) {
         // A file that cannot even be looked into has nothing to give.
@@ -40,16 +44,33 @@ final class InboxSalvage {
                 step: "taking a message over")
         }
         self.ledger = remembered?.ledger ?? source?.ledger()
-        self.installations = source?.installations() ?? [:]
-        for (key, id) in remembered?.installations ?? [:] where self.installations[key] == nil {
-            self.installations[key] = .init(id: id, proven: nil)
+        (self.installations, self.keys) = InboxSalvage.merge(
+            source?.installations() ?? [:], remembered?.installations ?? [:])
+    }
+
+    /// Each installation once, under the key that the process knows it by.
+    private static func merge(
+        _ read: [Int64: InboxSource.Installation], _ remembered: [Int64: String]
+    ) -> (installations: [Int64: InboxSource.Installation], keys: [Int64: Int64]) {
+        var installations: [Int64: InboxSource.Installation] = [:]
+        var keys: [Int64: Int64] = [:]
+        var keysByID: [String: Int64] = [:]
+        for key in remembered.keys.sorted() + read.keys.sorted() where keys[key] == nil {
+            guard let id = remembered[key] ?? read[key]?.id else { continue }
+            if let other = keysByID[id] {
+                keys[key] = other
+                continue
+            }
+            (keysByID[id], keys[key]) = (key, key)
+            installations[key] = .init(id: id, proven: read[key]?.id == id ? read[key]?.proven : nil)
         }
+        return (installations, keys)
     }
 
     /// - Throws: ``InboxError`` when the new file cannot be written. What cannot be read is counted.
     func run(now: Timestamp) throws(InboxError) {
         if let source, let insertion { try self.copyMessages(source, insertion) }
-        if let ledger { self.lost = max(0, Int(ledger.counts.rows - ledger.counts[.done].rows) - self.takenOver) }
+        if let ledger { self.lost = max(0, Int(ledger.unfinished) - self.takenOver) }
         let last = max(self.highest, self.ledger?.lastSequence ?? 0)
         // Above any number there can have been: at fewer than a million messages a second, all the time.
         let safe = self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
@@ -58,9 +79,6 @@ final class InboxSalvage {
                 // Where it is not known what has arrived, a redelivery is better taken for new than lost.
                 try transaction.restoreInstallation(
                     key: key, id: installation.id, provenThrough: installation.proven ?? safe)
-            }
-            for key in self.unknownInstallations {
-                try transaction.restoreInstallation(key: key, id: "unknown-\(key)", provenThrough: safe)
             }
             transaction.restoreLedger(self.ledger, lastSequence: safe)
         }
@@ -87,7 +105,7 @@ final class InboxSalvage {
             }
             guard next < numbers.count else { break }
         }
-        self.lost = unread
+        self.lost = max(unread, numbers.count - self.takenOver)
     }
 
     /// Searches the numbers for those that can be read, by halves.
@@ -125,7 +143,8 @@ final class InboxSalvage {
                     switch step {
                     case .row(let sequence):
                         bytes += try self.copyRow(source, insertion, in: transaction)
-                        reached = sequence
+                        // A page that is linked twice leads back to lower numbers.
+                        reached = max(reached, sequence)
                     case .nonsense: continue
                     case .end, .damage: return step
                     }
@@ -141,6 +160,7 @@ final class InboxSalvage {
         }
     }
 
+    /// - Returns: how many bytes were written; 0 for a message that is there already.
     private func copyRow(
         _ source: InboxSource, _ insertion: SQLiteStatement, in transaction: InboxTransaction
     ) throws(InboxError) -> Int64 {
@@ -153,15 +173,27 @@ final class InboxSalvage {
         for column in source.furtherColumns.indices {
             try insertion.bind(Int32(leading + column + 2), valueOf: Int32(leading + column), in: row)
         }
-        var state = RowState(rawValue: row.integer(2)) ?? .dead
-        if self.installations[row.integer(1)] == nil {
-            // Handed to whoever gets this key next, it would reach the wrong receiver.
-            self.unknownInstallations.insert(row.integer(1))
-            state = .dead
-            try insertion.bind(3, state.rawValue)
+        var state = RowState.dead
+        if let key = self.keys[row.integer(1)] {
+            try insertion.bind(2, key)
+            if !row.isNull(2), let known = RowState(rawValue: row.integer(2)) {
+                state = known
+            } else {
+                try insertion.bind(4, InboxSalvage.unknownState)
+            }
+        } else {
+            // Under its own key it would be handed to whoever gets that key next.
+            try insertion.bind(2, InboxSchema.unknownInstallation)
             try insertion.bind(4, InboxSalvage.unknownInstallation)
         }
-        try insertion.run()
+        try insertion.bind(3, state.rawValue)
+        do throws(InboxError) {
+            try insertion.run()
+        } catch {
+            // It undoes the statement alone: one row that the new file does not take is no reason to lose the others.
+            guard error.code == SQLITE_CONSTRAINT else { throw error }
+            return 0
+        }
         transaction.count(copied: row.integer(0), bytes: bytes, in: state)
         self.takenOver += 1
         return bytes

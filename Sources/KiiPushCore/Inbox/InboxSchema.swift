@@ -7,6 +7,9 @@ enum InboxSchema {
     /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
     static let applicationID: Int64 = 0x4B69_6950
 
+    /// The installation of rows whose own could not be read from a damaged file: a key that no installation has.
+    static let unknownInstallation: Int64 = 0
+
     /// The columns of a row, small ones first, so that a scan does not touch the pages of long payloads.
     static let columns = """
         sequence, installation, state, attempts, crashes, next_attempt_ms, updated_ms, received_ms, qos, duplicate, \

@@ -10,9 +10,9 @@ final class InboxSource {
 
     /// What reading on came to.
     enum Step {
-        /// A message that is whole: ``InboxSource/rows`` stands on it.
+        /// A message: ``InboxSource/rows`` stands on it.
         case row(sequence: Int64)
-        /// A row that no version of this library has written.
+        /// A row that holds no message.
         case nonsense
         case end
         /// Here the file cannot be read.
@@ -21,6 +21,9 @@ final class InboxSource {
 
     /// The first columns of ``rows``, in this order.
     static let leading = ["sequence", "installation", "state", "reason", "topic", "payload"]
+
+    /// Numbers that a message can have; behind the last there is room for those to come.
+    private static let sequences: ClosedRange<Int64> = 1...(1 << 60)
 
     private let connection: SQLiteConnection
     private let statements: InboxStatements
@@ -43,12 +46,33 @@ final class InboxSource {
         }
         self.connection = connection
         self.statements = InboxStatements(connection)
+        let values = (InboxSource.leading + self.furtherColumns).map(InboxSource.repaired)
         self.rows = SQLiteStatement(
             connection,
             """
-            SELECT \((InboxSource.leading + self.furtherColumns).joined(separator: ", ")) FROM message NOT INDEXED
-            WHERE sequence >= ?1 AND sequence <= ?2 AND state <> \(RowState.done.rawValue) ORDER BY sequence
+            SELECT \(values.joined(separator: ", ")) FROM message NOT INDEXED
+            WHERE sequence >= ?1 AND sequence <= ?2 AND state IS NOT \(RowState.done.rawValue) ORDER BY sequence
             """, step: "reading a damaged file")
+    }
+
+    /// What is read of a column: its value or, where that is of no type that it can have, one that the message can be
+    /// kept with.
+    private static func repaired(_ column: String) -> String {
+        func checked(_ column: String, else other: String) -> String {
+            "CASE typeof(\(column)) WHEN 'integer' THEN \(column) ELSE \(other) END"
+        }
+        switch column {
+        case "sequence", "topic", "payload": return column
+        case "reason", "trail": return "CASE typeof(\(column)) WHEN 'text' THEN \(column) END"
+        case "installation": return checked(column, else: "\(InboxSchema.unknownInstallation)")
+        case "attempts", "crashes", "qos", "duplicate", "retain", "connection": return checked(column, else: "0")
+        case "updated_ms": return checked(column, else: checked("received_ms", else: "0"))
+        case "received_ms": return checked(column, else: checked("updated_ms", else: "0"))
+        // A retry that is due never would never be made.
+        case "next_attempt_ms":
+            return checked(column, else: "CASE state WHEN \(RowState.retry.rawValue) THEN 0 END")
+        default: return checked(column, else: "NULL")
+        }
     }
 
     private static func columns(_ connection: SQLiteConnection) throws(InboxError) -> [String] {
@@ -80,17 +104,16 @@ final class InboxSource {
             default: throw error
             }
         }
-        let isWhole =
-            self.rows.integer(0) > 0 && RowState(rawValue: self.rows.integer(2)) != nil && self.rows.isText(4)
-            && self.rows.isBlob(5)
-        return isWhole ? .row(sequence: self.rows.integer(0)) : .nonsense
+        let sequence = self.rows.integer(0)
+        let isWhole = InboxSource.sequences.contains(sequence) && self.rows.isText(4) && self.rows.isBlob(5)
+        return isWhole ? .row(sequence: sequence) : .nonsense
     }
 
     // MARK: - What the file says of itself
 
     /// What the file counts; `nil` when it cannot be read.
     func ledger() -> InboxLedger? {
-        guard var ledger = try? self.statements.readLedger() else { return nil }
+        guard var ledger = try? self.statements.readLedger(), ledger.isPlausible else { return nil }
         if ledger.received == 0 {
             // A file of version 1, which counted this by its numbers alone.
             ledger.received = ledger.lastSequence
@@ -121,8 +144,10 @@ final class InboxSource {
             let statement = SQLiteStatement(self.connection, sql, step: "reading the installations")
             defer { statement.reset() }
             while (try? statement.next()) == true {
-                guard let id = statement.text(1), found[statement.integer(0)] == nil else { continue }
-                found[statement.integer(0)] = Installation(id: id, proven: statement.optionalInteger(2))
+                let key = statement.integer(0)
+                guard key > InboxSchema.unknownInstallation, let id = statement.text(1), found[key] == nil
+                else { continue }
+                found[key] = Installation(id: id, proven: statement.optionalInteger(2))
             }
         }
         return found

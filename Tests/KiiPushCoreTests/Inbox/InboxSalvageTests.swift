@@ -154,7 +154,103 @@ import Testing
         let key = try replacement.inbox.transaction { transaction throws(InboxError) in
             try transaction.installation(id: "installation-2")
         }
-        #expect(key != 1)
+        #expect(rows.allSatisfy { $0.message.installation != key })
+        #expect(try rows.allSatisfy { try replacement.inbox.installationID($0.message.installation) == nil })
+    }
+
+    @Test func aRowWithOddValuesIsMadeUpForAndHoldsUpNoOther() throws {
+        let fixture = try InboxFixture()
+        let (before, ledger) = try self.fill(fixture)
+        // What a damaged page says is what SQL may not write.
+        try SQLiteFile(fixture.path, for: .changing).execute(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '') WHERE name = 'message';
+            """)
+        try SQLiteFile(fixture.path, for: .changing).execute(
+            """
+            UPDATE message SET attempts = NULL, crashes = 'x' WHERE sequence = 7;
+            UPDATE message SET next_attempt_ms = NULL, updated_ms = NULL WHERE sequence = 8;
+            UPDATE message SET received_ms = NULL, qos = NULL, duplicate = NULL, retain = NULL, connection = NULL
+                WHERE sequence = 9;
+            UPDATE message SET state = NULL WHERE sequence = 12;
+            UPDATE message SET installation = NULL WHERE sequence = 13;
+            UPDATE message SET topic = NULL WHERE sequence = 14;
+            UPDATE message SET state = 77 WHERE sequence = 18;
+            UPDATE message SET bytes = NULL, packet_id = 1.5, reason = x'00' WHERE sequence = 19;
+            """)
+        let replacement = try self.replace(fixture)
+        #expect(replacement.lost == 1)
+        #expect(replacement.takenOver == before.count - 1)
+        let odd: Set<Int64> = [7, 8, 9, 12, 13, 14, 18, 19]
+        #expect(
+            try self.unfinished(replacement.inbox).filter { !odd.contains($0.sequence) }
+                == before.filter { !odd.contains($0.sequence) })
+        let row = { (sequence: Int64) throws in try #require(try replacement.inbox.row(sequence)) }
+        #expect(try row(7).attempts == 0 && row(7).crashes == 0 && row(7).state == .inHand)
+        // A retry that is due at no time would never be made.
+        #expect(try row(8).nextAttempt == .at(0) && row(8).updatedAt == row(8).message.receivedAt)
+        #expect(try row(9).message.receivedAt == .at(3000) && row(9).message.connection == 0)
+        for sequence in [12, 13, 18] as [Int64] {
+            #expect(try row(sequence).state == .dead)
+            #expect(try row(sequence).message.reason?.hasPrefix("damaged inbox: wh") == true)
+            #expect(try row(sequence).message.payload == Self.payload(Int(sequence)))
+        }
+        #expect(try replacement.inbox.row(14) == nil)
+        #expect(try row(19).message.packetID == nil && row(19).message.reason == nil)
+        #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
+        #expect(replacement.inbox.messageLedger.received == ledger.received)
+        #expect(replacement.inbox.messageLedger.isBalanced)
+    }
+
+    @Test func aPageThatIsLinkedTwiceIsTakenOverOnce() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        // An interior page (SQLite's file format, section 1.6): its cells begin with the page that they lead to.
+        let start = try (fixture.rootPage(of: "message") - 1) * InboxFixture.pageSize
+        try fixture.change { bytes in
+            #expect(bytes[start] == 5)
+            func cell(_ index: Int) -> Int {
+                let pointer = start + 12 + 2 * index
+                return start + Int(bytes[pointer]) << 8 + Int(bytes[pointer + 1])
+            }
+            for byte in 0..<4 { bytes[cell(10) + byte] = bytes[cell(9) + byte] }
+        }
+        let replacement = try self.replace(fixture)
+        let lost = try #require(replacement.lost)
+        #expect((1...10).contains(lost))
+        #expect(replacement.takenOver == before.count - lost)
+        let numbers = try self.unfinished(replacement.inbox).map(\.sequence)
+        #expect(Set(numbers).isSubset(of: before.map(\.sequence)) && numbers.last == before.last?.sequence)
+        #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
+    }
+
+    @Test func anInstallationThatIsFoundUnderTwoKeysIsOne() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        try SQLiteFile(fixture.path, for: .changing).execute(
+            "UPDATE message SET installation = 5 WHERE sequence = 13")
+        // The table's only cell: the record's length, and then the key. The index still says 1.
+        let start = try (fixture.rootPage(of: "installation") - 1) * InboxFixture.pageSize
+        try fixture.change { bytes in
+            let cell = start + Int(bytes[start + 8]) << 8 + Int(bytes[start + 9])
+            #expect(bytes[cell + 1] == 1)
+            bytes[cell + 1] = 5
+        }
+        let replacement = try self.replace(fixture)
+        #expect(try self.unfinished(replacement.inbox) == before)
+        #expect(try replacement.inbox.installation(id: "installation-1") == 1)
+        #expect(try replacement.inbox.installationID(5) == nil)
+    }
+
+    @Test func theKeyThatTheProcessKnowsAnInstallationByIsKept() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        let remembered = try fixture.open().remembered(installations: [7: "installation-1"])
+        let replacement = try self.replace(fixture, remembered)
+        #expect(try replacement.inbox.installation(id: "installation-1") == 7)
+        let after = try self.unfinished(replacement.inbox)
+        #expect(after.count == before.count && after.allSatisfy { $0.message.installation == 7 })
     }
 
     @Test func whatTheProcessRemembersIsUsed() throws {
