@@ -54,7 +54,7 @@ extension Inbox {
         defer { statement.reset() }
         try statement.bind(1, installation)
         guard try statement.next() else { return nil }
-        return statement.optionalInteger(0).map(Timestamp.init(millisecondsSinceEpoch:))
+        return statement.optionalTime(0)
     }
 
     /// Whether the row holds exactly this topic and these bytes, of this length if they are truncated.
@@ -89,7 +89,7 @@ extension Inbox {
             let statement = self.statements.openBytes
             defer { statement.reset() }
             try statement.bind(1, key)
-            if try statement.next() { sum += statement.integer(0) }
+            if try statement.next() { sum += statement.integer(0, within: 0...(1 << 48)) }
         }
         return sum
     }
@@ -114,9 +114,8 @@ extension Inbox {
         try statement.bind(2, installation)
         var rows: [UnprovenRow] = []
         while try statement.next() {
-            rows.append(
-                UnprovenRow(
-                    sequence: statement.integer(0), packetID: UInt16(truncatingIfNeeded: statement.integer(1))))
+            guard let packetID = UInt16(exactly: statement.integer(1)) else { continue }
+            rows.append(UnprovenRow(sequence: statement.integer(0), packetID: packetID))
         }
         return rows
     }
@@ -139,7 +138,11 @@ extension Inbox {
 }
 
 extension StoredRow {
-    /// Reads the columns of ``InboxSchema/columns``.
+    /// How often a message may have been attempted: more than anybody asks for, and little enough to reckon with.
+    private static let attempts: ClosedRange<Int64> = 0...1_000_000
+
+    /// Reads the columns of ``InboxSchema/columns``. A number that nobody has written is held to what can be: one bit of
+    /// a damaged page must not end the process.
     init(readingFrom statement: SQLiteStatement) throws(InboxError) {
         guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15) else {
             throw InboxError(.corrupt, step: "reading a message")
@@ -150,20 +153,21 @@ extension StoredRow {
                 installation: statement.integer(1),
                 topic: topic,
                 payload: statement.blob(16),
-                originalLength: statement.optionalInteger(13).map(Int.init(truncatingIfNeeded:)),
-                qos: UInt8(truncatingIfNeeded: statement.integer(8)),
+                originalLength: statement.isNull(13)
+                    ? nil : Int(clamping: statement.integer(13, within: InboxCounts.rowBytes)),
+                qos: UInt8(clamping: statement.integer(8, within: 0...2)),
                 duplicate: statement.integer(9) != 0,
                 retain: statement.integer(10) != 0,
-                packetID: statement.optionalInteger(11).map(UInt16.init(truncatingIfNeeded:)),
+                packetID: statement.optionalInteger(11).flatMap { UInt16(exactly: $0) },
                 connection: statement.integer(12),
-                receivedAt: Timestamp(millisecondsSinceEpoch: statement.integer(7)),
+                receivedAt: statement.time(7),
                 state: state,
                 reason: statement.text(14)
             ),
-            attempts: Int(truncatingIfNeeded: statement.integer(3)),
-            crashes: Int(truncatingIfNeeded: statement.integer(4)),
-            nextAttempt: statement.optionalInteger(5).map(Timestamp.init(millisecondsSinceEpoch:)),
-            updatedAt: Timestamp(millisecondsSinceEpoch: statement.integer(6))
+            attempts: Int(clamping: statement.integer(3, within: StoredRow.attempts)),
+            crashes: Int(clamping: statement.integer(4, within: StoredRow.attempts)),
+            nextAttempt: statement.optionalTime(5),
+            updatedAt: statement.time(6)
         )
     }
 }

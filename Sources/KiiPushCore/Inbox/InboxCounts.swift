@@ -15,6 +15,9 @@ package struct InboxCounts: Sendable, Hashable {
     /// What a row costs beside its payload and topic, about.
     package static let rowOverhead: Int64 = 64
 
+    /// What a row can take: a packet, and what it costs beside.
+    static let rowBytes: ClosedRange<Int64> = 0...(1 << 30)
+
     /// What a row takes, about.
     static func bytes(topic: Int, payload: Int) -> Int64 { Int64(topic + payload) + InboxCounts.rowOverhead }
 

@@ -211,7 +211,7 @@ package struct InboxTransaction {
             throw InboxError(.corrupt, step: "reading a state")
         }
         return Standing(
-            state: state, bytes: statement.integer(1),
-            receivedAt: Timestamp(millisecondsSinceEpoch: statement.integer(2)))
+            state: state, bytes: statement.integer(1, within: InboxCounts.rowBytes),
+            receivedAt: statement.time(2))
     }
 }

@@ -89,6 +89,18 @@ final class SQLiteStatement {
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(self.raw, column) }
 
+    /// The integer, or the bound that it is beyond: a damaged page says anything.
+    func integer(_ column: Int32, within range: ClosedRange<Int64>) -> Int64 {
+        min(max(self.integer(column), range.lowerBound), range.upperBound)
+    }
+
+    /// A moment of the years 1970 to 9999, which can be reckoned with.
+    func time(_ column: Int32) -> Timestamp {
+        Timestamp(millisecondsSinceEpoch: self.integer(column, within: 0...253_402_300_799_999))
+    }
+
+    func optionalTime(_ column: Int32) -> Timestamp? { self.isNull(column) ? nil : self.time(column) }
+
     func optionalInteger(_ column: Int32) -> Int64? { self.isNull(column) ? nil : self.integer(column) }
 
     func text(_ column: Int32) -> String? {

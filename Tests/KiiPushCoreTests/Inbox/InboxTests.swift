@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct InboxTests {
@@ -178,5 +179,37 @@ import Testing
         #expect(try inbox.row(2) == nil)
         #expect(try inbox.deadLetters(limit: 10).isEmpty)
         #expect(inbox.counts[.dead] == .init())
+    }
+
+    @Test func numbersThatNobodyHasWrittenAreHeldToWhatCanBe() throws {
+        let fixture = try InboxFixture()
+        let inbox = try fixture.open()
+        let key = try inbox.transaction { transaction throws(InboxError) in
+            try transaction.installation(id: "installation-1")
+        }
+        try inbox.insert([.sample(installation: key, packetID: 7), .sample(installation: key, packetID: 8)])
+        for sequence in Int64(1)...2 {
+            try inbox.update(RowChange(sequence: sequence, state: .retry, nextAttempt: .at(9)))
+        }
+        try SQLiteFile(fixture.path, for: .changing).execute(
+            """
+            UPDATE message SET attempts = -1, crashes = -4611686018427387904, next_attempt_ms = \(Int64.min),
+                updated_ms = \(Int64.min), received_ms = -1, qos = 255, packet_id = 65543, original_length = -5
+                WHERE sequence = 1;
+            UPDATE message SET attempts = \(Int64.max), crashes = 1000001, next_attempt_ms = \(Int64.max),
+                updated_ms = \(Int64.max), received_ms = \(Int64.max), original_length = \(Int64.max)
+                WHERE sequence = 2;
+            """)
+        #expect(try inbox.nextRetry(installation: key) == .at(0))
+        let low = try #require(try inbox.row(1))
+        #expect(low.attempts == 0 && low.crashes == 0 && low.nextAttempt == .at(0) && low.updatedAt == .at(0))
+        #expect(low.message.receivedAt == .at(0) && low.message.originalLength == 0)
+        #expect(low.message.qos == 2 && low.message.packetID == nil)
+        let high = try #require(try inbox.row(2))
+        #expect(high.attempts == 1_000_000 && high.crashes == 1_000_000)
+        #expect(high.nextAttempt?.description == "9999-12-31T23:59:59.999Z" && high.nextAttempt == high.updatedAt)
+        #expect(high.message.receivedAt == high.updatedAt && high.message.originalLength == 1 << 30)
+        // No message has such a packet identifier.
+        #expect(try inbox.unproven(installation: key).map(\.packetID) == [8])
     }
 }
