@@ -1,15 +1,33 @@
-/// How far the present sweep over the rows has come.
+/// How far the search for rows that need not be kept has come.
 struct InboxPruning {
-    /// The last sequence looked at.
+    /// Where the oldest done row is looked for: up to here none is done but those in ``passed``.
     var cursor: Int64 = 0
+    /// Rows that became done when the cursor had passed them, in that order. Looking for them instead would mean to go
+    /// through everything again that waits.
+    private var passed: ArraySlice<Int64> = []
+    /// The last sequence that the present sweep for age has looked at.
+    var sweepCursor: Int64 = 0
     /// No sweep for age starts before this.
     var nextSweep = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// Forgets the sweep: after a rollback the rows that it removed are back.
-    mutating func restart() {
+    /// Those beyond it are found by what follows the next sweep.
+    private static let passedLimit = 10_000
+
+    /// Forgets everything: after a rollback the rows that were removed are back.
+    mutating func restart() { self = InboxPruning() }
+
+    /// Looks for the oldest done row from the beginning.
+    mutating func lookAgain() {
         self.cursor = 0
-        self.nextSweep = Timestamp(millisecondsSinceEpoch: .min)
+        self.passed = []
     }
+
+    mutating func becameDone(_ sequence: Int64) {
+        guard sequence <= self.cursor, self.passed.count < InboxPruning.passedLimit else { return }
+        self.passed.append(sequence)
+    }
+
+    mutating func nextPassed() -> Int64? { self.passed.popFirst() }
 }
 
 extension Inbox {
@@ -24,29 +42,57 @@ extension Inbox {
     /// - Returns: how long until there may be more to do; zero if there is now, to be done in the next turn.
     package func prune(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Duration {
         let wait = self.sweepWait(from: now)
-        guard self.isOverfull || wait == .zero else { return wait }
-        let oldest = now + .nanoseconds(-self.configuration.keepsDoneFor.wholeNanoseconds)
-        let found = try self.scan(after: self.pruning.cursor, limit: Int64(Inbox.rowsPerStep))
-        var (kept, removed) = (0, 0)
-        for row in found {
-            self.pruning.cursor = row.sequence
-            guard row.state == .done else { continue }
-            if self.isOverfull || row.updatedAt < oldest {
-                _ = try transaction.remove(row.sequence)
-                removed += 1
-            } else {
-                kept += 1
-            }
-        }
-        // Rows are done about in the order of reception, so many that are worth keeping end the sweep; a single one may
-        // have been done long after its neighbours.
-        let isAtEnd = found.count < Inbox.rowsPerStep || (removed == 0 && kept >= Inbox.rowsPerStep / 2)
-        guard isAtEnd else { return .zero }
+        if wait == .zero, self.pruning.sweepCursor == 0 { self.pruning.lookAgain() }
+        let isWithinBytes = try self.removeOldest(in: transaction)
+        guard wait == .zero else { return isWithinBytes ? wait : .zero }
+        let isSwept = try self.sweep(now: now, in: transaction)
+        guard isWithinBytes, isSwept else { return .zero }
         if try self.giveBackPages() { return .zero }
-        self.pruning.cursor = 0
+        self.pruning.sweepCursor = 0
         self.pruning.nextSweep = now + self.configuration.sweepInterval
         return self.configuration.sweepInterval
     }
+
+    // MARK: - By bytes
+
+    private var isOverfull: Bool { self.pending.counts[.done].bytes > self.configuration.keepsDoneBytes }
+
+    /// Removes the oldest done rows until what is left is no more than is kept.
+    ///
+    /// - Returns: false if there is more to remove.
+    private func removeOldest(in transaction: InboxTransaction) throws(InboxError) -> Bool {
+        guard self.isOverfull else { return true }
+        let (oldest, looked) = try self.oldest()
+        for sequence in oldest { _ = try transaction.remove(sequence, in: .done) }
+        guard self.isOverfull else { return true }
+        guard looked < Inbox.rowsPerStep else { return false }
+        // Behind the cursor there is none any more.
+        for _ in 0..<Inbox.rowsPerStep where self.isOverfull {
+            guard let sequence = self.pruning.nextPassed() else { return true }
+            _ = try transaction.remove(sequence, in: .done)
+        }
+        return !self.isOverfull
+    }
+
+    /// The done rows behind the cursor that are too many. The cursor stays before the first one that is kept.
+    private func oldest() throws(InboxError) -> (sequences: [Int64], looked: Int) {
+        var excess = self.pending.counts[.done].bytes - self.configuration.keepsDoneBytes
+        let statement = self.statements.scan
+        defer { statement.reset() }
+        try statement.bind(1, self.pruning.cursor)
+        try statement.bind(2, Int64(Inbox.rowsPerStep))
+        var (sequences, looked): ([Int64], Int) = ([], 0)
+        while excess > 0, try statement.next() {
+            looked += 1
+            self.pruning.cursor = statement.integer(0)
+            guard RowState(rawValue: statement.integer(1)) == .done else { continue }
+            sequences.append(statement.integer(0))
+            excess -= statement.integer(3, within: InboxCounts.rowBytes)
+        }
+        return (sequences, looked)
+    }
+
+    // MARK: - By age
 
     /// How long until the next sweep. One that seems to be further away than ever is due: the clock was set back.
     private func sweepWait(from now: Timestamp) -> Duration {
@@ -57,7 +103,27 @@ extension Inbox {
         return pause
     }
 
-    private var isOverfull: Bool { self.pending.counts[.done].bytes > self.configuration.keepsDoneBytes }
+    /// A step of the sweep; true at its end.
+    private func sweep(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Bool {
+        let oldest = now + .nanoseconds(-self.configuration.keepsDoneFor.wholeNanoseconds)
+        var (old, kept, looked): ([Int64], Int, Int) = ([], 0, 0)
+        do {
+            let statement = self.statements.scan
+            defer { statement.reset() }
+            try statement.bind(1, self.pruning.sweepCursor)
+            try statement.bind(2, Int64(Inbox.rowsPerStep))
+            while try statement.next() {
+                looked += 1
+                self.pruning.sweepCursor = statement.integer(0)
+                guard RowState(rawValue: statement.integer(1)) == .done else { continue }
+                if statement.time(2) < oldest { old.append(statement.integer(0)) } else { kept += 1 }
+            }
+        }
+        for sequence in old { _ = try transaction.remove(sequence, in: .done) }
+        // Rows are done about in the order of reception, so many that are worth keeping end the sweep; a single one may
+        // have been done long after its neighbours.
+        return looked < Inbox.rowsPerStep || (old.isEmpty && kept >= Inbox.rowsPerStep / 2)
+    }
 
     private func giveBackPages() throws(InboxError) -> Bool {
         let free = self.statements.freePages
@@ -66,20 +132,5 @@ extension Inbox {
         free.reset()
         try self.statements.vacuum.run()
         return true
-    }
-
-    private func scan(
-        after sequence: Int64, limit: Int64
-    ) throws(InboxError) -> [(sequence: Int64, state: RowState?, updatedAt: Timestamp)] {
-        let statement = self.statements.scan
-        defer { statement.reset() }
-        try statement.bind(1, sequence)
-        try statement.bind(2, limit)
-        var rows: [(Int64, RowState?, Timestamp)] = []
-        while try statement.next() {
-            let updated = Timestamp(millisecondsSinceEpoch: statement.integer(2))
-            rows.append((statement.integer(0), RowState(rawValue: statement.integer(1)), updated))
-        }
-        return rows
     }
 }

@@ -99,6 +99,7 @@ package struct InboxTransaction {
             try statement.run()
         }
         self.move(standing.bytes, from: standing.state, to: change.state)
+        if change.state == .done { self.inbox.pruning.becameDone(change.sequence) }
         return true
     }
 
@@ -126,8 +127,7 @@ package struct InboxTransaction {
     /// Removes a dead letter for good; false unless it is one.
     @discardableResult
     package func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool {
-        guard try self.standing(of: sequence)?.state == .dead else { return false }
-        return try self.remove(sequence)
+        return try self.remove(sequence, in: .dead)
     }
 
     /// The key of the installation `id`, which is added if it is new.
@@ -181,8 +181,9 @@ package struct InboxTransaction {
             copied + self.inbox.pending.duplicates + self.inbox.pending.pruned + self.inbox.pending.expired
     }
 
-    func remove(_ sequence: Int64) throws(InboxError) -> Bool {
-        guard let standing = try self.standing(of: sequence) else { return false }
+    /// Removes a row that is in this state; false if there is none.
+    func remove(_ sequence: Int64, in state: RowState) throws(InboxError) -> Bool {
+        guard let standing = try self.standing(of: sequence), standing.state == state else { return false }
         try self.inbox.statements.delete.bind(1, sequence)
         try self.inbox.statements.delete.run()
         self.inbox.pending.counts.remove(standing.bytes, from: standing.state)

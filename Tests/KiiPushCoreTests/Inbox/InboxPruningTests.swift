@@ -69,6 +69,56 @@ import Testing
         #expect(try self.sequences(inbox) == [1])
     }
 
+    @Test func theOldestGoFirstOverManyCommits() throws {
+        let inbox = try self.bounded(rows: 500)
+        for sequence in Int64(1)...2000 {
+            try inbox.insert([Self.row])
+            try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+            #expect(try self.prune(inbox, at: .at(2)) == 0)
+        }
+        #expect(try self.sequences(inbox) == Array(1501...2000))
+    }
+
+    @Test func whatWaitsIsPassedOnce() throws {
+        let inbox = try self.bounded(rows: 300)
+        try inbox.insert([NewRow](repeating: Self.row, count: 3000))
+        var steps = try self.prune(inbox, at: .at(2))
+        for sequence in Int64(3001)...4000 {
+            try inbox.insert([Self.row])
+            try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+            steps += try self.prune(inbox, at: .at(2))
+        }
+        #expect(try self.sequences(inbox) == Array(1...3000) + Array(3701...4000))
+        // 3000 rows are 15 steps; once when the rows are looked through for old ones, and once for too many.
+        #expect((15...32).contains(steps))
+    }
+
+    @Test func rowsThatAreDoneAfterTheyWerePassedGoInTheOrderInWhichTheyWereDone() throws {
+        let inbox = try self.bounded(rows: 1)
+        try inbox.insert([NewRow](repeating: Self.row, count: 1500))
+        var steps = try self.prune(inbox, at: .at(2))
+        for sequence in (Int64(1)...1000).reversed() {
+            try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+            steps += try self.prune(inbox, at: .at(2))
+            // Of the first two, none of which was passed, the one that was received first goes.
+            #expect(try inbox.rows(.done, limit: 3).map(\.sequence) == [sequence == 999 ? 1000 : sequence])
+        }
+        #expect(steps < 32)
+        // Also after a sweep, which forgets what was passed.
+        try inbox.update(RowChange(sequence: 1200, state: .done), at: .at(100))
+        _ = try self.prune(inbox, at: .at(100))
+        #expect(inbox.counts[.done].rows == 1)
+    }
+
+    private static let row = NewRow.sample(bytes: 200 - 5 - Int(InboxCounts.rowOverhead))
+
+    /// An inbox that keeps so many rows that are done, all of them like ``row``.
+    private func bounded(rows: Int64) throws -> Inbox {
+        var configuration = Inbox.Configuration()
+        configuration.keepsDoneBytes = rows * 200
+        return try Inbox(path: ":memory:", configuration: configuration)
+    }
+
     @Test func startsAgainAfterARollback() throws {
         let inbox = try InboxFixture().open { $0.keepsDoneBytes = 0 }
         try inbox.insert([.sample()])
