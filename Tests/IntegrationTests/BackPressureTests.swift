@@ -5,8 +5,8 @@ import Testing
 
 /// Reading from the network stops when too much waits for handlers, and goes on when there is less.
 @Suite(.timeLimit(.minutes(15))) struct BackPressureTests {
-    private static func publish(_ number: Int) -> MQTTPacket {
-        let padding = String(repeating: "x", count: 60_000)
+    private static func publish(_ number: Int, bytes: Int = 60_000) -> MQTTPacket {
+        let padding = String(repeating: "x", count: bytes)
         return .publish(
             MQTTPublish(
                 topic: "topic-1", payload: Array("{\"n\":\(number),\"p\":\"\(padding)\"}".utf8),
@@ -94,6 +94,95 @@ import Testing
                     withExtendedLifetime(connection) {}
                 }
                 #expect(try await runtime.ledger().waiting == 10)
+                await runtime.shutdown()
+            }
+        }
+    }
+
+    /// Makes an inbox with messages of 50 kB of an installation that nobody receives as.
+    private func fill(_ directory: String, _ states: [RowState]) throws {
+        let inbox = try Inbox(path: "\(directory)/inbox.sqlite")
+        try inbox.transaction { transaction throws(InboxError) in
+            let key = try transaction.installation(id: "somebody else's")
+            for state in states {
+                try transaction.insert(
+                    NewRow(
+                        installation: key, topic: "t", payload: [UInt8](repeating: 0, count: 50_000),
+                        receivedAt: .now(), state: state))
+            }
+        }
+    }
+
+    @Test func deadLettersOfAnAgentThatDoesNotRunStopNoOtherWhenTheyAreTriedAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                let states = [RowState](repeating: .waiting, count: 6) + [RowState](repeating: .dead, count: 8)
+                try self.fill(directory, states)
+                let runtime = try self.bounded(directory)
+                let handler = RecordingHandler()
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                try await whileRunning(agent) {
+                    let connection = try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        try connection.send(Self.publish(1))
+                        _ = try connection.receiveAcknowledgements(1)
+                        return KeptConnection(connection)
+                    }
+                    for letter in Int64(7)...14 { #expect(try await runtime.retryDeadLetter(letter)) }
+                    try await broker.play { _ in
+                        for number in 2...20 {
+                            try connection.connection.send(Self.publish(number))
+                            _ = try connection.connection.receiveAcknowledgements(1)
+                        }
+                    }
+                    #expect(await handler.next(20).count == 20)
+                    withExtendedLifetime(connection) {}
+                }
+                #expect(try await runtime.ledger().waiting == 14)
+                await runtime.shutdown()
+            }
+        }
+    }
+
+    @Test func whatWaitsForOthersIsReadAgainUntilItCanBe() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                try self.fill(directory, [RowState](repeating: .waiting, count: 4))
+                // A sum that SQLite refuses to add up.
+                let path = "\(directory)/inbox.sqlite"
+                try SQLiteFile(path, for: .changing).execute("UPDATE message SET bytes = \(Int64.max)")
+                let runtime = try self.bounded(directory)
+                let release = DispatchSemaphore(value: 0)
+                let handler = RecordingHandler { _ in
+                    release.wait()
+                    release.signal()
+                    return .newData
+                }
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                try await whileRunning(agent) {
+                    // However the test ends, the handler does.
+                    defer { release.signal() }
+                    let connection = try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        try connection.send(Self.publish(1, bytes: 100_000))
+                        _ = try connection.receiveAcknowledgements(1)
+                        return KeptConnection(connection)
+                    }
+                    let bytes = 50_001 + InboxCounts.rowOverhead
+                    try SQLiteFile(path, for: .changing).execute(
+                        "UPDATE message SET bytes = \(bytes) WHERE topic = 't'")
+                    // A turn, in which it is looked at.
+                    _ = try await runtime.ledger()
+                    try await broker.play { _ in
+                        try connection.connection.send(Self.publish(2))
+                        _ = try connection.connection.receiveAcknowledgements(1)
+                    }
+                    withExtendedLifetime(connection) {}
+                }
                 await runtime.shutdown()
             }
         }

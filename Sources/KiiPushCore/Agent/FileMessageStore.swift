@@ -5,6 +5,8 @@ final class FileMessageStore: MessageStore {
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
     private var acknowledgements = AcknowledgementTimes()
+    /// How many dead letters were made to wait again.
+    private var retries = 0
 
     /// - Parameter longestDelay: no retry is put off for longer.
     init(_ file: RecoverableInbox, longestDelay: Duration) {
@@ -16,6 +18,7 @@ final class FileMessageStore: MessageStore {
     var hasMoreToWrite: Bool { !self.provenThrough.isEmpty || self.calendarShift != .zero }
     var pendingBytes: Int64 { self.file.counts.pendingBytes }
     var ledger: MessageLedger { self.file.messageLedger }
+    var backlogRevision: Int { self.retries + self.file.replacements }
 
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         try self.file.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }

@@ -39,6 +39,7 @@ final class MemoryMessageStore: MessageStore {
 
     var isDurable: Bool { false }
     var hasMoreToWrite: Bool { false }
+    var backlogRevision: Int { 0 }
     private(set) var pendingBytes: Int64 = 0
 
     var ledger: MessageLedger {

@@ -57,6 +57,9 @@ protocol MessageStore: AnyObject {
     var pendingBytes: Int64 { get }
     /// Bytes that wait for a handler, those of these installations left out. May take a while.
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64
+    /// Rises when what waits for an agent that does not run may have changed: a dead letter was made to wait, or the
+    /// messages were moved to another file.
+    var backlogRevision: Int { get }
     /// What has become of every message, as of the last commit.
     var ledger: MessageLedger { get }
 

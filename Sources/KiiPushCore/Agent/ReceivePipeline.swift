@@ -45,8 +45,8 @@ final class ReceivePipeline: TurnDelegate {
     private var isReadingFailing = false
     private var isLastTurn = false
     private(set) var isReadingPaused = false
-    /// What waits for agents that do not run, as of the last look: it does not become more.
-    private var idle: (running: Set<Int64>, bytes: Int64)?
+    /// What waits for agents that do not run, as of the last look, which holds as long as these two do.
+    private var idle: (running: Set<Int64>, revision: Int, bytes: Int64)?
 
     /// How long a store that failed is left alone.
     private static let retryInterval: Duration = .seconds(1)
@@ -232,12 +232,12 @@ final class ReceivePipeline: TurnDelegate {
     private var pendingBytes: Int64 {
         let all = self.store.pendingBytes
         guard all > self.limits.pendingBytes / 10 * 9 else { return all }
-        let running = self.running()
-        if self.idle?.running != running {
-            // What cannot be read now counts as waiting for somebody.
-            self.idle = (running, (try? self.store.pendingBytes(besides: running)) ?? 0)
-        }
-        return all - (self.idle?.bytes ?? 0)
+        let (running, revision) = (self.running(), self.store.backlogRevision)
+        if let idle, idle.running == running, idle.revision == revision { return all - idle.bytes }
+        // What cannot be read now counts as waiting for somebody, and is read again in the next turn.
+        guard let bytes = try? self.store.pendingBytes(besides: running) else { return all }
+        self.idle = (running, revision, bytes)
+        return all - bytes
     }
 
     private func applyBackPressure() {

@@ -14,6 +14,8 @@ final class RecoverableInbox {
     private var damage: Damage?
     private var installations: [Int64: String] = [:]
     private var replacedAt: MonotonicInstant?
+    /// How often the file was replaced.
+    private(set) var replacements = 0
 
     private struct Damage {
         var error: InboxError
@@ -98,6 +100,7 @@ final class RecoverableInbox {
             self.path, configuration: self.configuration, remembered: damage.remembered, now: damage.foundAt)
         self.inbox = replacement.inbox
         self.replacedAt = .now()
+        self.replacements += 1
         return .inboxMovedAside(
             path: replacement.keptPath, reason: damage.error.facts, takenOver: replacement.takenOver,
             lost: replacement.lost)
