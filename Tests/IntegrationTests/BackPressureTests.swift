@@ -187,4 +187,40 @@ import Testing
             }
         }
     }
+
+    @Test func anAgentThatStopsTakesNoMoreAlsoWhenLessWaits() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                let runtime = try self.bounded(directory)
+                let release = DispatchSemaphore(value: 0)
+                let (starts, started) = AsyncStream<Void>.makeStream()
+                let handler = RecordingHandler { _ in
+                    started.yield()
+                    release.wait()
+                    return .newData
+                }
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                let events = agent.events
+                let running = Task { try await agent.run() }
+                let connection = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    try connection.send(Self.publish(1, bytes: 200_000), Self.publish(2, bytes: 100_000))
+                    _ = try connection.receiveAcknowledgements(2)
+                    // Nobody reads this until less waits.
+                    try connection.send(Self.publish(3))
+                    return KeptConnection(connection)
+                }
+                for await _ in starts { break }
+                running.cancel()
+                _ = await firstEvent(events) { if case .stopping = $0 { true } else { false } }
+                release.signal()
+                try await running.value
+                #expect(try await runtime.ledger() == MessageLedger(received: 2, waiting: 1, done: 1))
+                withExtendedLifetime(connection) {}
+                await runtime.shutdown()
+            }
+        }
+    }
 }

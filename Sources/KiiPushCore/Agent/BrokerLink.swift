@@ -42,6 +42,8 @@ final class BrokerLink: ByteStreamDelegate {
     private var sessionEnd: MQTTSession.Event?
     private var connectedAt: MonotonicInstant?
     private var hadSession = false
+    /// No message is taken any more, however little waits.
+    private var isStopping = false
     /// The machine has slept, and the broker has said nothing since.
     private var isProbing = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
@@ -92,8 +94,9 @@ extension BrokerLink {
         self.pipeline.add(self)
     }
 
-    /// Takes no more messages; keeps the connection alive and acknowledges what is finished meanwhile.
+    /// Takes no more messages, for good; keeps the connection alive and acknowledges what is finished meanwhile.
     func stopReading() {
+        self.isStopping = true
         self.setReadingPaused(true)
     }
 
@@ -160,7 +163,8 @@ extension BrokerLink {
         self.setTimer()
     }
 
-    func setReadingPaused(_ isPaused: Bool) {
+    func setReadingPaused(_ isWanted: Bool) {
+        let isPaused = isWanted || self.isStopping
         guard let stream, stream.isPaused != isPaused else { return }
         isPaused ? stream.pauseReading() : stream.resumeReading()
         self.session.readingPaused(isPaused, now: self.loop.now)
@@ -174,7 +178,7 @@ extension BrokerLink {
     func streamDidConnect(_ stream: ByteStream) {
         self.filter.connectionOpened(firstTicket: self.session.nextTicket)
         self.session.transportConnected(now: self.loop.now, into: &self.output)
-        if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
+        if self.pipeline.isReadingPaused || self.isStopping { self.setReadingPaused(true) }
         self.perform()
     }
 
