@@ -154,6 +154,31 @@ import Testing
         }
     }
 
+    @Test func aLetterThatDiesMeanwhileIsReadIfItIsBehindThoseThatAre() async throws {
+        try await withTemporaryDirectory { directory in
+            let state = directory + "/state"
+            try PrivateFile.makeDirectory(state)
+            let inbox = try Inbox(path: state + "/inbox.sqlite")
+            func die() throws {
+                try inbox.transaction { transaction throws(InboxError) in
+                    _ = try transaction.insert(
+                        NewRow(
+                            installation: try transaction.installation(id: "inst-1"), topic: "t", payload: [],
+                            receivedAt: .now(), state: .dead))
+                }
+            }
+            for _ in 1...3 { try die() }
+            let runtime = try PushRuntime(configuration: .init(stateDirectory: state))
+            var read: [Int64] = []
+            for try await letter in runtime.deadLetters() {
+                read.append(letter.messageID)
+                if read.count < 10 { try die() }
+            }
+            #expect(read == Array(1...12))
+            await runtime.shutdown()
+        }
+    }
+
     @Test func manyDeadLettersAreReadPageByPage() async throws {
         try await withTemporaryDirectory { directory in
             let state = directory + "/state"

@@ -49,9 +49,9 @@ public struct DeadLetter: Sendable, Hashable {
 /// for try await letter in runtime.deadLetters() { print(letter.messageID, letter.reason) }
 /// ```
 ///
-/// Every loop begins anew. A loop over them may have them tried again, or drop them, as it goes; those that die
-/// meanwhile are in it if they were received after the one that the loop is at. It throws what
-/// ``PushRuntime/ledger()`` throws.
+/// Every loop begins anew. A loop over them may have them tried again, or drop them, as it goes. They are read 32 at a
+/// time, in the order of reception: one that dies meanwhile is in it if it was received after the last one that was
+/// read, and otherwise not. It throws what ``PushRuntime/ledger()`` throws.
 public struct DeadLetters: AsyncSequence, Sendable {
     /// So many are read at once; each may hold a payload of the largest packet.
     static let pageLimit = 32
@@ -90,7 +90,7 @@ public struct DeadLetters: AsyncSequence, Sendable {
         public mutating func next() async throws -> DeadLetter? {
             if self.read.isEmpty, !self.isAtEnd {
                 let page = try await self.page(self.last)
-                self.isAtEnd = page.count < DeadLetters.pageLimit
+                self.isAtEnd = page.isEmpty
                 self.read = page[...]
             }
             guard let letter = self.read.popFirst() else { return nil }
