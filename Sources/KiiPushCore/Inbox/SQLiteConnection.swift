@@ -59,8 +59,6 @@ final class SQLiteConnection {
         try self.check(sqlite3_busy_timeout(self.raw, milliseconds), "setting the busy timeout")
     }
 
-    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(self.raw) }
-
     /// Whether no transaction is open. After some errors, `SQLITE_FULL` among them, SQLite rolls back by itself.
     var isAutocommit: Bool { sqlite3_get_autocommit(self.raw) != 0 }
 }
