@@ -1,7 +1,8 @@
-// Paho C, MQTTClient, without persistence. A message goes into a queue in memory, PUBACK goes out, and then the callback
-// is called.
+// Paho C, MQTTClient. A message goes into a queue, PUBACK goes out, and then the callback is called. The queue is in
+// memory, and with PEER_FILES in files too, which are read again at the next start.
 #include <MQTTClient.h>
 #include <semaphore.h>
+#include <sys/stat.h>
 
 #include "peer.h"
 
@@ -25,9 +26,17 @@ int main(int count, char **arguments) {
     struct peer peer = peer_open(count, arguments);
     char address[256];
     snprintf(address, sizeof address, "tcp://%s:%d", peer.host, peer.port);
+    int persistence = MQTTCLIENT_PERSISTENCE_NONE;
+    void *place = NULL;
+#ifdef PEER_FILES
+    char directory[4096];
+    snprintf(directory, sizeof directory, "%s.paho", peer.log_path);
+    mkdir(directory, 0700);
+    persistence = MQTTCLIENT_PERSISTENCE_DEFAULT;
+    place = directory;
+#endif
     MQTTClient client;
-    if (MQTTClient_create(&client, address, peer.client_id, MQTTCLIENT_PERSISTENCE_NONE, NULL) != MQTTCLIENT_SUCCESS)
-        return 70;
+    if (MQTTClient_create(&client, address, peer.client_id, persistence, place) != MQTTCLIENT_SUCCESS) return 70;
     sem_init(&lost, 0, 0);
     MQTTClient_setCallbacks(client, &peer, on_lost, on_message, NULL);
     while (true) {

@@ -32,17 +32,17 @@ def handler(path):
     return handle
 
 
-def receive(on_payload):
-    """Receives for ever, as the arguments say."""
+def receive(on_message, **more):
+    """Receives for ever, as the arguments say, and hands each message and its client on."""
     host, port, client_id, topic, user = sys.argv[1:6]
-    options = {"client_id": client_id, "clean_session": False}
+    options = {"client_id": client_id, "clean_session": False, **more}
     # 2.x asks which callbacks are meant; 1.x (Debian 12) has no such argument.
     if hasattr(mqtt, "CallbackAPIVersion"):
         options["callback_api_version"] = mqtt.CallbackAPIVersion.VERSION2
     client = mqtt.Client(**options)
     client.username_pw_set(user, os.environ["MQTT_PASSWORD"])
     client.on_connect = lambda client, *_: client.subscribe(topic, 1)
-    client.on_message = lambda _client, _data, message: on_payload(message.payload)
+    client.on_message = lambda client, _data, message: on_message(client, message)
     client.connect_async(host, int(port))
     client.loop_forever(retry_first_connection=True)
 
@@ -50,4 +50,5 @@ def receive(on_payload):
 if __name__ == "__main__":
     if len(sys.argv) != 7 or "MQTT_PASSWORD" not in os.environ:
         sys.exit(__doc__)
-    receive(handler(sys.argv[6]))
+    handle = handler(sys.argv[6])
+    receive(lambda _client, message: handle(message.payload))
