@@ -128,7 +128,9 @@ let package = Package(
         ),
         .testTarget(
             name: "FaultTests",
-            dependencies: ["Faults", "TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent"],
+            dependencies: [
+                "Faults", "TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent", "kii-push-faults",
+            ],
             swiftSettings: settings
         ),
         .target(

@@ -1,0 +1,51 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Nothing outlives a runner that is ended, as `timeout` and Ctrl-C do.
+@Suite struct InterruptTests {
+    /// A process as `/proc` shows it; `nil` once it is gone, or dead and waited for by nobody yet.
+    private static func process(_ pid: Int32) -> (name: String, parent: Int32?)? {
+        // PID (NAME) STATE PARENT ...
+        guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+            let open = text.firstIndex(of: "("), let end = text.lastIndex(of: ")")
+        else { return nil }
+        let words = text[end...].split(separator: " ")
+        guard words.count > 2, words[1] != "Z" else { return nil }
+        return (String(text[text.index(after: open)..<end]), Int32(words[2]))
+    }
+
+    private static func receiver(of runner: Int32) -> Int32? {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return processes.compactMap { Int32($0) }.first { pid in
+            self.process(pid).map { $0.name == "CountingAgent" && $0.parent == runner } ?? false
+        }
+    }
+
+    @Test(.timeLimit(.minutes(15)), arguments: [SIGTERM, SIGINT])
+    func theReceiverEndsWithItsRunner(signal: Int32) async throws {
+        let runner = Process()
+        runner.executableURL = productsDirectory.appendingPathComponent("kii-push-faults")
+        runner.arguments = ["--quick", "slow"]
+        runner.standardOutput = FileHandle.nullDevice
+        runner.standardError = FileHandle.nullDevice
+        try runner.run()
+        defer { if runner.isRunning { kill(runner.processIdentifier, SIGKILL) } }
+        var receiver: Int32?
+        while receiver == nil, runner.isRunning {
+            receiver = Self.receiver(of: runner.processIdentifier)
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let pid = try #require(receiver)
+        kill(runner.processIdentifier, signal)
+        while runner.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(runner.terminationStatus == 128 + signal)
+        #expect(runner.terminationReason == .exit)
+        // Gone, or about to be: it was killed before its parent ended.
+        let deadline = ContinuousClock.now + .seconds(60)
+        while Self.process(pid) != nil, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(Self.process(pid) == nil)
+        // Not to be left behind where this fails.
+        kill(pid, SIGKILL)
+    }
+}
