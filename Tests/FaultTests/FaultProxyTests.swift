@@ -107,6 +107,61 @@ import Testing
         #expect(proxy.traffic.acknowledgedOutOfOrder == 0)
     }
 
+    @Test func serialsAreReadAndBlankedOut() async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        let payloads = try await self.connected(proxy) { broker in
+            for (serial, packetID) in [(41, 1), (42, 2)] as [(Int, UInt16)] {
+                let payload = Array("{\"m\":\"00000\(serial)\",\"n\":7}".utf8)
+                try broker.send(
+                    .publish(MQTTPublish(topic: "t", payload: payload, qos: .atLeastOnce, packetID: packetID)))
+            }
+        } client: { client in
+            try [client.nextMessage().payload, client.nextMessage().payload]
+        }
+        #expect(Set(payloads.map { String(decoding: $0, as: UTF8.self) }) == [#"{"m":"0000000","n":7}"#])
+        #expect(proxy.traffic.deliveries[7]?.map(\.serial) == [41, 42])
+    }
+
+    /// What the receiver said before it died counts, though the broker may never hear it.
+    @Test func whatIsLeftUnacknowledgedIsKnownAtTheEnd() async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        let hasCome = DispatchSemaphore(value: 0)
+        let rule = await proxy.arm(PacketRule(.publish, .toReceiver, nth: 3, .pass)) { hasCome.signal() }
+        try await self.connected(proxy) { broker in
+            for number in 1...3 { try broker.send(.message(number, packetID: UInt16(number))) }
+            while (try? broker.receive()) != nil {}
+        } client: { client in
+            for _ in 1...3 { _ = try client.nextMessage() }
+            try client.acknowledge(1)
+        }
+        hasCome.wait()
+        #expect(rule.hasHappened)
+        while !proxy.traffic.isDisconnected { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(proxy.traffic.unacknowledgedAtEnd == [1: 2])
+        #expect(proxy.traffic.acknowledged == [1])
+    }
+
+    @Test(arguments: [10, 11]) func bytesThatCannotBeReadAreCounted(limit: Int) async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        // CONNACK can be read.
+        let rule = await proxy.arm(ByteRule(bytes: limit, .reset))
+        try await self.connected(proxy) { broker in
+            // So that the client has read CONNACK.
+            #expect(try broker.receiveAcknowledgements(1) == [1])
+            // No packet begins so.
+            try broker.send(bytes: [UInt8](repeating: 0, count: 10))
+            if limit == 10 { #expect(throws: TestFailure.self) { try broker.receive() } }
+        } client: { client in
+            try client.acknowledge(1)
+            _ = #expect(throws: (any Error).self) { try client.nextMessage() }
+        }
+        #expect(rule.hasHappened == (limit == 10))
+        #expect(proxy.traffic.cuts == (limit == 10 ? 1 : 0))
+    }
+
     @Test func whatIsSplitOrLateArrivesWhole() async throws {
         let proxy = try FaultProxy()
         defer { proxy.stop() }

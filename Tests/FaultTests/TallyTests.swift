@@ -22,7 +22,7 @@ import Testing
         #expect(tally.missing == [2: 1, 3: 1, 4: 1])
         #expect(tally.lost == 3)
         #expect(tally.lostByBroker == 0)
-        tally.dead = [4]
+        tally.dead = DeadLetters([.init(number: 4, reason: "crashed")])
         #expect(tally.lost == 2)
     }
 
@@ -40,11 +40,31 @@ import Testing
         #expect(tally.lostByBroker == 2)
     }
 
-    @Test func equalMessagesCountByTheirIDs() async throws {
-        let lines = "began 1 5\nended 1 5\nbegan 1 5\nended 1 5\nbegan 1 6\nended 1 6\n"
-        let tally = try await self.tally(lines, sent: [1: 3])
+    /// Three messages with equal bytes: the first one comes again and is handled again, the second one never is.
+    @Test func aDuplicateHidesNoLossAmongEqualMessages() async throws {
+        var tally = try await self.tally("ended 1 5\nended 1 5\nended 1 6\nended 1 7\n", sent: [1: 3])
+        tally.serials = ["5": 1, "6": 1, "7": 3]
+        #expect(tally.missing == [1: 1])
         #expect(tally.lost == 1)
-        #expect(tally.duplicates == [:])
+        #expect(tally.duplicates == [.answerNotStored: 1, .redelivered: 1])
+        tally.serials["6"] = 2
+        #expect(tally.lost == 0)
+        #expect(tally.duplicates == [.answerNotStored: 1])
+        // Nothing shows which one this is.
+        tally.serials["7"] = nil
+        #expect(tally.lost == 1)
+    }
+
+    @Test func aDeadLetterStandsForOneOfTheEqualMessages() async throws {
+        var tally = try await self.tally("ended 1 5\n", sent: [1: 3])
+        tally.serials = ["5": 1]
+        tally.dead = DeadLetters([.init(number: 1, reason: "crashed")])
+        #expect(tally.lost == 1)
+    }
+
+    @Test func everyHandlingTooManyIsCounted() async throws {
+        let tally = try await self.tally(String(repeating: "ended 1 5\n", count: 4), sent: [1: 1])
+        #expect(tally.duplicates == [.answerNotStored: 3])
     }
 
     /// A message that was handled twice under these IDs, and came first with packet identifier 7.
@@ -89,5 +109,44 @@ import Testing
         traffic.acknowledged(packetID: 3, connection: connection)
         #expect(traffic.acknowledgedOutOfOrder == 1)
         #expect(traffic.acknowledged == [1, 3])
+        #expect(traffic.strayAcknowledgements == 0)
+        #expect(traffic.inFlight == 1)
+    }
+
+    @Test func acknowledgementsOfNothingAreNoticed() {
+        var traffic = Traffic()
+        let (first, second) = (traffic.connected(), traffic.connected())
+        traffic.delivered(1, packetID: 7, isMarkedDuplicate: false, connection: first)
+        traffic.acknowledged(packetID: 8, connection: first)
+        // That of an earlier connection.
+        traffic.acknowledged(packetID: 7, connection: second)
+        traffic.acknowledged(packetID: 7, connection: first)
+        traffic.acknowledged(packetID: 7, connection: first)
+        #expect(traffic.strayAcknowledgements == 3)
+        #expect(traffic.acknowledged == [1])
+    }
+
+    @Test func whatNobodyAcknowledgedIsCountedAtTheEnd() {
+        var traffic = Traffic()
+        let (first, second) = (traffic.connected(), traffic.connected())
+        for packetID in 1...2 as ClosedRange<UInt16> {
+            traffic.delivered(Int(packetID), packetID: packetID, isMarkedDuplicate: false, connection: first)
+        }
+        traffic.acknowledged(packetID: 1, connection: first)
+        traffic.ended(first, byCut: false)
+        #expect(!traffic.isDisconnected)
+        traffic.ended(second, byCut: true)
+        #expect(traffic.isDisconnected)
+        #expect(traffic.unacknowledgedAtEnd == [first: 1, second: 0])
+    }
+
+    @Test func aDuplicateThatNeverCameBeforeIsNoticed() {
+        var traffic = Traffic()
+        let connection = traffic.connected()
+        traffic.delivered(1, serial: 1, packetID: 1, isMarkedDuplicate: false, connection: connection)
+        traffic.delivered(1, serial: 1, packetID: 1, isMarkedDuplicate: true, connection: connection)
+        #expect(traffic.unseenDuplicates == 0)
+        traffic.delivered(1, serial: 2, packetID: 2, isMarkedDuplicate: true, connection: connection)
+        #expect(traffic.unseenDuplicates == 1)
     }
 }

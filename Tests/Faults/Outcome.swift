@@ -10,7 +10,7 @@ package struct Outcome: Sendable {
     package var lost = 0
     /// Never acknowledged by the receiver, and gone with a broker that was killed.
     package var lostByBroker = 0
-    /// How many messages were handled more than once, by cause.
+    /// How often a message was handled that had been handled before, by cause.
     package var duplicates: [DuplicateCause: Int] = [:]
     package var deadLetters = 0
     package var duration: Duration = .zero

@@ -4,8 +4,10 @@ package struct Tally {
     package var sent: [Int: Int]
     package var log: HandledLog
     package var traffic: Traffic
-    /// Numbers of dead letters.
-    package var dead: Set<Int> = []
+    /// By what the receiver calls a message, which of the equal ones it is (``RowOrigins``). Of messages with one number
+    /// only these count as handled: two handlings may be one message twice.
+    package var serials: [String: Int] = [:]
+    package var dead = DeadLetters()
     /// Whether the broker was killed, so that what it had and nobody acknowledged may be gone.
     package var brokerWasKilled = false
 
@@ -18,9 +20,9 @@ package struct Tally {
     /// How many messages are neither handled nor dead letters, by number.
     package var missing: [Int: Int] {
         var missing: [Int: Int] = [:]
-        for (number, count) in self.sent where !self.dead.contains(number) {
-            let handled = count == 1 ? min(1, self.endings(number)) : self.messagesHandled(number)
-            if handled < count { missing[number] = count - handled }
+        for (number, count) in self.sent {
+            let left = count - self.handled(number) - self.dead.count(of: number)
+            if left > 0 { missing[number] = left }
         }
         return missing
     }
@@ -32,30 +34,41 @@ package struct Tally {
 
     package var lostByBroker: Int { self.missing.values.reduce(0, +) - self.lost }
 
-    /// How many numbers were handled more often than they were sent, by cause.
+    /// How often a message was handled that had been handled before, by cause.
     package var duplicates: [DuplicateCause: Int] {
         var causes: [DuplicateCause: Int] = [:]
-        for (number, count) in self.sent where self.endings(number) > count {
-            causes[self.cause(number), default: 0] += 1
+        for (number, count) in self.sent {
+            let endings = self.log.endings[number] ?? [:]
+            guard count > 1 else {
+                self.count(endings, self.traffic.deliveries[number] ?? [], into: &causes)
+                continue
+            }
+            for (serial, names) in Dictionary(grouping: endings.keys, by: { self.serials[$0] }) where serial != nil {
+                let deliveries = (self.traffic.deliveries[number] ?? []).filter { $0.serial == serial }
+                self.count(endings.filter { names.contains($0.key) }, deliveries, into: &causes)
+            }
         }
         return causes
     }
 
-    private func endings(_ number: Int) -> Int { self.log.endings[number]?.values.reduce(0, +) ?? 0 }
-
-    /// Different messages of one number, as the receiver calls them. One without IDs of its own calls each 0.
-    private func messagesHandled(_ number: Int) -> Int {
+    private func handled(_ number: Int) -> Int {
         let endings = self.log.endings[number] ?? [:]
-        return endings.count - (endings["0"] == nil ? 0 : 1) + (endings["0"] ?? 0)
+        return self.sent[number] == 1 ? min(1, endings.count) : Set(endings.keys.compactMap { self.serials[$0] }).count
     }
 
-    private func cause(_ number: Int) -> DuplicateCause {
-        let endings = self.log.endings[number] ?? [:]
-        let deliveries = self.traffic.deliveries[number] ?? []
-        let sent = self.sent[number] ?? 0
-        if endings["0"] == nil ? endings.count <= sent : deliveries.count <= sent { return .answerNotStored }
-        if deliveries.filter({ !$0.isMarkedDuplicate }).count > sent { return .withoutDUP }
-        if Set(deliveries.map(\.packetID)).count > sent { return .renumbered }
-        return .redelivered
+    /// Counts how often one message was handled again. A receiver without IDs of its own calls each 0.
+    private func count(
+        _ endings: [String: Int], _ deliveries: [Traffic.Delivery], into causes: inout [DuplicateCause: Int]
+    ) {
+        let redelivered = endings.count - 1 + (deliveries.count > 1 ? max(0, (endings["0"] ?? 0) - 1) : 0)
+        let again = endings.values.reduce(0, +) - 1 - redelivered
+        if again > 0 { causes[.answerNotStored, default: 0] += again }
+        if redelivered > 0 { causes[self.cause(deliveries), default: 0] += redelivered }
+    }
+
+    /// Why one message was handled under several IDs.
+    private func cause(_ deliveries: [Traffic.Delivery]) -> DuplicateCause {
+        if deliveries.count(where: { !$0.isMarkedDuplicate }) > 1 { return .withoutDUP }
+        return Set(deliveries.map(\.packetID)).count > 1 ? .renumbered : .redelivered
     }
 }

@@ -143,5 +143,17 @@ package final class FaultBench: Sendable {
     package func publish(_ payloads: [[UInt8]]) async -> Bool { await self.source.publish(payloads) }
 
     /// Ends the broker with SIGKILL. It is started again with what it kept, though it may take a while.
-    func killBroker() async throws { try await self.source.killBroker() }
+    func killBroker() async throws {
+        try self.source.brokerKiller()()
+        try await self.source.restartBroker()
+    }
+
+    /// What ends the broker with SIGKILL, at once and from any thread; it has to be started again then.
+    func brokerKiller() throws -> @Sendable () -> Void { try self.source.brokerKiller() }
+
+    /// Starts a broker that was killed with what it kept, though it may take a while.
+    func restartBroker() async throws { try await self.source.restartBroker() }
+
+    /// How late the broker sends again what was not acknowledged, while what is new comes at once.
+    var redeliversAfter: Duration { self.source.redeliversAfter }
 }

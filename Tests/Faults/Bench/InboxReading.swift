@@ -32,6 +32,29 @@ struct InboxReading {
         return try inbox.rows(.done, limit: 100_000).map(\.message.receivedAt).max()
     }
 
-    /// The numbers of the dead letters that have one.
-    var deadNumbers: Set<Int> { Set(self.deadLetters.compactMap { $0.message.payload.messageNumber }) }
+    /// Which of several equal messages the handled ones are, by what the handler is told; nothing where no two messages
+    /// have one number.
+    static func serials(of sent: [Int: Int], state: String, in traffic: Traffic) throws -> [String: Int] {
+        guard sent.values.contains(where: { $0 > 1 }) else { return [:] }
+        var configuration = Inbox.Configuration()
+        configuration.isReadOnly = true
+        let inbox = try Inbox(path: "\(state)/inbox.sqlite", configuration: configuration)
+        let rows = try inbox.rows(.done, limit: 100_000).compactMap { row -> RowOrigins.Row? in
+            let message = row.message
+            guard let number = message.payload.messageNumber, let packetID = message.packetID else { return nil }
+            return RowOrigins.Row(
+                id: row.sequence, number: number, packetID: packetID, connection: message.connection,
+                receivedAt: message.receivedAt)
+        }
+        return RowOrigins.serials(of: rows, in: traffic)
+    }
+
+    /// The dead letters, as far as a scenario knows them.
+    var dead: DeadLetters {
+        DeadLetters(
+            self.deadLetters.map {
+                DeadLetters.Letter(
+                    number: $0.message.payload.messageNumber, reason: $0.message.reason ?? "for no reason")
+            })
+    }
 }

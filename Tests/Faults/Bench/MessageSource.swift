@@ -7,8 +7,12 @@ protocol MessageSource: Sendable {
     func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int>
     /// Publishes these payloads as they are; `true` when the broker has acknowledged all.
     func publish(_ payloads: [[UInt8]]) async -> Bool
-    /// Ends the broker with SIGKILL. It is started again with what it kept, though it may take a while.
-    func killBroker() async throws
+    /// What ends the broker with SIGKILL, at once and from any thread.
+    func brokerKiller() throws -> @Sendable () -> Void
+    /// Starts a broker that was killed with what it kept, though it may take a while.
+    func restartBroker() async throws
+    /// How late the broker sends again what was not acknowledged, while what is new comes at once.
+    var redeliversAfter: Duration { get }
 }
 
 /// The emulator, with the REST API and a mosquitto of its own.
@@ -23,8 +27,13 @@ struct EmulatorSource: MessageSource {
 
     func publish(_ payloads: [[UInt8]]) async -> Bool { await self.emulator.publish(payloads, on: self.topic) }
 
-    func killBroker() async throws {
+    func brokerKiller() throws -> @Sendable () -> Void {
         guard let broker = BrokerProcess.current(of: self.emulator) else { throw FaultError("no mosquitto is running") }
-        broker.kill()
+        return { broker.kill() }
     }
+
+    // The emulator does that itself.
+    func restartBroker() async throws {}
+
+    var redeliversAfter: Duration { .zero }
 }

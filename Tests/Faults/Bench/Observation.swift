@@ -28,10 +28,10 @@ package struct Observation {
         }
     }
 
-    /// Waits until so many messages have ended and another one is in its handler.
-    package mutating func waitForHandler(afterEnded count: Int) async throws -> Bool {
+    /// Waits until so many messages have ended and another one is in its handler, or until `all` have ended.
+    package mutating func waitForHandler(afterEnded count: Int, orAll all: Int = .max) async throws -> Bool {
         let before = self.interruptedBefore
-        return try await self.wait { $0.endedCount >= count && $0.interrupted > before }
+        return try await self.wait { $0.endedCount >= all || $0.endedCount >= count && $0.interrupted > before }
     }
 
     /// Kills the receiver, and returns how many messages were in their handlers.

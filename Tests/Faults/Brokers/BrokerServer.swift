@@ -82,6 +82,9 @@ package final class BrokerServer: Sendable {
     /// Ends it with SIGKILL, and returns when it is gone.
     package func kill() async { await self.process.kill() }
 
+    /// Ends it with SIGKILL, from any thread and without waiting for its end.
+    package func signalKill() { self.process.signalKill() }
+
     /// A client of its own; see ``PlainClient``.
     package func client(_ clientID: String, cleanSession: Bool) throws -> PlainClient {
         try PlainClient(

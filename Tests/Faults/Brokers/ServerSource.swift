@@ -24,7 +24,14 @@ struct ServerSource: MessageSource {
         }
     }
 
-    func killBroker() async throws {
+    func brokerKiller() throws -> @Sendable () -> Void {
+        { [server] in server.signalKill() }
+    }
+
+    // With a reserve, since the machine may be busy.
+    var redeliversAfter: Duration { self.server.kind == .nats ? .seconds(60) : .zero }
+
+    func restartBroker() async throws {
         await self.server.kill()
         try await self.server.start()
     }

@@ -63,9 +63,28 @@ package final class FaultProxy: Sendable {
     }
 
     /// Sets a rule and returns when it holds. What it returns waits for the rule to be met and carried out.
-    package func arm(_ rule: PacketRule) async -> Firing {
+    ///
+    /// - Parameter body: called on the proxy's thread, right after the rule was carried out.
+    package func arm(_ rule: PacketRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
         let firing = Firing()
-        await self.perform { $0.rules.arm(rule) { firing.happen() } }
+        await self.perform { loop in
+            loop.rules.arm(rule) {
+                body()
+                firing.happen()
+            }
+        }
+        return firing
+    }
+
+    /// The same where the proxy cannot read what passes.
+    package func arm(_ rule: ByteRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
+        let firing = Firing()
+        await self.perform { loop in
+            loop.rules.arm(rule) {
+                body()
+                firing.happen()
+            }
+        }
         return firing
     }
 

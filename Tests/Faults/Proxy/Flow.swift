@@ -12,6 +12,8 @@ struct Flow {
         var packetID: UInt16?
         /// The part of ``body`` that is a PUBLISH's payload.
         var payload: ArraySlice<UInt8> = []
+        /// See ``MessageSerial``.
+        var serial: Int?
     }
 
     private struct Chunk {
@@ -106,6 +108,13 @@ extension Flow.Packet {
         self.body[position] = UInt8(identifier >> 8)
         self.body[position + 1] = UInt8(identifier & 0xFF)
         self.packetID = identifier
+    }
+
+    /// Reads the payload's serial and blanks it out.
+    mutating func takeSerial() {
+        guard self.header.type == .publish else { return }
+        self.serial = MessageSerial.take(from: &self.payload)
+        self.body.replaceSubrange(self.payload.indices, with: self.payload)
     }
 
     /// DUP of a PUBLISH.

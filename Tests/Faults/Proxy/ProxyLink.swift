@@ -56,6 +56,16 @@ final class ProxyLink {
         return self.toReceiver.send(to: self.receiver, byteByByte: byteByByte) && isSent
     }
 
+    /// Notes what the receiver had said before the end, though nobody hears it any more.
+    func noteRest(_ rules: ProxyRules) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while self.receiver >= 0, !self.toBroker.isSwallowed {
+            let count = recv(self.receiver, &buffer, buffer.count, 0)
+            guard count > 0, let packets = self.toBroker.packets(from: Array(buffer[..<count])) else { return }
+            for packet in packets { rules.note(packet, .toBroker, self.number, copies: 1) }
+        }
+    }
+
     /// Closes both sides.
     func close(_ cut: Cut) {
         for descriptor in [self.receiver, self.broker] where descriptor >= 0 {
@@ -91,19 +101,24 @@ final class ProxyLink {
         let packets = flow.packets(from: bytes)
         guard !flow.isSwallowed else { return true }
         guard let packets else {
-            flow.enqueue(bytes[...], after: rules.plan.delay)
+            let passing = rules.passing(bytes.count, flow.direction)
+            flow.enqueue(bytes[..<passing], after: rules.cut == nil ? rules.plan.delay : .zero)
             return true
         }
         for original in packets {
             var packet = original
+            if flow.direction == .toReceiver { packet.takeSerial() }
             if rules.plan.renumbersPackets { self.renumber(&packet, flow.direction) }
             // Noted is what the receiver sees.
             let seen = flow.direction == .toReceiver ? packet : original
             let copies: Int
             switch rules.action(packet.header.type, flow.direction) {
-            case nil: copies = 1
+            case nil, .pass: copies = 1
             case .drop: copies = 0
             case .duplicate: copies = 2
+            case .swallowRest:
+                flow.isSwallowed = true
+                return true
             case .cutInstead(let cut):
                 rules.note(seen, flow.direction, self.number, copies: 0)
                 rules.cut = cut

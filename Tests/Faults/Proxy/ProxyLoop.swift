@@ -101,6 +101,7 @@ final class ProxyLoop {
     }
 
     private func end(_ link: ProxyLink, _ cut: Cut, byCut: Bool) {
+        if !byCut { link.noteRest(self.rules) }
         link.close(cut)
         self.links.removeAll { $0 === link }
         self.rules.traffic.withLock { $0.ended(link.number, byCut: byCut) }

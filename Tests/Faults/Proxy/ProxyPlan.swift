@@ -31,9 +31,13 @@ package struct ProxyPlan: Sendable {
 /// What happens to one packet.
 package struct PacketRule: Sendable {
     package enum Action: Sendable, Hashable {
+        /// Nothing but what the one who sets the rule does then.
+        case pass
         case drop
         /// It is sent twice, byte by byte the same.
         case duplicate
+        /// It disappears, and all that follows it on its connection in this direction.
+        case swallowRest
         /// Neither it nor anything after it passes.
         case cutInstead(Cut)
         /// It passes, and nothing after it.
@@ -51,5 +55,18 @@ package struct PacketRule: Sendable {
         self.direction = direction
         self.nth = nth
         self.action = action
+    }
+}
+
+/// What happens to a stream that cannot be read, such as TLS.
+package struct ByteRule: Sendable {
+    /// So many bytes pass to the receiver, from when the rule is set, over all connections.
+    package var bytes: Int
+    /// How the connection is cut then, if it is; the rest of what had come is gone.
+    package var cut: Cut?
+
+    package init(bytes: Int, _ cut: Cut? = nil) {
+        self.bytes = bytes
+        self.cut = cut
     }
 }

@@ -13,12 +13,30 @@ struct ProxyRules {
     var cut: Cut?
     let traffic: Locked<Traffic>
     private var armed: [Armed] = []
+    private var armedBytes: (rule: ByteRule, left: Int, fired: @Sendable () -> Void)?
     private var fired: [@Sendable () -> Void] = []
 
     init(traffic: Locked<Traffic>) { self.traffic = traffic }
 
     mutating func arm(_ rule: PacketRule, fired: @escaping @Sendable () -> Void) {
         self.armed.append(Armed(rule: rule, left: rule.nth, fired: fired))
+    }
+
+    mutating func arm(_ rule: ByteRule, fired: @escaping @Sendable () -> Void) {
+        self.armedBytes = (rule, rule.bytes, fired)
+    }
+
+    /// How many of so many bytes that cannot be read may pass.
+    mutating func passing(_ count: Int, _ direction: Direction) -> Int {
+        guard direction == .toReceiver, let armed = self.armedBytes else { return count }
+        guard count >= armed.left else {
+            self.armedBytes?.left -= count
+            return count
+        }
+        self.armedBytes = nil
+        self.fired.append(armed.fired)
+        self.cut = armed.rule.cut
+        return armed.rule.cut == nil ? count : armed.left
     }
 
     /// What is to happen to the next packet of this type; `nil` for nothing.
@@ -54,7 +72,7 @@ struct ProxyRules {
             case (.publish, .toReceiver):
                 for _ in 0..<copies {
                     traffic.delivered(
-                        packet.payload.messageNumber, packetID: identifier,
+                        packet.payload.messageNumber, serial: packet.serial, packetID: identifier,
                         isMarkedDuplicate: packet.isMarkedDuplicate, connection: connection)
                 }
             // The receiver has said it, even if nobody hears it; with PUBREC it takes a message of QoS 2.

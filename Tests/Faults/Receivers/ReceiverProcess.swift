@@ -66,10 +66,16 @@ package final class ReceiverProcess: Sendable {
         return text.split(separator: "\n").suffix(3).joined(separator: " | ")
     }
 
+    /// Kills the process and what it started, from any thread and without waiting for its end.
+    package func signalKill() {
+        self.state.withLock { state in
+            if case .running(let pid) = state { Glibc.kill(-pid, SIGKILL) }
+        }
+    }
+
     /// Kills the process and what it started, and returns when it is gone.
     package func kill() async {
-        guard case .running(let pid) = self.state.withLock({ $0 }) else { return }
-        Glibc.kill(-pid, SIGKILL)
+        self.signalKill()
         // The kernel takes a moment; a blocked thread of the pool would hold up others.
         while self.isRunning { try? await Task.sleep(for: .milliseconds(1)) }
     }

@@ -1,3 +1,4 @@
+import KiiPushCore
 import KiiPushEmulator
 
 // The broker itself dies. What it takes along is not the receiver's to lose, and has a column of its own.
@@ -18,25 +19,32 @@ extension Scenario {
         return Scenario(name, summary, on: setup) { play in
             play.brokerWasKilled = true
             let batch = 100
+            var amidDelivery = 0
             for kill in 0..<kills {
+                let numbers = kill * batch + 1..<(kill + 1) * batch + 1
                 let isAbsent = kill % 2 == 1
                 if isAbsent {
                     await play.receiver.kill()
-                } else if !play.receiver.isRunning {
-                    try play.receiver.start()
+                } else {
+                    if !play.receiver.isRunning { try play.receiver.start() }
+                    play.expect(try await play.passProbe(), "the agent did not come back")
                 }
-                let first = kill * batch + 1
                 // So that it has saved the session at least; what comes within the next second is at risk.
                 if persistence == .everySecond { try await Task.sleep(for: .milliseconds(1200)) }
                 let early = Int.random(in: 1..<batch, using: &play.random)
-                try await play.send(first..<first + early)
-                try await play.bench.killBroker()
                 // Answered with 503 while there is none; what was answered so does not count as sent.
-                try await play.send(first + early..<first + batch)
+                if isAbsent {
+                    try await play.send(numbers.prefix(early))
+                    try await play.bench.killBroker()
+                    try await play.send(numbers.dropFirst(early))
+                } else if try await play.killBroker(atDelivery: early, { try await $0.send(numbers) }) {
+                    amidDelivery += 1
+                }
             }
             if !play.receiver.isRunning { try play.receiver.start() }
             try await play.finishAfterLast()
-            return "\(kills) kills of mosquitto"
+            play.expect(amidDelivery == (kills + 1) / 2, "\(amidDelivery) kills while it delivered")
+            return "\(kills) kills of mosquitto, \(amidDelivery) amid delivery"
         }
     }
 
@@ -44,11 +52,11 @@ extension Scenario {
     static func restart(messages: Int) -> Scenario {
         Scenario("restart", "the broker is killed (SIGKILL) while it delivers, and while messages wait") { play in
             play.brokerWasKilled = true
-            try play.receiver.start()
             try await play.send(1...messages)
-            try await play.bench.killBroker()
+            let isKilled = try await play.killBroker(atDelivery: messages / 2) { try $0.receiver.start() }
+            play.expect(isKilled, "the broker was not killed while it delivered")
             try await play.send(messages + 1...messages * 2)
-            _ = try await play.waitUntilAccounted()
+            try await play.waitForAll()
             await play.receiver.kill()
             try await play.send(messages * 2 + 1...messages * 3)
             try await play.bench.killBroker()
@@ -56,5 +64,22 @@ extension Scenario {
             try await play.finish()
             return "2 kills of the broker"
         }
+    }
+}
+
+extension Play {
+    /// Has the broker killed as soon as it has delivered so many messages, before it can have an acknowledgement of the
+    /// last one: the proxy passes that on, and does the killing.
+    ///
+    /// - Parameter body: makes it deliver them.
+    fileprivate mutating func killBroker(
+        atDelivery nth: Int, _ body: (inout Play) async throws -> Void
+    ) async throws -> Bool {
+        let kill = try self.bench.brokerKiller()
+        let fired = await self.proxy.arm(PacketRule(.publish, .toReceiver, nth: nth, .pass), then: kill)
+        try await body(&self)
+        let isKilled = try await self.observation.wait { _ in fired.hasHappened }
+        try await self.bench.restartBroker()
+        return isKilled
     }
 }

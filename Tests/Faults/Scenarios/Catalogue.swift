@@ -52,7 +52,7 @@ extension Scenario {
             .killInMemory(messages: isFull ? 200 : 100, kills: isFull ? 4 : 2),
             .cut(messages: isFull ? 600 : 120, cuts: isFull ? 20 : 4),
             .refuse(rounds: isFull ? 4 : 1),
-            .equal(rounds: isFull ? [1, 7, 20, 33] : [20]),
+            .equal(rounds: isFull ? [1, 7, 20, 33] : [7]),
             .equalRenumbered(rounds: isFull ? [11, 21, 31] : [21]),
             // NATS hangs up to the millisecond, and a busy machine is late.
             .slow(messages: 40, every: 40, keepAliveSeconds: isFull ? 3 : 1),

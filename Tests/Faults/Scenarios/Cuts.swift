@@ -53,9 +53,11 @@ extension Scenario {
                     try await play.observation.wait { _ in lost.hasHappened }, "PUBACK \(nth) never came")
                 guard round % 2 == 1 else { continue }
                 // The answers are stored first: what is handled twice now was redelivered.
-                _ = try await play.waitUntilAccounted()
+                try await play.waitForAll()
                 let state = play.bench.state
-                _ = try await play.observation.wait { _ in try InboxReading(state: state).open == 0 }
+                play.expect(
+                    try await play.observation.wait { _ in try InboxReading(state: state).open == 0 },
+                    "messages are left that are neither done nor dead")
                 await play.receiver.kill()
                 try play.receiver.start()
             }
@@ -71,18 +73,19 @@ extension Scenario {
     /// Messages whose bytes are equal are messages all the same.
     static func equal(rounds: [Int]) -> Scenario {
         Scenario("equal", "forty equal messages wait, some are taken, the link is cut: forty have to be handled") {
-            try await $0.cutAmongEqual(rounds) { PacketRule(.publish, .toReceiver, nth: $0, .cutAfter($1)) }
+            try await $0.cutAmongEqual(rounds, whenAcknowledged: false)
         }
     }
 
-    /// With identifiers that mean another message after each cut. A broker that holds some of the forty back until
-    /// others are acknowledged sends those then, and the cut keeps them from being read; afterwards they have DUP.
+    /// With identifiers that mean another message after each cut: what was never read comes with DUP and the identifier of
+    /// one that is done.
     static func equalRenumbered(rounds: [Int]) -> Scenario {
         Scenario(
-            "equal-renumber", "the same, cut before a PUBLISH, and each connection counts packet IDs from 1"
+            "equal-renumber",
+            "the same, cut when what was read is acknowledged, and each connection counts packet IDs from 1"
         ) { play in
             await play.proxy.change { $0.renumbersPackets = true }
-            return try await play.cutAmongEqual(rounds) { PacketRule(.publish, .toReceiver, nth: $0, .cutInstead($1)) }
+            return try await play.cutAmongEqual(rounds, whenAcknowledged: true)
         }
     }
 }
@@ -96,20 +99,33 @@ extension Play {
         self.expect(try await self.observation.wait { _ in proxy.traffic.acknowledged.contains(0) }, "no PUBACK came")
     }
 
-    fileprivate mutating func cutAmongEqual(_ rounds: [Int], by rule: (Int, Cut) -> PacketRule) async throws -> String {
+    /// - Parameter whenAcknowledged: whether the receiver has acknowledged what it read when the cut comes, rather than next
+    ///   to nothing.
+    fileprivate mutating func cutAmongEqual(_ rounds: [Int], whenAcknowledged: Bool) async throws -> String {
+        let proxy = self.proxy
         for (round, nth) in rounds.enumerated() {
             // Nobody is there while they are queued.
             await self.proxy.change { $0.refusesConnections = true }
             await self.proxy.cut(.reset)
             try await self.publish(repeatElement(round + 1, count: 40))
-            let cut = await self.proxy.arm(rule(nth, round % 2 == 0 ? .reset : .close))
+            let how: Cut = round % 2 == 0 ? .reset : .close
+            let rule = PacketRule(.publish, .toReceiver, nth: nth, whenAcknowledged ? .swallowRest : .cutAfter(how))
+            let cut = await proxy.arm(rule)
             await self.proxy.change { $0.refusesConnections = false }
             if round == 0 { try self.receiver.start() }
             self.expect(try await self.observation.wait { _ in cut.hasHappened }, "no cut in round \(round + 1)")
-            _ = try await self.waitUntilAccounted()
+            if whenAcknowledged {
+                self.expect(try await self.observation.wait { _ in proxy.traffic.inFlight == 0 }, "no PUBACK came")
+                // Not by RST, which may overtake the acknowledgements.
+                let links = await proxy.cut(.close)
+                self.expect(links == 1, "\(links) connections were cut in round \(round + 1)")
+            }
+            try await self.waitForAll()
         }
         try await self.finish()
-        return "\(rounds.count) cuts"
+        let unseen = self.traffic.unseenDuplicates
+        self.expect(unseen > 0, "no message came with DUP that had never come before")
+        return "\(rounds.count) cuts, \(unseen) unseen with DUP"
     }
 
     /// Sends in batches and cuts once in each, half of the times after a PUBLISH, half of the times before a PUBACK.
@@ -131,7 +147,7 @@ extension Play {
             try await self.send(cut * batch + 1...(cut + 1) * batch)
             // A receiver that does not come back meets no more rules.
             guard try await self.observation.wait(until: { _ in firing.hasHappened }) else { break }
-            if !atOnce { _ = try await self.waitUntilAccounted() }
+            if !atOnce { try await self.waitForAll() }
         }
         if self.kind.isOurs { self.expect(self.traffic.cuts == cuts, "\(self.traffic.cuts) cuts of \(cuts)") }
     }

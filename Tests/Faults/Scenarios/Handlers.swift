@@ -12,7 +12,7 @@ extension Scenario {
         ) { play in
             try play.receiver.start()
             try await play.send(1...messages)
-            _ = try await play.waitUntilAccounted()
+            try await play.waitForAll()
             let traffic = play.traffic
             play.expect(
                 traffic.connections == 1 && traffic.connectionsEndedByPeers == 0,

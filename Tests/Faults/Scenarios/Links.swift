@@ -13,14 +13,15 @@ extension Scenario {
             try play.receiver.start()
             for round in 0..<rounds {
                 try await play.send(round * 50 + 1...round * 50 + 25)
-                _ = try await play.waitUntilAccounted()
+                try await play.waitForAll()
                 let (proxy, before) = (play.proxy, play.traffic.connections)
-                await proxy.swallow(dead[round % dead.count])
+                let swallowed = await proxy.swallow(dead[round % dead.count])
+                play.expect(swallowed == 1, "\(swallowed) links died in round \(round + 1)")
                 try await play.send(round * 50 + 26...round * 50 + 50)
                 play.expect(
                     try await play.observation.wait { _ in proxy.traffic.connections > before },
                     "the agent did not notice in round \(round + 1)")
-                _ = try await play.waitUntilAccounted()
+                try await play.waitForAll()
             }
             try await play.finish()
             return "\(rounds) dead links"
@@ -40,7 +41,7 @@ extension Scenario {
                     try await play.observation.wait { _ in proxy.traffic.refused >= before },
                     "the agent does not try again")
                 await play.proxy.change { $0.refusesConnections = false }
-                _ = try await play.waitUntilAccounted()
+                try await play.waitForAll()
             }
             try await play.finish()
             return "\(rounds) times, \(play.traffic.refused) refused"
@@ -52,7 +53,7 @@ extension Scenario {
             await play.proxy.change { $0.splitsIntoBytes = true }
             try play.receiver.start()
             try await play.send(1...messages)
-            _ = try await play.waitUntilAccounted()
+            try await play.waitForAll()
             await play.proxy.change {
                 $0.splitsIntoBytes = false
                 $0.delay = .milliseconds(20)

@@ -43,6 +43,9 @@ package struct Scenario: Sendable {
         do {
             let faults = try await self.body(&play)
             return try play.outcome(self.name, faults: faults)
+        } catch is Play.Stopped {
+            await play.receiver.kill()
+            return try play.outcome(self.name, faults: "stopped before the end")
         } catch {
             await play.receiver.kill()
             throw error
