@@ -7,7 +7,7 @@ extension PushRuntime {
     /// - Parameter messageID: begins behind the message with this number. Default: at the first.
     public func deadLetters(after messageID: Int64 = 0) -> DeadLetters {
         DeadLetters(after: messageID) { last in
-            try await self.withStore { store throws(InboxError) in
+            try await self.withStore { store, _ throws(InboxError) in
                 try store.deadLetters(after: last, limit: DeadLetters.pageLimit)
             }
         }
@@ -23,12 +23,12 @@ extension PushRuntime {
     ///   written, with nothing changed; ``TransportError`` with code `shutDown` after ``shutdown()``.
     @discardableResult
     public func retryDeadLetter(_ messageID: Int64) async throws -> Bool {
-        let installation = try await self.withStore { store throws(InboxError) in
-            try store.retryDeadLetter(messageID, at: .now())
+        try await self.withStore { store, delivery throws(InboxError) in
+            guard let installation = try store.retryDeadLetter(messageID, at: .now()) else { return false }
+            // Before the next turn can read the row back: from here on, no answer to an attempt before this counts.
+            delivery.deadLetterRetried(messageID, installation: installation)
+            return true
         }
-        guard let installation else { return false }
-        self.opened?.runner.deadLetterRetried(messageID, installation: installation)
-        return true
     }
 
     /// Removes a dead letter for good. The ledger counts it as ``MessageLedger/expired`` from then on.
@@ -38,19 +38,19 @@ extension PushRuntime {
     /// - Throws: as ``retryDeadLetter(_:)``.
     @discardableResult
     public func dropDeadLetter(_ messageID: Int64) async throws -> Bool {
-        try await self.withStore { store throws(InboxError) in try store.dropDeadLetter(messageID) }
+        try await self.withStore { store, _ throws(InboxError) in try store.dropDeadLetter(messageID) }
     }
 
     /// Runs `body` on the loop's thread, when everything is written that was answered until now.
     private func withStore<Result: Sendable>(
-        _ body: @escaping @Sendable (any MessageStore) throws(InboxError) -> Result
+        _ body: @escaping @Sendable (any MessageStore, DeliveryRunner) throws(InboxError) -> Result
     ) async throws -> Result {
         let core = try await self.open()
         // What was answered until now is written at the end of this turn, and the next one does what is asked.
         try await self.loop.run {}
         return try await self.loop.run {
             do throws(InboxError) {
-                return try body(core.pipeline.value.store)
+                return try body(core.pipeline.value.store, core.runner)
             } catch {
                 throw PushAgentError.inbox(reason: error.description)
             }

@@ -40,7 +40,7 @@ final class DeliveryCore: Sendable {
         let now = self.clock()
         return self.change { state in
             guard !state.isStopped else { return false }
-            return state.machine.answered(ticket.key, attempt: ticket.attempt, verdict, now: now)
+            return state.machine.answered(ticket.key, call: ticket.call, verdict, now: now)
         }
     }
 

@@ -92,56 +92,58 @@ extension DeliveryMachine {
     ///
     /// - Returns: whether the answer counts.
     package mutating func answered(
-        _ key: DeliveryKey, attempt: Int, _ verdict: HandlerVerdict, now: MonotonicInstant
+        _ key: DeliveryKey, call: Int, _ verdict: HandlerVerdict, now: MonotonicInstant
     ) -> Bool {
         defer { self.settle() }
-        let running = self.calls.first { _, state in
-            state.current.message.key == key && state.current.attempts + 1 == attempt && !state.isOver
-        }
-        if let (call, state) = running {
+        if let state = self.calls[call], state.current.message.key == key, !state.isOver {
             self.conclude(state.current, verdict, startedAt: state.startedAt, now: now)
             self.calls[call]?.isOver = true
             if state.hasReturned { self.free(call) }
             return verdict != .unanswered
         }
-        return self.answeredLate(LateAttempt(key: key, attempt: attempt), verdict, now: now)
+        return self.answeredLate(key, call, verdict, now: now)
     }
 
     private mutating func answeredLate(
-        _ late: LateAttempt, _ verdict: HandlerVerdict, now: MonotonicInstant
+        _ key: DeliveryKey, _ call: Int, _ verdict: HandlerVerdict, now: MonotonicInstant
     ) -> Bool {
         // Not there: it was answered before, so this is a second answer and not a late one.
-        guard let standing = self.lateAttempts[late] else { return false }
-        let counts = standing.isOpen && verdict.isSuccess
+        guard let late = self.lateAttempts[key]?[call] else { return false }
+        let counts = late.isOpen && verdict.isSuccess
         switch verdict {
         case .result, .rejected: self.counters.late += 1
         case .unanswered, .threw, .presented:
             // Let go of, or ended by its cancellation: nothing more will come.
-            self.lateAttempts[late] = nil
+            self.forgetLateAttempt(key, call)
             return false
         }
         if self.isObserved {
             self.output.events.append(
                 DeliveryEvent(
-                    sequence: late.key.sequence,
-                    installation: standing.installation,
-                    kind: .late(verdict, attempt: late.attempt, counted: counts)
+                    sequence: key.sequence,
+                    installation: late.installation,
+                    kind: .late(verdict, attempt: late.number, counted: counts)
                 ))
         }
         guard counts, case .result(let result) = verdict else { return false }
-        self.lateAttempts[late] = nil
-        self.withdraw(late.key, installation: standing.installation)
+        self.forgetLateAttempt(key, call)
+        self.withdraw(key, installation: late.installation)
         self.output.changes.append(
             DeliveryChange(
-                sequence: late.key.sequence,
-                installation: standing.installation,
+                sequence: key.sequence,
+                installation: late.installation,
                 verdict: .done(result),
-                attempts: late.attempt,
+                attempts: late.number,
                 crashes: 0,
-                attempt: .init(number: late.attempt, endedAt: now)
+                attempt: .init(number: late.number, endedAt: now)
             ))
         self.countSuccess(result)
         return true
+    }
+
+    private mutating func forgetLateAttempt(_ key: DeliveryKey, _ call: Int) {
+        self.lateAttempts[key]?[call] = nil
+        if self.lateAttempts[key]?.isEmpty == true { self.lateAttempts[key] = nil }
     }
 
     /// Takes a message that was to be tried again out of memory.
@@ -182,10 +184,6 @@ extension DeliveryMachine {
         self.counters.failedAttempts += 1
         let entry = entry.after(1)
         let attempt = DeliveryChange.Attempt(number: entry.attempts, startedAt: startedAt, endedAt: now)
-        if failure == .timedOut {
-            let late = LateAttempt(key: entry.message.key, attempt: entry.attempts)
-            self.lateAttempts[late] = LateStanding(installation: entry.message.installation)
-        }
         guard entry.attempts < self.configuration.maximumAttempts else {
             return self.bury(entry, .attemptsFailed(failure), attempt)
         }

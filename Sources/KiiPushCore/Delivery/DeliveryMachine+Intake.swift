@@ -32,8 +32,8 @@ extension DeliveryMachine {
     ///
     /// Answers to the attempts that it had do not count any more: one that did would end it while it runs again.
     package mutating func deadLetterRetried(_ sequence: Int64, installation: Int64) {
-        for late in self.lateAttempts.keys where late.key.sequence == sequence {
-            self.lateAttempts[late]?.isOpen = false
+        for isUserOpened in [false, true] {
+            self.closeLateAttempts(of: DeliveryKey(sequence: sequence, isUserOpened: isUserOpened))
         }
         self.backlogAppeared(installation)
     }

@@ -64,6 +64,9 @@ extension DeliveryMachine {
         self.calls[number]?.isOver = true
         self.calls[number]?.isSlow = true
         self.giveBackUnstarted(of: number)
+        let message = call.current.message
+        self.lateAttempts[message.key, default: [:]][number] = LateAttempt(
+            number: call.current.attempts + 1, installation: message.installation)
         self.fail(call.current, .timedOut, startedAt: call.startedAt, now: now)
         if call.hasReturned { self.free(number) }
         // Its successors wait for the call to return all the same, unless they are no suspects.

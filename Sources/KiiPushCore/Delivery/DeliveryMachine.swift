@@ -15,12 +15,8 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     typealias Entry = DeliveryEntry<Message>
 
     /// An attempt whose deadline has passed and whose completion may still be answered.
-    struct LateAttempt: Hashable, Sendable {
-        var key: DeliveryKey
-        var attempt: Int
-    }
-
-    struct LateStanding: Sendable {
+    struct LateAttempt: Sendable {
+        var number: Int
         var installation: Int64
         /// Whether a success still counts: until the next attempt starts.
         var isOpen = true
@@ -44,7 +40,8 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     var retries = Agenda<Entry>()
     /// Retries whose pause is over and that are not yet durably in hand.
     var committing: [DeliveryKey: Entry] = [:]
-    var lateAttempts: [LateAttempt: LateStanding] = [:]
+    /// By message, and by the call that the attempt was made in.
+    var lateAttempts: [DeliveryKey: [Int: LateAttempt]] = [:]
     var suspects = Fifo<Entry>()
     var alone = AloneRun<Message>.none
 
@@ -118,7 +115,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
                 call.entries[index].firstStart = now
             }
         }
-        self.supersedeLateAttempts(of: entries[0])
+        self.closeLateAttempts(of: entries[0].message.key)
         self.note(.started(attempt: entries[0].attempts + 1), entries[0].message)
         self.calls[self.lastCall] = call
         return DeliveryClaim(
@@ -129,12 +126,10 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
         )
     }
 
-    private mutating func supersedeLateAttempts(of entry: Entry) {
-        guard entry.attempts > 0, !self.lateAttempts.isEmpty else { return }
-        for attempt in 1...entry.attempts {
-            let late = LateAttempt(key: entry.message.key, attempt: attempt)
-            self.lateAttempts[late]?.isOpen = false
-        }
+    /// No answer to an attempt that is over counts for the message any more.
+    mutating func closeLateAttempts(of key: DeliveryKey) {
+        guard !self.lateAttempts.isEmpty, let calls = self.lateAttempts[key]?.keys else { return }
+        for call in calls { self.lateAttempts[key]?[call]?.isOpen = false }
     }
 
     // MARK: - Housekeeping

@@ -61,13 +61,14 @@ package protocol AnswerChannel: AnyObject, Sendable {
 /// What an answer is about.
 package struct AnswerTicket: Sendable, Hashable {
     package var key: DeliveryKey
-    package var attempt: Int
+    /// The claim's number, and so which attempt: numbers of attempts begin anew when a dead letter is tried again.
+    package var call: Int
     /// The channel's own number of the call.
     package var serial: Int
 
-    package init(key: DeliveryKey, attempt: Int, serial: Int = 0) {
+    package init(key: DeliveryKey, call: Int, serial: Int = 0) {
         self.key = key
-        self.attempt = attempt
+        self.call = call
         self.serial = serial
     }
 }

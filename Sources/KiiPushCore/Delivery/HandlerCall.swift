@@ -13,7 +13,7 @@ struct HandlerCall {
     /// - Returns: the task of an asynchronous handler, which may be over already.
     func invoke(_ attachment: DeliveryAttachment?, _ gate: CallGate) -> Task<Void, Never>? {
         let completion = FetchCompletion(
-            gate, AnswerTicket(key: self.message.key, attempt: self.attempt, serial: self.serial))
+            gate, AnswerTicket(key: self.message.key, call: self.call, serial: self.serial))
         // Without an attachment there is nobody to call: letting go of the completion has it tried again.
         guard let attachment else { return nil }
         let context = DeliveryContext(

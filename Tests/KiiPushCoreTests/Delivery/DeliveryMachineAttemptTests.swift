@@ -51,7 +51,7 @@ import Testing
         let claim = try #require(machine.claim(at: 2))
         #expect(claim.attempts == [2])
         machine.leaveUnanswered(claim.call, at: 2)
-        #expect(machine.answerLater(1, attempt: 2, .result(.newData), at: 4))
+        #expect(machine.answerLater(1, call: claim.call, .result(.newData), at: 4))
         #expect(self.attempts(machine) == [Attempt(number: 2, startedAt: .seconds(2), endedAt: .seconds(4))])
     }
 
@@ -119,6 +119,38 @@ import Testing
         let claim = try #require(machine.claim(at: 33))
         machine.answer(claim.call, .result(.noData), at: 34)
         #expect(machine.changes() == [.change(1, .done(.noData), attempts: 1)])
+    }
+
+    /// The dead letter of `machineWithDeadLetter()`, tried again: its first attempt has the number 1 once more.
+    private func machineTryingAgain() throws -> (TestMachine, call: Int) {
+        let machine = try self.machineWithDeadLetter()
+        machine.machine.deadLetterRetried(1, installation: 1)
+        machine.load(try #require(machine.output().loads.first), [1], isComplete: true, at: 31)
+        let claim = try #require(machine.claim(at: 33))
+        #expect(claim.attempts == [1])
+        return (machine, claim.call)
+    }
+
+    @Test(arguments: [
+        HandlerVerdict.result(.newData), .result(.failed), .rejected("no"), .threw("E"), .unanswered,
+    ])
+    func anAnswerToTheAttemptBeforeDoesNotEndTheNewOne(verdict: HandlerVerdict) throws {
+        let (machine, call) = try self.machineTryingAgain()
+        #expect(!machine.answerLater(1, verdict, at: 34))
+        #expect(machine.changes() == [])
+        machine.answer(call, .result(.noData), at: 35)
+        #expect(machine.changes() == [.change(1, .done(.noData), attempts: 1)])
+    }
+
+    @Test func lettingGoOfTheCompletionBeforeLeavesTheNewOneItsLateAnswer() throws {
+        let (machine, call) = try self.machineTryingAgain()
+        machine.leaveUnanswered(call, at: 33)
+        machine.time(63)
+        #expect(machine.changes() == [.change(1, .dead(.attemptsFailed(.timedOut)), attempts: 1)])
+        #expect(!machine.answerLater(1, .unanswered, at: 64))
+        #expect(!machine.answerLater(1, .result(.newData), at: 64))
+        #expect(machine.answerLater(1, call: call, .result(.newData), at: 65))
+        #expect(machine.changes() == [.change(1, .done(.newData), attempts: 1)])
     }
 
     @Test func nothingIsReadForAnInstallationThatNobodyReceivesAs() throws {

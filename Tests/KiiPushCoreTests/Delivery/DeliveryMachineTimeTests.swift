@@ -68,7 +68,7 @@ import Testing
         machine.time(31)
         _ = machine.commit()
         var copy = machine.machine
-        let countsWhileQueued = copy.answered(.init(sequence: 1), attempt: 1, .result(.newData), now: .seconds(31))
+        let countsWhileQueued = copy.answered(.init(sequence: 1), call: 1, .result(.newData), now: .seconds(31))
         #expect(countsWhileQueued)
         #expect(copy.claim(now: .seconds(31))?.messages.map(\.sequence) == [2])
         let claim = try #require(machine.claim(at: 31))
@@ -97,7 +97,7 @@ import Testing
         machine.leaveUnanswered(claim.call, at: 31)
         machine.time(61)
         #expect(machine.changes() == [.change(1, .dead(.attemptsFailed(.timedOut)), attempts: 2)])
-        #expect(machine.answerLater(1, attempt: 2, .result(.newData), at: 99))
+        #expect(machine.answerLater(1, call: claim.call, .result(.newData), at: 99))
         #expect(machine.changes() == [.change(1, .done(.newData), attempts: 2)])
     }
 

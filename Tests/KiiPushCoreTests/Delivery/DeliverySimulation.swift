@@ -36,8 +36,8 @@ struct DeliverySimulation {
     private var attempts: [Int64: Int] = [:]
     private var crashes: [Int64: Int] = [:]
     var running: [Running] = []
-    /// Completions that the deadline has overtaken: who holds them, and for which attempt.
-    var overtaken: [(sequence: Int64, attempt: Int)] = []
+    /// Completions that the deadline has overtaken: who holds them, and of which call.
+    var overtaken: [(sequence: Int64, call: Int)] = []
     private var firstStarts: [String: [Int64]] = [:]
     /// How many processes there have been, what the last one left in hand and has not run alone since, and its call that
     /// runs alone.
@@ -169,14 +169,13 @@ struct DeliverySimulation {
             // Its completion is answered later, by whoever holds it.
             let verdict = self.verdict()
             _ = self.machine.answered(
-                .init(sequence: message.sequence), attempt: call.attempts[call.position], verdict,
-                now: .seconds(self.time))
+                .init(sequence: message.sequence), call: call.call, verdict, now: .seconds(self.time))
             self.running.remove(at: index)
             return
         }
         guard isMine else {
             // Overtaken by its deadline: the call returns at last.
-            self.overtaken.append((message.sequence, call.attempts[call.position]))
+            self.overtaken.append((message.sequence, call.call))
             self.running.remove(at: index)
             self.machine.returned(call.call, self.report([], call), now: .seconds(self.time))
             return
@@ -212,7 +211,7 @@ struct DeliverySimulation {
         guard let index = self.overtaken.indices.randomElement(using: &self.random) else { return }
         let late = self.overtaken.remove(at: index)
         _ = self.machine.answered(
-            .init(sequence: late.sequence), attempt: late.attempt, self.verdict(), now: .seconds(self.time))
+            .init(sequence: late.sequence), call: late.call, self.verdict(), now: .seconds(self.time))
     }
 
     private mutating func tick() {
@@ -221,7 +220,7 @@ struct DeliverySimulation {
         self.machine.timerFired(now: .seconds(self.time))
         // Those that had returned and were not answered in time are in nobody's hands now.
         for call in self.running where call.hasReturned && !self.machine.isRunning(call.call) {
-            self.overtaken.append((call.messages[call.position].sequence, call.attempts[call.position]))
+            self.overtaken.append((call.messages[call.position].sequence, call.call))
         }
         self.running.removeAll { $0.hasReturned && !self.machine.isRunning($0.call) }
     }

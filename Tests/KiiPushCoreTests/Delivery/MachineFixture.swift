@@ -27,6 +27,7 @@ final class TestMachine {
     var machine: DeliveryMachine<TestMessage>
     /// Commitments that were taken from the machine and are still to be made.
     var held: [DeliveryOutput.Commitment] = []
+    private var firstCalls: [Int64: Int] = [:]
 
     init(_ configuration: DeliveryConfiguration = .init()) {
         self.machine = DeliveryMachine(configuration: configuration)
@@ -73,7 +74,13 @@ final class TestMachine {
 
     func receive(_ messages: [TestMessage]) { self.machine.received(messages, releasing: 0) }
 
-    func claim(at seconds: Double) -> DeliveryClaim<TestMessage>? { self.machine.claim(now: .seconds(seconds)) }
+    func claim(at seconds: Double) -> DeliveryClaim<TestMessage>? {
+        let claim = self.machine.claim(now: .seconds(seconds))
+        if let claim, let first = claim.messages.first, self.firstCalls[first.sequence] == nil {
+            self.firstCalls[first.sequence] = claim.call
+        }
+        return claim
+    }
 
     /// The sequences of the next claim.
     func claimed(_ seconds: Double) -> [Int64]? { self.claim(at: seconds)?.messages.map(\.sequence) }
@@ -96,11 +103,12 @@ final class TestMachine {
         self.end(call, [], position: 0, isUnanswered: true, at: seconds)
     }
 
-    /// A completion that is answered after its call.
+    /// A completion that is answered after its call: the message's first one, unless another is named.
     func answerLater(
-        _ sequence: Int64, attempt: Int = 1, _ verdict: HandlerVerdict, at seconds: Double
+        _ sequence: Int64, call: Int? = nil, _ verdict: HandlerVerdict, at seconds: Double
     ) -> Bool {
-        self.machine.answered(.init(sequence: sequence), attempt: attempt, verdict, now: .seconds(seconds))
+        let call = call ?? self.firstCalls[sequence] ?? 0
+        return self.machine.answered(.init(sequence: sequence), call: call, verdict, now: .seconds(seconds))
     }
 
     func time(_ seconds: Double) { self.machine.timerFired(now: .seconds(seconds)) }
