@@ -109,6 +109,26 @@ extension CompletionMisuseTests {
         }
     }
 
+    @Test func answeringAtOnceAndGoingOnIsStoredByTheShutdown() async throws {
+        try await withMisuseScene { scene in
+            let release = DispatchSemaphore(value: 0)
+            let (answers, answer) = AsyncStream<Bool>.makeStream()
+            let handler = MisusingHandler { _, completion in
+                answer.yield(completion(.newData))
+                release.wait()
+            }
+            let outcome = try await scene.play(handler, { $0.shutdownGrace = .zero }, endsInHandler: true) { stage in
+                try await stage.send(1)
+                for await counts in answers {
+                    #expect(counts)
+                    break
+                }
+            }
+            release.signal()
+            #expect(outcome.rows[1]?.state == .done)
+        }
+    }
+
     // MARK: - 11 and 12: what the answer is worth
 
     @Test func answeringAndThenEndingTheProcessIsACrashOfThatMessageAlone() async throws {

@@ -47,10 +47,12 @@ public enum PushEvent: Sendable {
     /// There is no writable state directory, so messages are kept in memory alone, with the smaller promise of
     /// ``PushRuntime/Configuration/Inbox/memory``.
     case inboxInMemory(reason: String)
-    /// The system gives no thread for another handler, as at the limit of the user or the container: stored messages
-    /// wait, and a thread is asked for every second, until ``deliveryRecovered``.
+    /// Fewer handlers run than may, or none, and stored messages wait, until ``deliveryRecovered``. Either the system
+    /// gives no thread for another handler, as at the limit of the user or the container: a thread is asked for every
+    /// second. Or so many calls of handlers have not returned long after their deadlines that no more threads are given
+    /// up to them.
     case deliveryStalled(reason: String)
-    /// A thread was to be had again.
+    /// A thread was to be had again, or a call has returned.
     case deliveryRecovered
     /// Something happened to a message.
     case message(MessageEvent)

@@ -46,6 +46,7 @@ extension PushRuntime {
         _ body: @escaping @Sendable (any MessageStore, DeliveryRunner) throws(InboxError) -> Result
     ) async throws -> Result {
         let core = try await self.open()
+        core.runner.collectAnswers()
         // What was answered until now is written at the end of this turn, and the next one does what is asked.
         try await self.loop.run {}
         return try await self.loop.run {

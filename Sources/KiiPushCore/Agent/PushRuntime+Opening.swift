@@ -120,7 +120,7 @@ private struct HubObserver: DeliveryObserver {
         }
     }
 
-    func deliveryStalled(_ error: ThreadError) { self.emit(.deliveryStalled(reason: error.description)) }
+    func deliveryStalled(_ stall: DeliveryStall) { self.emit(.deliveryStalled(reason: stall.description)) }
 
     func deliveryRecovered() { self.emit(.deliveryRecovered) }
 

@@ -157,11 +157,14 @@ public final class PushRuntime: Sendable {
     package func deliveryTimeChanged() { self.opened?.runner.timeChanged() }
 
     private func stop() {
+        // Before the loop: its last turn writes what was answered until then.
+        self.opened?.runner.shutdown()
         self.loop.shutdown()
         let core = self.core.withLock { core in
             defer { core = nil }
             return core
         }
+        // Made in one of the loop's last turns.
         core?.runner.shutdown()
     }
 }

@@ -47,6 +47,8 @@ struct DeliveryCall<Message: Deliverable>: Sendable {
     var isOver = false
     /// The handler has returned, and the answer is still to come.
     var hasReturned = false
+    /// It keeps its place however long it takes: no more fresh threads are given up to calls like it.
+    var keepsPlace = false
     /// It took longer than messages of one claim may take together.
     var isSlow = false
     let isAlone: Bool
@@ -86,11 +88,13 @@ package struct DeliveryOutput: Sendable, Hashable {
     /// Calls whose deadline has passed.
     package var cancellations: [Int] = []
     package var events: [DeliveryEvent] = []
+    /// Places are lost to calls that do not return (`true`), or are not any more, in the order of its coming.
+    package var placeLosses: [Bool] = []
 
     package init() {}
 
     package var isEmpty: Bool {
         self.changes.isEmpty && self.commitments.isEmpty && self.loads.isEmpty && self.cancellations.isEmpty
-            && self.events.isEmpty
+            && self.events.isEmpty && self.placeLosses.isEmpty
     }
 }

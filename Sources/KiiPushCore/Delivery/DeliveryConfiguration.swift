@@ -16,7 +16,7 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     package var messagesInMemory = 1000
     /// How long after its deadline a call that has not returned keeps its place; then a fresh thread takes over.
     package var stuckAfter: Duration = .seconds(300)
-    /// No more stuck calls than this are given fresh threads.
+    /// No more stuck calls than this are given fresh threads; any further one keeps its place until a call returns.
     package var maximumStuckCalls = 64
     /// The name of the threads, at most 15 bytes.
     package var threadName = "kii-delivery"

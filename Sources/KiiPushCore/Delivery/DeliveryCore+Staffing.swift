@@ -58,7 +58,7 @@ extension DeliveryCore {
                 }
                 return (!state.isStalled, !state.isRetryPlanned)
             }
-            if isFirst { self.observer?.deliveryStalled(error) }
+            if isFirst { self.observer?.deliveryStalled(.noThread(error)) }
             if isToBePlanned { self.threads.later?(Self.threadRetryInterval) { [weak self] in self?.tryAgain() } }
             return nil
         }

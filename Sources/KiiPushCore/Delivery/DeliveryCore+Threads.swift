@@ -93,7 +93,15 @@ extension DeliveryCore {
         for task in tasks { task.cancel() }
         self.monitor.signalAll()
         self.flush()
+        self.waitForFlush()
         for thread in threads { thread.join() }
+    }
+
+    /// Waits until what was answered is with the store: another thread may be about to hand it over.
+    private func waitForFlush() {
+        self.monitor.wait(for: .work) { state in
+            state.flusher.map { !$0.isCurrent } ?? false ? .sleep(until: nil) : .leave(())
+        }
     }
 
     // MARK: - Work

@@ -55,6 +55,20 @@ final class DeliveryCore: Sendable {
         }
     }
 
+    /// Hands over what was answered in calls that go on: the thread of a handler that answers at once reports that when
+    /// the handler has returned.
+    func collectAnswers() {
+        let now = self.clock()
+        self.change { state in
+            for (call, gate) in state.gates {
+                gate.examine(call) { progress in
+                    state.machine.reported(call, progress, now: now)
+                    return false
+                }
+            }
+        }
+    }
+
     /// A thread's part in a call is over.
     func returned(_ call: Int, _ gate: CallGate) {
         let now = self.clock()
@@ -119,15 +133,16 @@ final class DeliveryCore: Sendable {
         var isMine = false
         while true {
             let now = self.clock()
-            let (output, drains) = self.monitor.withLock { state -> (DeliveryOutput?, [_]) in
-                if isMine { state.isFlushing = false }
-                guard !state.isFlushing, !state.machine.output.isEmpty else {
-                    return (nil, state.takeFinishedDrains(now: now))
+            let (output, drains, isWaitedFor) = self.monitor.withLock { state -> (DeliveryOutput?, [_], Bool) in
+                if isMine { state.flusher = nil }
+                guard state.flusher == nil, !state.machine.output.isEmpty else {
+                    return (nil, state.takeFinishedDrains(now: now), isMine && state.isStopped)
                 }
-                state.isFlushing = true
-                return (state.machine.takeOutput(), [])
+                state.flusher = DeliveryThread.current
+                return (state.machine.takeOutput(), [], false)
             }
             for (continuation, isDrained) in drains { continuation.resume(returning: isDrained) }
+            if isWaitedFor { self.monitor.signalAll() }
             guard let output else { return }
             isMine = true
             self.perform(output)
@@ -146,7 +161,7 @@ final class DeliveryCore: Sendable {
                 self?.change { state in
                     guard !state.machine.isDraining, !state.isStopped else {
                         // The store has marked them as in hand, and nobody will take them.
-                        return state.machine.declined(page.messages)
+                        return state.machine.declined(page.messages, of: load)
                     }
                     state.inbound.append(.init(messages: page.messages, load: (load, page)))
                 }
@@ -157,5 +172,12 @@ final class DeliveryCore: Sendable {
             for task in tasks { task.cancel() }
         }
         if !output.events.isEmpty { self.observer?.deliveryHappened(output.events) }
+        for isLosing in output.placeLosses {
+            if isLosing {
+                self.observer?.deliveryStalled(.stuckCalls(self.configuration.maximumStuckCalls))
+            } else {
+                self.observer?.deliveryRecovered()
+            }
+        }
     }
 }

@@ -58,16 +58,33 @@ package protocol DeliveryObserver: Sendable {
     /// These things happened, in this order. One call at a time.
     func deliveryHappened(_ events: [DeliveryEvent])
 
-    /// The system gives no thread for a handler (or the timer): what is to be done waits. Told once; then it is tried
-    /// again every second.
-    func deliveryStalled(_ error: ThreadError)
+    /// Places for handlers are lost, so that what is to be done waits. Told once for each reason.
+    func deliveryStalled(_ stall: DeliveryStall)
 
-    /// A thread was to be had again.
+    /// A reason for a stall is gone.
     func deliveryRecovered()
+}
+
+/// Why fewer handlers run than may.
+package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
+    /// The system gives no thread for a handler (or the timer). It is tried again every second.
+    case noThread(ThreadError)
+    /// This many calls have not returned long after their deadlines and keep their threads; no more are given up, so a
+    /// further call like them keeps its place until one returns.
+    case stuckCalls(Int)
+
+    package var description: String {
+        switch self {
+        case .noThread(let error): error.description
+        case .stuckCalls(let count):
+            "\(count) calls of handlers have not returned long after their deadlines, and no more threads are given up "
+                + "to such calls; have the handlers return, or restart the program"
+        }
+    }
 }
 
 extension DeliveryObserver {
     package func deliveryDecoded(_ batch: DecodedBatch) {}
-    package func deliveryStalled(_ error: ThreadError) {}
+    package func deliveryStalled(_ stall: DeliveryStall) {}
     package func deliveryRecovered() {}
 }

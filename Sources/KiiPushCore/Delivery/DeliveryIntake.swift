@@ -10,6 +10,8 @@ struct DeliveryIntake: Sendable {
         case open
     }
 
+    /// Tells it from the ones before it of the same installation, whose loads may still be under way.
+    let attachment: Int
     var phase: Phase
     private let isStrictlyOrdered: Bool
     /// Rows wait in the store. Whatever is received goes behind them, so it waits there too.
@@ -25,19 +27,19 @@ struct DeliveryIntake: Sendable {
     var isQueued = false
     /// When the store is to be looked into for retries, if that is planned.
     var nextLook: MonotonicInstant?
-    /// Finished while a load was under way, which may bring them back.
-    var finishedWhileLoading: Set<Int64> = []
+    /// Finished, or given back, while a load was under way, which may bring them as they were before.
+    var outdatedWhileLoading: Set<Int64> = []
 
-    init(isStrictlyOrdered: Bool) {
+    init(attachment: Int, isStrictlyOrdered: Bool) {
+        self.attachment = attachment
         self.isStrictlyOrdered = isStrictlyOrdered
         self.phase = isStrictlyOrdered ? .pausing(after: 0) : .recovering(after: 0)
     }
 
     /// Whether what is received may go straight to memory.
-    var isStraight: Bool {
-        guard case .open = self.phase else { return false }
-        return !self.hasBacklog
-    }
+    var isStraight: Bool { self.isOpen && !self.hasBacklog }
+
+    var isOpen: Bool { if case .open = self.phase { true } else { false } }
 
     /// What is to be read next.
     var wanted: DeliveryLoad.Kind? {
@@ -55,7 +57,7 @@ struct DeliveryIntake: Sendable {
         self.hasWithheldSince = false
         let hadDue = self.hasDueRetriesSince
         self.hasDueRetriesSince = false
-        self.finishedWhileLoading = []
+        self.outdatedWhileLoading = []
         guard !page.isFailure else { return }
         switch kind {
         case .paused(let after):

@@ -203,7 +203,9 @@ extension DeliveryMachine {
             return
         } else if self.configuration.isStrictlyOrdered {
             self.queues.holdBack(entry.message)
-        } else if self.configuration.totalLimit == nil, self.present.count > self.configuration.messagesInMemory / 2 {
+        } else if self.configuration.totalLimit == nil, self.present.count > self.configuration.messagesInMemory / 2,
+            self.intakes[entry.message.installation]?.isOpen == true
+        {
             // Messages that fail for half an hour must not keep others out of memory: the store brings it back.
             self.present.remove(entry.message.key)
             self.lookLater(entry.message.installation, at: due)
@@ -228,8 +230,12 @@ extension DeliveryMachine {
 
     private mutating func leaveMemory(_ key: DeliveryKey, installation: Int64) {
         self.present.remove(key)
-        guard self.loadsInFlight > 0, self.intakes[installation]?.isLoading == true else { return }
-        self.intakes[installation]?.finishedWhileLoading.insert(key.sequence)
+        guard self.loadsInFlight > 0 else { return }
+        for (attachment, load) in self.departed where load.installation == installation {
+            self.departed[attachment]?.outdated.insert(key.sequence)
+        }
+        guard self.intakes[installation]?.isLoading == true else { return }
+        self.intakes[installation]?.outdatedWhileLoading.insert(key.sequence)
     }
 
     private mutating func countSuccess(_ result: FetchResult) {

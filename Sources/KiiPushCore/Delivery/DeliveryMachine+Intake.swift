@@ -9,14 +9,18 @@ extension DeliveryMachine {
     /// Starts to deliver what the store holds for an installation, beginning with what was in hand.
     package mutating func attached(_ installation: Int64) {
         guard self.intakes[installation] == nil else { return }
-        self.intakes[installation] = DeliveryIntake(isStrictlyOrdered: self.configuration.isStrictlyOrdered)
+        self.lastAttachment += 1
+        self.intakes[installation] = DeliveryIntake(
+            attachment: self.lastAttachment, isStrictlyOrdered: self.configuration.isStrictlyOrdered)
         self.wantPage(installation)
         self.settle()
     }
 
     /// Stops delivering for an installation. Its running calls go on; what is queued waits in the store.
     package mutating func detached(_ installation: Int64) {
-        self.intakes[installation] = nil
+        if let intake = self.intakes.removeValue(forKey: installation), intake.isLoading {
+            self.departed[intake.attachment] = (installation, intake.outdatedWhileLoading)
+        }
         self.giveBack { $0.message.installation == installation }
         self.settle()
     }
@@ -103,7 +107,13 @@ extension DeliveryMachine {
     ) {
         self.reserved -= request.limit
         self.loadsInFlight -= 1
-        let finished = self.intakes[request.installation]?.finishedWhileLoading ?? []
+        guard let intake = self.intakes[request.installation], intake.attachment == request.attachment else {
+            // The installation was detached meanwhile: whoever receives as it now reads the rows in their order.
+            let outdated = self.outdated(request)
+            self.departed[request.attachment] = nil
+            for message in messages where !outdated.contains(message.sequence) { self.decline(message) }
+            return self.settle()
+        }
         self.intakes[request.installation]?.loaded(request.kind, page)
         if page.isFailure {
             self.lookLater(request.installation, at: now + .seconds(1))
@@ -113,12 +123,17 @@ extension DeliveryMachine {
             }
             self.wantPage(request.installation)
         }
-        for message in messages where !finished.contains(message.sequence) { self.accept(message, loadedAt: now) }
+        for message in messages where !intake.outdatedWhileLoading.contains(message.sequence) {
+            self.accept(message, loadedAt: now)
+        }
         self.settle()
     }
 
     private mutating func accept(_ message: Message, loadedAt now: MonotonicInstant?) {
-        guard !self.isDraining, self.intakes[message.installation] != nil else { return self.decline(message) }
+        guard !self.isDraining, let intake = self.intakes[message.installation], intake.isOpen || now != nil else {
+            // What was received before a new attachment waits behind what the store has held for longer.
+            return self.decline(message)
+        }
         guard self.present.insert(message.key).inserted else {
             // A page may hold what is in memory already; only what the network brings again is a redelivery.
             guard now == nil else { return }
@@ -157,6 +172,9 @@ extension DeliveryMachine {
         guard !message.wasInHand, message.pause == nil, !message.isUserOpened, !self.present.contains(message.key)
         else { return }
         self.output.changes.append(self.change(Entry(message), .waiting))
+        // What reads rows in hand may be under way, and bring it as one of them.
+        guard let intake = self.intakes[message.installation], !intake.isOpen, intake.isLoading else { return }
+        self.intakes[message.installation]?.outdatedWhileLoading.insert(message.sequence)
     }
 
     // MARK: - Pages
@@ -173,7 +191,10 @@ extension DeliveryMachine {
             self.intakes[installation]?.hasDueRetriesSince = false
             self.reserved += limit
             self.loadsInFlight += 1
-            self.output.loads.append(DeliveryLoad(installation: installation, kind: kind, limit: limit))
+            self.output.loads.append(
+                DeliveryLoad(
+                    installation: installation, kind: kind, limit: limit,
+                    attachment: self.intakes[installation]?.attachment ?? 0))
         }
     }
 
@@ -212,9 +233,13 @@ extension DeliveryMachine {
         self.giveBack { _ in true }
     }
 
-    /// Leaves messages that were not even decoded to the next process.
-    package mutating func declined(_ messages: [StoredMessage]) {
-        for message in messages where !message.wasInHand && message.pause == nil && !message.isUserOpened {
+    /// Leaves messages that were not even decoded, of a page or from the network, to the next process.
+    package mutating func declined(_ messages: [StoredMessage], of load: DeliveryLoad? = nil) {
+        let outdated = load.map(self.outdated) ?? []
+        for message in messages
+        where !message.wasInHand && message.pause == nil && !message.isUserOpened
+            && !outdated.contains(message.sequence)
+        {
             self.output.changes.append(
                 DeliveryChange(
                     sequence: message.sequence,
@@ -224,6 +249,14 @@ extension DeliveryMachine {
                     crashes: message.crashes
                 ))
         }
+    }
+
+    /// What has changed since a load was asked for, which may bring it as it was before.
+    private func outdated(_ load: DeliveryLoad) -> Set<Int64> {
+        if let intake = self.intakes[load.installation], intake.attachment == load.attachment {
+            return intake.outdatedWhileLoading
+        }
+        return self.departed[load.attachment]?.outdated ?? []
     }
 
     private mutating func giveBack(_ isMatch: (Entry) -> Bool) {

@@ -23,7 +23,13 @@ extension DeliveryMachine {
     package mutating func timerFired(now: MonotonicInstant) {
         for (number, call) in self.calls {
             guard let due = self.due(call), due <= now else { continue }
-            if call.isOver { self.giveUpWaiting(number, call) } else { self.timeOut(number, call, now: now) }
+            if !call.isOver {
+                self.timeOut(number, call, now: now)
+            } else if self.mayGiveUpThreads {
+                self.giveUpWaiting(number, call)
+            } else {
+                self.losePlace(number)
+            }
         }
         self.resumeRetries(now)
         self.loadWhatIsDue(now)
@@ -55,8 +61,24 @@ extension DeliveryMachine {
     private func due(_ call: DeliveryCall<Message>) -> MonotonicInstant? {
         let deadline = call.deadline(self.configuration)
         guard call.isOver else { return deadline }
-        guard self.stuckCalls.count < self.configuration.maximumStuckCalls else { return nil }
-        return deadline + self.configuration.stuckAfter
+        return call.keepsPlace ? nil : deadline + self.configuration.stuckAfter
+    }
+
+    private var mayGiveUpThreads: Bool { self.stuckCalls.count < self.configuration.maximumStuckCalls }
+
+    private mutating func losePlace(_ number: Int) {
+        self.calls[number]?.keepsPlace = true
+        guard !self.losesPlaces else { return }
+        self.losesPlaces = true
+        self.output.placeLosses.append(true)
+    }
+
+    /// A call has returned at last: those that keep their places are looked at again.
+    mutating func regainPlaces() {
+        guard self.mayGiveUpThreads || !self.calls.values.contains(where: \.keepsPlace) else { return }
+        self.losesPlaces = false
+        self.output.placeLosses.append(false)
+        for number in self.calls.keys { self.calls[number]?.keepsPlace = false }
     }
 
     private mutating func timeOut(_ number: Int, _ call: DeliveryCall<Message>, now: MonotonicInstant) {

@@ -37,6 +37,8 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     var lastCall = 0
     /// Calls that have lost their place to a fresh thread.
     var stuckCalls: Set<Int> = []
+    /// Calls keep their places for good, since ``stuckCalls`` holds as many as it may.
+    var losesPlaces = false
     var retries = Agenda<Entry>()
     /// Retries whose pause is over and that are not yet durably in hand.
     var committing: [DeliveryKey: Entry] = [:]
@@ -47,6 +49,9 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
 
     // In the store.
     var intakes: [Int64: DeliveryIntake] = [:]
+    var lastAttachment = 0
+    /// Attachments that ended while a load of theirs was under way, by number, and what it may bring as it was before.
+    var departed: [Int: (installation: Int64, outdated: Set<Int64>)] = [:]
     var reserved = 0
     var toLoad = Fifo<Int64>()
     /// When to look for retries in the store, or to repeat a load that failed.
@@ -142,6 +147,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
         }
         self.beginAloneRun()
         self.askForPages()
+        if self.losesPlaces { self.regainPlaces() }
     }
 
     /// "After a crash the ones in hand are run one at a time with the attempt committed first."

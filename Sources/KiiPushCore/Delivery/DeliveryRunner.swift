@@ -51,7 +51,8 @@ package final class DeliveryRunner: Sendable {
     /// - Returns: whether all have returned; the message of one that has not stays in hand.
     @discardableResult
     package func detach(installation: Int64, until deadline: MonotonicInstant) async -> Bool {
-        await withCheckedContinuation { continuation in
+        self.core.collectAnswers()
+        let isDrained = await withCheckedContinuation { continuation in
             self.core.change { state in
                 state.attachments[installation] = nil
                 state.machine.detached(installation)
@@ -59,6 +60,9 @@ package final class DeliveryRunner: Sendable {
                     .init(installation: installation, deadline: deadline, continuation: continuation))
             }
         }
+        // One that has not returned may have answered meanwhile.
+        if !isDrained { self.core.collectAnswers() }
+        return isDrained
     }
 
     /// A dead letter of the installation was made to wait in the store, to be tried again.
@@ -71,10 +75,10 @@ package final class DeliveryRunner: Sendable {
     /// Asks for room for messages that are about to be stored.
     ///
     /// - Returns: how many of them, from the first, are to be stored as in hand and given to
-    ///   ``deliver(_:isReserved:)`` once that is durable. The others are to be stored as waiting.
+    ///   ``deliver(_:)`` once that is durable. The others are to be stored as waiting.
     package func reserve(_ count: Int, installation: Int64) -> Int {
         // Nothing follows from it: a page that is wanted is asked for when there is room.
-        self.core.monitor.withLock { $0.machine.reserve(count, installation: installation) }
+        self.core.monitor.withLock { $0.isStopped ? 0 : $0.machine.reserve(count, installation: installation) }
     }
 
     /// Messages came again whose rows are there already; the room that was reserved for them is not needed.
@@ -87,20 +91,24 @@ package final class DeliveryRunner: Sendable {
         self.core.change { $0.machine.received([], releasing: reserved) }
     }
 
-    /// Takes messages in the order of their reception: one hop for the whole batch.
-    package func deliver(_ batch: [StoredMessage], isReserved: Bool = true) {
+    /// Takes messages that ``reserve(_:installation:)`` gave room for, in the order of their reception: one hop for the
+    /// whole batch.
+    package func deliver(_ batch: [StoredMessage]) {
         guard !batch.isEmpty else { return }
         let isTaken = self.core.monitor.withLock { state in
             guard !state.isStopped, !state.machine.isDraining else {
                 state.machine.declined(batch)
                 return false
             }
-            state.inbound.append(.init(messages: batch, reserved: isReserved ? batch.count : 0))
+            state.inbound.append(.init(messages: batch, reserved: batch.count))
             return true
         }
         // The event loop's thread does no work of delivery's here.
         if isTaken { self.core.staff() } else { self.core.flush() }
     }
+
+    /// Hands to the store what was answered until now, also by handlers that have not returned.
+    package func collectAnswers() { self.core.collectAnswers() }
 
     /// How often what happened.
     package var counters: DeliveryCounters { self.core.monitor.withLock { $0.machine.counters } }
@@ -120,17 +128,24 @@ package final class DeliveryRunner: Sendable {
     ///   next process.
     @discardableResult
     package func drain(until deadline: MonotonicInstant) async -> Bool {
-        await withCheckedContinuation { continuation in
+        self.core.collectAnswers()
+        let isDrained = await withCheckedContinuation { continuation in
             self.core.change { state in
                 state.machine.drain()
-                while let inbound = state.inbound.popFirst() { state.machine.declined(inbound.messages) }
+                while let inbound = state.inbound.popFirst() {
+                    state.machine.declined(inbound.messages, of: inbound.load?.request)
+                }
                 state.drains.append(.init(deadline: deadline, continuation: continuation))
             }
         }
+        // One that has not returned may have answered meanwhile.
+        if !isDrained { self.core.collectAnswers() }
+        return isDrained
     }
 
-    /// Ends the threads; idempotent. A handler that still runs keeps its thread until it returns, and its answer does
-    /// not count. Call ``drain(until:)`` first to let handlers finish.
+    /// Ends the threads; idempotent. What was answered before has been handed to the store when this returns. A handler
+    /// that still runs keeps its thread until it returns, and an answer from now on does not count. Call
+    /// ``drain(until:)`` first to let handlers finish.
     package func shutdown() { self.core.shutdown() }
 
     /// The runner's clock.

@@ -39,7 +39,7 @@ struct DeliveryState {
     var gates: [Int: CallGate] = [:]
     var tasks: [Int: Task<Void, Never>] = [:]
     /// One thread hands out the output at a time, so that changes stay in order.
-    var isFlushing = false
+    var flusher: DeliveryThread?
     var drains: [Drain] = []
     var isStopped = false
 
@@ -113,7 +113,7 @@ struct DeliveryState {
 
     /// Whether everything that the drain waits for has come to its end, and was handed to the store.
     private func isDrained(_ drain: Drain) -> Bool {
-        guard self.inbound.isEmpty, !self.isDecoding, !self.isFlushing, self.machine.output.isEmpty else {
+        guard self.inbound.isEmpty, !self.isDecoding, self.flusher == nil, self.machine.output.isEmpty else {
             return false
         }
         guard let installation = drain.installation else { return self.machine.isDraining && self.machine.isIdle }

@@ -74,11 +74,14 @@ package struct DeliveryLoad: Sendable, Hashable {
     package var kind: Kind
     /// The most rows to return.
     package var limit: Int
+    /// Which of the installation's attachments, of which there is one after the other, it is for.
+    package var attachment: Int
 
-    package init(installation: Int64, kind: Kind, limit: Int) {
+    package init(installation: Int64, kind: Kind, limit: Int, attachment: Int = 1) {
         self.installation = installation
         self.kind = kind
         self.limit = limit
+        self.attachment = attachment
     }
 }
 

@@ -28,6 +28,11 @@ package struct DeliveryThread: Sendable {
         self.handle = handle
     }
 
+    private init(handle: pthread_t) { self.handle = handle }
+
+    /// The thread that asks. It is not to be joined or detached through this.
+    static var current: DeliveryThread { DeliveryThread(handle: pthread_self()) }
+
     /// Whether this is the thread that asks.
     var isCurrent: Bool { pthread_equal(self.handle, pthread_self()) != 0 }
 

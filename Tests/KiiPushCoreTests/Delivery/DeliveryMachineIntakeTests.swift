@@ -168,4 +168,48 @@ import Testing
         machine.machine.attached(1)
         #expect(machine.output().loads.map(\.kind) == [.suspects(after: 0)])
     }
+
+    @Test func whatWasOnItsWayWhileAnAgentMovedDoesNotOvertake() throws {
+        let machine = TestMachine.open()
+        machine.receive([1])
+        #expect(machine.machine.reserve(1, installation: 1) == 1)
+        machine.machine.detached(1)
+        machine.machine.attached(1)
+        let output = machine.output()
+        #expect(output.changes == [.change(1, .waiting)])
+        machine.machine.received([2], releasing: 1)
+        #expect(machine.claim(at: 0) == nil)
+        #expect(machine.changes() == [.change(2, .waiting)])
+        // What reads the rows in hand was under way before that.
+        machine.load(
+            try #require(output.loads.first), [TestMessage(sequence: 2, wasInHand: true)], isComplete: true)
+        let retries = machine.output()
+        #expect(retries.commitments == [])
+        machine.load(try #require(retries.loads.first), [], isComplete: true)
+        machine.load(try #require(machine.output().loads.first), [1, 2], isComplete: true)
+        #expect(machine.claimed(0) == [1])
+        #expect(machine.memoryCount == 2)
+    }
+
+    @Test func aPageForAnEarlierAttachmentIsGivenBack() throws {
+        let machine = TestMachine.open()
+        machine.receive([1])
+        let claim = try #require(machine.claim(at: 0))
+        machine.machine.backlogAppeared(1)
+        let old = try #require(machine.output().loads.first)
+        machine.machine.detached(1)
+        machine.machine.attached(1)
+        let new = try #require(machine.output().loads.first)
+        machine.answer(claim.call, .result(.newData), at: 1)
+        machine.load(old, [5], isComplete: true, at: 1)
+        #expect(
+            machine.output().changes == [.change(1, .done(.newData), attempts: 1), .change(5, .waiting)])
+        // Asked for before either was known in the store.
+        let rows = [1, 5].map { TestMessage(sequence: $0, wasInHand: true) }
+        machine.load(new, rows, isComplete: true, at: 1)
+        let output = machine.output()
+        #expect(output.commitments == [])
+        #expect(output.loads.map(\.kind) == [.retries])
+        #expect(machine.claim(at: 1) == nil)
+    }
 }

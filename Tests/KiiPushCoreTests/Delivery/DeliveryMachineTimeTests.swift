@@ -148,13 +148,38 @@ import Testing
     }
 
     @Test func noMoreThreadsThanAllowedAreGivenUpToStuckCalls() throws {
-        let (machine, _) = try self.timedOut(stays: true) { $0.maximumStuckCalls = 0 }
+        let (machine, call) = try self.timedOut(stays: true) { $0.maximumStuckCalls = 0 }
         machine.time(31)
         _ = machine.commit()
+        machine.time(330)
+        #expect(machine.output().placeLosses == [true])
         #expect(machine.nextDeadline == nil)
         machine.time(100_000)
+        #expect(machine.output().placeLosses == [])
         #expect(machine.claim(at: 100_000) == nil)
         #expect(machine.counters.stuck == 0)
+        machine.end(call, [], position: 0, at: 100_001)
+        #expect(machine.output().placeLosses == [false])
+        #expect(machine.claimed(100_001) == [1])
+    }
+
+    @Test func aCallThatKeptItsPlaceLosesItWhenAnotherReturns() throws {
+        let machine = TestMachine.open { $0.maximumStuckCalls = 1 }
+        machine.receive([1, TestMessage(sequence: 2, source: "b")])
+        let first = try #require(machine.claim(at: 0))
+        let second = try #require(machine.claim(at: 1))
+        machine.time(31)
+        machine.time(330)
+        #expect(machine.stuckCount == 1)
+        #expect(machine.output().placeLosses == [])
+        machine.time(331)
+        #expect(machine.output().placeLosses == [true])
+        #expect(machine.machine.isRunning(second.call))
+        machine.end(first.call, [], position: 0, at: 400)
+        #expect(machine.output().placeLosses == [false])
+        machine.time(try #require(machine.nextDeadline.map { Double($0.nanoseconds) / 1_000_000_000 }))
+        #expect(machine.stuckCount == 1)
+        #expect(!machine.machine.isRunning(second.call))
     }
 
     @Test func theTotalLimitEndsAttemptsAndRetries() throws {

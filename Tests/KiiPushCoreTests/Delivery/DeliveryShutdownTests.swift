@@ -28,6 +28,30 @@ private final class HoldingStore: DeliveryStore {
     }
 }
 
+/// A store whose first record takes until it is released.
+private final class SlowStore: DeliveryStore {
+    let changes = Journal<DeliveryChange>()
+    let entered = Journal<Int>()
+    private let gate = DispatchSemaphore(value: 0)
+
+    func release() { self.gate.signal() }
+
+    func record(_ changes: [DeliveryChange]) {
+        self.entered.add(1)
+        if self.entered.entries.count == 1 { self.gate.wait() }
+        for change in changes { self.changes.add(change) }
+    }
+
+    func record(_ changes: [DeliveryChange], thenDurably committed: @escaping @Sendable () -> Void) {
+        self.record(changes)
+        committed()
+    }
+
+    func load(_ request: DeliveryLoad, deliver: @escaping @Sendable (DeliveryPage) -> Void) {
+        deliver(DeliveryPage(messages: [], isComplete: true))
+    }
+}
+
 @Suite(.timeLimit(.minutes(15))) struct DeliveryShutdownTests {
     /// How many threads of this process have this name.
     private func threadCount(_ name: String) -> Int {
@@ -76,6 +100,63 @@ private final class HoldingStore: DeliveryStore {
         release.withLock { $0 = true }
         await self.waitUntilGone(name)
         #expect(fixture.store.changes.entries == [])
+    }
+
+    /// A handler that answers at once and goes on for as long as the test likes.
+    private func fixtureWithEarlyAnswer(_ release: Locked<Bool>, _ answered: Journal<Bool>) -> RunnerFixture {
+        RunnerFixture(
+            ClosureHandler { _, _, completion in
+                answered.add(completion(.newData))
+                while !release.withLock({ $0 }) { sched_yield() }
+            })
+    }
+
+    private static let done = [DeliveryChange.change(1, .done(.newData), attempts: 1)]
+
+    @Test func anEarlyAnswerOfAHandlerThatGoesOnIsStoredByADrain() async {
+        let (release, answered) = (Locked(false), Journal<Bool>())
+        let fixture = self.fixtureWithEarlyAnswer(release, answered)
+        fixture.deliver([.push(1)])
+        #expect(await answered.first(1) == [true])
+        #expect(await !fixture.runner.drain(until: fixture.clock.now))
+        #expect(fixture.store.changes.entries == Self.done)
+        release.withLock { $0 = true }
+    }
+
+    @Test func anEarlyAnswerOfAHandlerThatGoesOnIsStoredByADetachment() async {
+        let (release, answered) = (Locked(false), Journal<Bool>())
+        let fixture = self.fixtureWithEarlyAnswer(release, answered)
+        fixture.deliver([.push(1)])
+        #expect(await answered.first(1) == [true])
+        #expect(await !fixture.runner.detach(installation: 1, until: fixture.clock.now))
+        #expect(fixture.store.changes.entries == Self.done)
+        release.withLock { $0 = true }
+    }
+
+    @Test func afterAShutdownEveryAnswerIsWithTheStoreOrRefused() async {
+        let store = SlowStore()
+        let counted = Journal<Bool>()
+        let held = Locked<[FetchCompletion]>([])
+        let runner = DeliveryRunner(store: store)
+        runner.attach(
+            installation: 1, id: "i",
+            receiver: TestReceiver(
+                handler: ClosureHandler { _, _, completion in
+                    held.withLock { $0.append(completion) }
+                    counted.add(true)
+                }))
+        runner.release(-2)
+        runner.deliver([.push(1, source: "a"), .push(2, source: "b")])
+        await counted.first(2)
+        let completions = held.withLock { $0 }
+        // One thread is about to hand over the first answer, and leaves the second one to it.
+        let thread = Thread { _ = completions[0](.newData) }
+        thread.start()
+        await store.entered.first(1)
+        #expect(completions[1](.newData))
+        Thread { store.release() }.start()
+        runner.shutdown()
+        #expect(store.changes.entries.count == 2)
     }
 
     @Test func aHandlerMayShutItsOwnRunnerDown() async {

@@ -6,12 +6,31 @@ extension DeliverySimulation {
         self.machine = DeliveryMachine(configuration: self.machine.configuration)
         self.machine.attached(1)
         self.work = []
+        self.inbound = []
         self.running = []
         self.overtaken = []
         self.process += 1
         self.aloneCall = nil
         self.suspects = self.unfinished.filter { self.rows[$0] == .inHand }
         self.ended = Set(self.rows.keys).subtracting(self.unfinished)
+    }
+
+    /// The agent moves to another session, or somebody has a dead letter tried again.
+    mutating func intervene() throws {
+        let dead = self.rows.filter { $0.value == .dead }.keys.sorted().randomElement(using: &self.random)
+        guard Bool.random(using: &self.random), let dead else {
+            self.machine.detached(1)
+            self.collect()
+            return self.machine.attached(1)
+        }
+        self.rows[dead] = .waiting
+        self.attempts[dead] = 0
+        self.crashes[dead] = 0
+        self.unfinished.insert(dead)
+        self.ended.remove(dead)
+        self.triedAgain[dead] = Set(self.overtaken.filter { $0.sequence == dead }.map(\.call))
+        try self.write { transaction throws(InboxError) in _ = try transaction.retryDeadLetter(dead, at: .at(0)) }
+        self.machine.deadLetterRetried(dead, installation: 1)
     }
 
     /// What has to hold whenever a handler is called.
@@ -31,6 +50,7 @@ extension DeliverySimulation {
         guard self.machine.configuration.isStrictlyOrdered else { return }
         let before = self.messages.values.filter { other in
             other.source == message.source && other.sequence < message.sequence
+                && self.triedAgain[other.sequence] == nil
                 && !self.ended.contains(other.sequence)
                 && !call.messages[..<call.position].contains { $0.sequence == other.sequence }
         }

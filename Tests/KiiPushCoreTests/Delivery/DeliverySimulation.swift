@@ -26,18 +26,35 @@ struct DeliverySimulation {
         case load(DeliveryLoad)
     }
 
+    /// What is still to be decoded, in the order of its coming.
+    enum Inbound {
+        case batch([TestMessage])
+        case page(DeliveryLoad, DeliveryPage, [TestMessage])
+    }
+
+    /// What may happen beside reception and handling.
+    struct Events: OptionSet {
+        let rawValue: Int
+        static let restarts = Events(rawValue: 1)
+        /// The agent moves to another session, or somebody tries dead letters again.
+        static let interventions = Events(rawValue: 2)
+    }
+
     var machine: DeliveryMachine<TestMessage>
     private let inbox: Inbox
-    private var random: SeededGenerator
+    var random: SeededGenerator
     private(set) var time = 0.0
     var work: [StoreWork] = []
+    var inbound: [Inbound] = []
     private(set) var messages: [Int64: TestMessage] = [:]
-    private(set) var rows: [Int64: Row] = [:]
-    private var attempts: [Int64: Int] = [:]
-    private var crashes: [Int64: Int] = [:]
+    var rows: [Int64: Row] = [:]
+    var attempts: [Int64: Int] = [:]
+    var crashes: [Int64: Int] = [:]
     var running: [Running] = []
     /// Completions that the deadline has overtaken: who holds them, and of which call.
     var overtaken: [(sequence: Int64, call: Int)] = []
+    /// Dead letters that were tried again, and the calls before that.
+    var triedAgain: [Int64: Set<Int>] = [:]
     private var firstStarts: [String: [Int64]] = [:]
     /// How many processes there have been, what the last one left in hand and has not run alone since, and its call that
     /// runs alone.
@@ -60,24 +77,27 @@ struct DeliverySimulation {
     var sequenceCount: Int { Int(self.last) }
     var startOrders: [[Int64]] { Array(self.firstStarts.values) }
     /// The messages that have not come to an end.
-    private(set) var unfinished: Set<Int64> = []
+    var unfinished: Set<Int64> = []
 
-    mutating func step(receives: Bool, restarts: Bool = false) throws {
+    mutating func step(receives: Bool, _ events: Events = []) throws {
         self.time += Double.random(
             in: 0...(Int.random(in: 0..<20, using: &self.random) == 0 ? 40 : 0.5), using: &self.random)
-        switch Int.random(in: 0..<10, using: &self.random) {
-        case _ where restarts && Int.random(in: 0..<150, using: &self.random) == 0: self.restart()
+        switch Int.random(in: 0..<13, using: &self.random) {
+        case _ where events.contains(.restarts) && Int.random(in: 0..<150, using: &self.random) == 0: self.restart()
+        case _ where events.contains(.interventions) && Int.random(in: 0..<50, using: &self.random) == 0:
+            try self.intervene()
         case 0...1 where receives: try self.receive()
         case 0...4: self.start()
         case 5...6: self.progress()
         case 7: self.answerLate()
         case 8: self.tick()
+        case 9...10: self.decode()
         default: try self.storeWorks()
         }
         self.collect()
     }
 
-    private mutating func collect() {
+    mutating func collect() {
         let output = self.machine.takeOutput()
         for change in output.changes {
             switch change.verdict {
@@ -102,7 +122,7 @@ struct DeliverySimulation {
             self.unfinished.insert(self.last)
             if index < granted { batch.append(message) }
         }
-        self.machine.received(batch, releasing: granted)
+        if granted > 0 { self.inbound.append(.batch(batch)) }
         let isInHand = (0..<count).map { $0 < granted }
         try self.write { transaction throws(InboxError) in
             for state in isInHand { try transaction.insert(.sample(state: state ? .inHand : .waiting)) }
@@ -110,7 +130,7 @@ struct DeliverySimulation {
     }
 
     /// Does to the inbox what was done to the rows, and compares the two.
-    private mutating func write(_ body: (InboxTransaction) throws(InboxError) -> Void) throws {
+    mutating func write(_ body: (InboxTransaction) throws(InboxError) -> Void) throws {
         try self.inbox.transaction(body)
         var expected = MessageLedger(received: self.last)
         for row in self.rows.values {
@@ -144,7 +164,7 @@ struct DeliverySimulation {
             if running.sequence == message.sequence { self.violations.append("\(message.sequence) runs twice") }
             if running.source == message.source { self.violations.append("source \(message.source) runs twice") }
         }
-        if call.attempts[call.position] == 1 {
+        if call.attempts[call.position] == 1, self.triedAgain[message.sequence] == nil {
             self.firstStarts["\(self.process)\(message.source)", default: []].append(message.sequence)
         }
     }
@@ -210,8 +230,11 @@ struct DeliverySimulation {
     private mutating func answerLate() {
         guard let index = self.overtaken.indices.randomElement(using: &self.random) else { return }
         let late = self.overtaken.remove(at: index)
-        _ = self.machine.answered(
+        let counts = self.machine.answered(
             .init(sequence: late.sequence), call: late.call, self.verdict(), now: .seconds(self.time))
+        if counts, self.triedAgain[late.sequence]?.contains(late.call) == true {
+            self.violations.append("an answer of before ended \(late.sequence), which was tried again")
+        }
     }
 
     private mutating func tick() {
@@ -295,11 +318,19 @@ struct DeliverySimulation {
             if case .retry(let due) = self.rows[sequence] { due } else { nil }
         }
         let next = load.kind == .retries ? dues.min().map { Duration.seconds(max(0, $0 - self.time)) } : nil
-        self.machine.loaded(
-            load,
-            .init(
-                messages: page.map { .push($0) }, isComplete: page.count == all.count, nextRetry: next),
-            messages: messages,
-            now: .seconds(self.time))
+        self.inbound.append(
+            .page(
+                load,
+                .init(messages: page.map { .push($0) }, isComplete: page.count == all.count, nextRetry: next),
+                messages))
+    }
+
+    private mutating func decode() {
+        guard !self.inbound.isEmpty else { return }
+        switch self.inbound.removeFirst() {
+        case .batch(let messages): self.machine.received(messages, releasing: messages.count)
+        case .page(let load, let page, let messages):
+            self.machine.loaded(load, page, messages: messages, now: .seconds(self.time))
+        }
     }
 }

@@ -29,7 +29,7 @@ import Testing
         configuration.messagesInMemory = [4, 20, 1000][Int(seed % 3)]
         configuration.isStrictlyOrdered = seed % 2 == 0
         var simulation = try DeliverySimulation(seed: seed + 1000, configuration)
-        for _ in 0..<1500 { try simulation.step(receives: true, restarts: true) }
+        for _ in 0..<1500 { try simulation.step(receives: true, .restarts) }
         var rest = 0
         while !simulation.unfinished.isEmpty, rest < 100_000 {
             try simulation.step(receives: false)
@@ -42,5 +42,24 @@ import Testing
         if !configuration.isStrictlyOrdered {
             for order in simulation.startOrders { #expect(order == order.sorted()) }
         }
+    }
+
+    @Test(arguments: 0..<60)
+    func movingToAnotherSessionAndTryingAgainDisturbNothing(seed: UInt64) throws {
+        var configuration = DeliveryConfiguration()
+        configuration.messagesInMemory = [4, 20, 1000][Int(seed % 3)]
+        configuration.isStrictlyOrdered = seed % 2 == 0
+        configuration.retryDelays = [.seconds(1), .seconds(5)]
+        var simulation = try DeliverySimulation(seed: seed + 2000, configuration)
+        for _ in 0..<1500 { try simulation.step(receives: true, .interventions) }
+        var rest = 0
+        while !simulation.unfinished.isEmpty, rest < 100_000 {
+            try simulation.step(receives: false)
+            rest += 1
+        }
+        let (unfinished, violations) = (simulation.unfinished, simulation.violations)
+        #expect(unfinished == [])
+        #expect(violations == [])
+        for order in simulation.startOrders { #expect(order == order.sorted()) }
     }
 }

@@ -46,7 +46,7 @@ import Testing
         let stalls = Journal<String>()
 
         func deliveryHappened(_ events: [DeliveryEvent]) {}
-        func deliveryStalled(_ error: ThreadError) { self.stalls.add(error.description) }
+        func deliveryStalled(_ stall: DeliveryStall) { self.stalls.add(stall.description) }
         func deliveryRecovered() { self.stalls.add("recovered") }
     }
 

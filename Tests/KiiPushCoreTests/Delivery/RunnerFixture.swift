@@ -148,5 +148,9 @@ struct RunnerFixture {
         self.runner.attach(installation: 1, id: "installation-1", receiver: receiver)
     }
 
-    func deliver(_ messages: [StoredMessage]) { self.runner.deliver(messages, isReserved: false) }
+    /// Delivers as if there had been room, which is asked for only when the store has been read.
+    func deliver(_ messages: [StoredMessage]) {
+        self.runner.release(-messages.count)
+        self.runner.deliver(messages)
+    }
 }
