@@ -24,23 +24,18 @@ import Testing
 
     @Test(.timeLimit(.minutes(15)), arguments: [SIGTERM, SIGINT])
     func theReceiverEndsWithItsRunner(signal: Int32) async throws {
-        let runner = Process()
-        runner.executableURL = productsDirectory.appendingPathComponent("kii-push-faults")
-        runner.arguments = ["--quick", "slow"]
-        runner.standardOutput = FileHandle.nullDevice
-        runner.standardError = FileHandle.nullDevice
-        try runner.run()
-        defer { if runner.isRunning { kill(runner.processIdentifier, SIGKILL) } }
+        // All of the scenarios, which is more than minutes.
+        let runner = try ChildProgram(
+            [productsDirectory.appendingPathComponent("kii-push-faults").path],
+            environment: ProcessInfo.processInfo.environment)
         var receiver: Int32?
-        while receiver == nil, runner.isRunning {
-            receiver = Self.receiver(of: runner.processIdentifier)
+        while receiver == nil, Self.process(runner.processID) != nil {
+            receiver = Self.receiver(of: runner.processID)
             try await Task.sleep(for: .milliseconds(10))
         }
+        runner.signal(signal)
         let pid = try #require(receiver)
-        kill(runner.processIdentifier, signal)
-        while runner.isRunning { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(runner.terminationStatus == 128 + signal)
-        #expect(runner.terminationReason == .exit)
+        #expect(try await onThread { runner.wait() } == 128 + signal)
         // Gone, or about to be: it was killed before its parent ended.
         let deadline = ContinuousClock.now + .seconds(60)
         while Self.process(pid) != nil, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(10)) }

@@ -137,7 +137,9 @@ private final class SlowStore: DeliveryStore {
         let store = SlowStore()
         let counted = Journal<Bool>()
         let held = Locked<[FetchCompletion]>([])
-        let runner = DeliveryRunner(store: store)
+        // No deadline comes.
+        let start = MonotonicInstant.now()
+        let runner = DeliveryRunner(store: store, clock: { start })
         runner.attach(
             installation: 1, id: "i",
             receiver: TestReceiver(
