@@ -178,7 +178,7 @@ final class FileMessageStore: MessageStore {
             var message = StoredMessage(row, wasInHand: row.state == .inHand)
             if case .paused = request.kind {
                 message.pause = self.pause(until: row.nextAttempt, from: now)
-            } else if row.state != .inHand {
+            } else if request.kind.isMarking {
                 let acknowledgedAt = self.acknowledgements.time(of: row.sequence)
                 try transaction.take(row, acknowledgedAt: acknowledgedAt, at: now)
             }
@@ -200,6 +200,8 @@ final class FileMessageStore: MessageStore {
         case .suspects(let sequence):
             try inbox.rows(.inHand, installation: installation, after: sequence, limit: limit)
         case .waiting: try inbox.rows(.waiting, installation: installation, limit: limit)
+        case .scan(let sequence):
+            try inbox.rows(.waiting, installation: installation, after: sequence, limit: limit)
         case .retries:
             try inbox.dueRetries(
                 installation: installation, now: now, longestDelay: self.longestDelay, limit: limit)

@@ -8,16 +8,35 @@ struct MemoryBacklog {
 
     /// Adds a message; one that was given back finds its place before those that came after it.
     mutating func append(waiting sequence: Int64) {
-        guard let last = self.waiting.last, self.first < self.waiting.count, last > sequence else {
+        guard let last = self.waiting.last, self.first < self.waiting.count, last >= sequence else {
             self.waiting.append(sequence)
             return
         }
+        let index = self.index(of: sequence)
+        guard self.waiting[index] != sequence else { return }
+        self.waiting.insert(sequence, at: index)
+    }
+
+    /// Takes out a message that does not wait any more, if it is there.
+    mutating func remove(waiting sequence: Int64) {
+        let index = self.index(of: sequence)
+        guard index < self.waiting.count, self.waiting[index] == sequence else { return }
+        self.waiting.remove(at: index)
+    }
+
+    /// Messages after this one that still wait, in order.
+    func waiting(after sequence: Int64, limit: Int, where isWaiting: (Int64) -> Bool) -> [Int64] {
+        Array(self.waiting[self.index(of: sequence + 1)...].lazy.filter(isWaiting).prefix(limit))
+    }
+
+    /// Where the first message from this one on stands.
+    private func index(of sequence: Int64) -> Int {
         var (low, high) = (self.first, self.waiting.count)
         while low < high {
             let middle = (low + high) / 2
             if self.waiting[middle] < sequence { low = middle + 1 } else { high = middle }
         }
-        self.waiting.insert(sequence, at: low)
+        return low
     }
 
     /// The first message that still waits, which stays.

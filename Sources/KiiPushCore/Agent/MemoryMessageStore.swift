@@ -140,7 +140,9 @@ final class MemoryMessageStore: MessageStore {
         guard let entry = self.entries[change.sequence] else { return }
         let installation = entry.message.installation
         switch change.verdict {
-        case .inHand: entry.standing = nil
+        case .inHand:
+            entry.standing = nil
+            self.backlogs[installation]?.remove(waiting: change.sequence)
         case .presented: entry.standing = .presented
         case .waiting:
             entry.standing = .waiting
@@ -191,6 +193,10 @@ final class MemoryMessageStore: MessageStore {
                 if let message = self.take(sequence) { messages.append(message) }
             }
             return DeliveryPage(messages: messages, isComplete: true, nextRetry: nil)
+        case .scan(let after):
+            let waiting = backlog.waiting(after: after, limit: request.limit, where: self.isWaiting)
+            let messages = waiting.compactMap { self.entries[$0]?.message }
+            return DeliveryPage(messages: messages, isComplete: messages.count < request.limit)
         case .retries:
             var due: [Int64] = []
             var next: MonotonicInstant?

@@ -8,6 +8,7 @@ struct Agenda<Element: Sendable>: Sendable {
     /// The latest first, so that the earliest is taken off the end.
     private var items: [Item] = []
 
+    var count: Int { self.items.count }
     var nextDue: MonotonicInstant? { self.items.last?.due }
     var elements: [Element] { self.items.reversed().map(\.element) }
 

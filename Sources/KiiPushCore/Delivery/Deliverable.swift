@@ -43,6 +43,19 @@ struct DeliveryEntry<Message: Deliverable>: Sendable {
     var isSuspect = false
     /// When its first attempt in this process started.
     var firstStart: MonotonicInstant?
+    /// What its source counts it as while it is not in its queue.
+    var bond = Bond.none
+
+    enum Bond: Sendable {
+        case none
+        /// With strict order: it waits for its retry, and holds back the others.
+        case heldBack
+        /// It was admitted, and is being written as in hand.
+        case expected
+    }
+
+    /// Whether its row can wait in the store as it is, to be read back.
+    var mayWaitInStore: Bool { !self.isSuspect && !self.message.isUserOpened && self.firstStart == nil }
 
     init(_ message: Message) {
         self.message = message

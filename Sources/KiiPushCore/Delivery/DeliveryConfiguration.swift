@@ -31,5 +31,9 @@ package struct DeliveryConfiguration: Sendable, Hashable {
         return configuration
     }
 
+    /// How many messages of one source are kept in memory while it is shared, and the most that are claimed at once. As
+    /// many sources as handlers run then leave at least half of it, and retries take a quarter at most.
+    var sourceShare: Int { max(1, self.messagesInMemory / (4 * max(1, self.concurrentHandlers))) }
+
     var maximumAttempts: Int { self.retryDelays.count + 1 }
 }

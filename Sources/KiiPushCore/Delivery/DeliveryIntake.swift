@@ -27,6 +27,8 @@ struct DeliveryIntake: Sendable {
     var isQueued = false
     /// When the store is to be looked into for retries, if that is planned.
     var nextLook: MonotonicInstant?
+    /// Some sources keep to a share of memory, and the rest of what waits is read past them.
+    var scan: BacklogScan?
     /// Finished, or given back, while a load was under way, which may bring them as they were before.
     var outdatedWhileLoading: Set<Int64> = []
 
@@ -37,17 +39,19 @@ struct DeliveryIntake: Sendable {
     }
 
     /// Whether what is received may go straight to memory.
-    var isStraight: Bool { self.isOpen && !self.hasBacklog }
+    var isStraight: Bool { self.isOpen && !self.hasBacklog && self.scan == nil }
 
     var isOpen: Bool { if case .open = self.phase { true } else { false } }
 
-    /// What is to be read next.
+    /// What is to be read next. While the backlog is scanned, sources come in between, and there may be nothing.
     var wanted: DeliveryLoad.Kind? {
         guard !self.isLoading else { return nil }
         switch self.phase {
         case .pausing(let sequence): return .paused(after: sequence)
         case .recovering(let sequence): return .suspects(after: sequence)
-        case .open: return self.hasDueRetries ? .retries : self.hasBacklog ? .waiting : nil
+        case .open:
+            if self.hasDueRetries { return .retries }
+            return self.scan.map { .scan(after: $0.position) } ?? (self.hasBacklog ? .waiting : nil)
         }
     }
 
@@ -70,7 +74,8 @@ struct DeliveryIntake: Sendable {
             self.hasBacklog = true
             // With strict order every retry is in memory already.
             self.hasDueRetries = !self.isStrictlyOrdered
-        case .waiting: self.hasBacklog = hadWithheld || !page.isComplete
+        case .scan where self.scan?.refilled != nil: break
+        case .waiting, .scan: self.hasBacklog = hadWithheld || !page.isComplete
         case .retries: self.hasDueRetries = hadDue || !page.isComplete
         }
     }

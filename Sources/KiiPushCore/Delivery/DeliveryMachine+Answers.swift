@@ -150,9 +150,28 @@ extension DeliveryMachine {
     private mutating func withdraw(_ key: DeliveryKey, installation: Int64) {
         self.leaveMemory(key, installation: installation)
         var entries = self.retries.removeAll { $0.message.key == key }
-        if let entry = self.committing.removeValue(forKey: key) { entries.append(entry) }
-        if self.configuration.isStrictlyOrdered { for entry in entries { self.queues.letGo(entry.message) } }
+        if let entry = self.committing.removeValue(forKey: key) {
+            entries.append(entry)
+            self.withdrawCommitments(of: [key])
+        }
+        for entry in entries { self.queues.unbind(entry) }
         _ = self.queues.removeAll { $0.message.key == key }
+    }
+
+    /// What was to be written before these messages went on is not handed out any more: they do not go on, and it would
+    /// be written over what they came to instead.
+    mutating func withdrawCommitments(of keys: Set<DeliveryKey>) {
+        guard !keys.isEmpty else { return }
+        for index in self.output.commitments.indices {
+            let kept = self.output.commitments[index].keys.indices.filter {
+                !keys.contains(self.output.commitments[index].keys[$0])
+            }
+            guard kept.count < self.output.commitments[index].keys.count else { continue }
+            let commitment = self.output.commitments[index]
+            self.output.commitments[index] = .init(
+                changes: kept.map { commitment.changes[$0] }, keys: kept.map { commitment.keys[$0] })
+        }
+        self.output.commitments.removeAll(where: \.keys.isEmpty)
     }
 
     // MARK: - Verdicts
@@ -198,12 +217,14 @@ extension DeliveryMachine {
     }
 
     private mutating func pause(_ entry: Entry, until due: MonotonicInstant) {
+        var entry = entry
         if self.isDraining || self.intakes[entry.message.installation] == nil {
             self.present.remove(entry.message.key)
             return
         } else if self.configuration.isStrictlyOrdered {
             self.queues.holdBack(entry.message)
-        } else if self.configuration.totalLimit == nil, self.present.count > self.configuration.messagesInMemory / 2,
+            entry.bond = .heldBack
+        } else if self.configuration.totalLimit == nil, self.present.count > self.configuration.messagesInMemory / 4,
             self.intakes[entry.message.installation]?.isOpen == true
         {
             // Messages that fail for half an hour must not keep others out of memory: the store brings it back.

@@ -2,7 +2,11 @@ extension DeliveryMachine {
     /// The most rows that are read at once.
     private var pageLimit: Int { max(1, self.configuration.messagesInMemory / 2) }
 
-    private var room: Int { self.configuration.messagesInMemory - self.memoryCount }
+    private var room: Int {
+        // With strict order a retry keeps its place, one of each source, so none of them may keep others out.
+        let held = self.configuration.isStrictlyOrdered ? self.retries.count : 0
+        return self.configuration.messagesInMemory - self.memoryCount + held
+    }
 
     // MARK: - Installations
 
@@ -22,12 +26,14 @@ extension DeliveryMachine {
             self.departed[intake.attachment] = (installation, intake.outdatedWhileLoading)
         }
         self.giveBack { $0.message.installation == installation }
+        self.queues.forgetLeft(installation)
         self.settle()
     }
 
     /// Rows of the installation were made to wait in the store from outside.
     package mutating func backlogAppeared(_ installation: Int64) {
         guard self.intakes[installation] != nil else { return }
+        self.intakes[installation]?.scan?.restarts = true
         self.withhold(installation)
         self.settle()
     }
@@ -57,7 +63,7 @@ extension DeliveryMachine {
         return granted
     }
 
-    private mutating func withhold(_ installation: Int64) {
+    mutating func withhold(_ installation: Int64) {
         self.intakes[installation]?.hasBacklog = true
         self.intakes[installation]?.hasWithheldSince = true
         self.wantPage(installation)
@@ -105,12 +111,14 @@ extension DeliveryMachine {
     package mutating func loaded(
         _ request: DeliveryLoad, _ page: DeliveryPage, messages: [Message], now: MonotonicInstant
     ) {
+        self.latest = now
         self.reserved -= request.limit
         self.loadsInFlight -= 1
         guard let intake = self.intakes[request.installation], intake.attachment == request.attachment else {
             // The installation was detached meanwhile: whoever receives as it now reads the rows in their order.
             let outdated = self.outdated(request)
             self.departed[request.attachment] = nil
+            if case .scan = request.kind { return self.settle() }
             for message in messages where !outdated.contains(message.sequence) { self.decline(message) }
             return self.settle()
         }
@@ -123,8 +131,14 @@ extension DeliveryMachine {
             }
             self.wantPage(request.installation)
         }
-        for message in messages where !intake.outdatedWhileLoading.contains(message.sequence) {
-            self.accept(message, loadedAt: now)
+        let current = messages.filter { !intake.outdatedWhileLoading.contains($0.sequence) }
+        if case .scan(let after) = request.kind {
+            if !self.isDraining {
+                let absent = current.filter { !self.present.contains($0.key) }
+                self.scanned(request.installation, after: after, page, absent)
+            }
+        } else {
+            for message in current { self.accept(message, loadedAt: now) }
         }
         self.settle()
     }
@@ -132,6 +146,10 @@ extension DeliveryMachine {
     private mutating func accept(_ message: Message, loadedAt now: MonotonicInstant?) {
         guard !self.isDraining, let intake = self.intakes[message.installation], intake.isOpen || now != nil else {
             // What was received before a new attachment waits behind what the store has held for longer.
+            return self.decline(message)
+        }
+        // A retry holds nobody back, and is not held back.
+        guard message.attempts > 0 || message.wasInHand || message.isUserOpened || self.queues.isNext(message) else {
             return self.decline(message)
         }
         guard self.present.insert(message.key).inserted else {
@@ -146,6 +164,7 @@ extension DeliveryMachine {
         var entry = Entry(message)
         if let pause = message.pause, let now {
             self.queues.holdBack(message)
+            entry.bond = .heldBack
             return self.retries.add(entry, due: now + max(pause, .zero))
         }
         guard message.wasInHand, !message.isUserOpened else { return self.queues.append(entry) }
@@ -184,7 +203,7 @@ extension DeliveryMachine {
         let enough = max(1, self.configuration.messagesInMemory / 4)
         while !self.isDraining, self.room >= enough, let installation = self.toLoad.popFirst() {
             self.intakes[installation]?.isQueued = false
-            guard let kind = self.intakes[installation]?.wanted else { continue }
+            guard let kind = self.wanted(installation) else { continue }
             let limit = min(self.room, self.pageLimit)
             self.intakes[installation]?.isLoading = true
             self.intakes[installation]?.hasWithheldSince = false
@@ -196,9 +215,11 @@ extension DeliveryMachine {
                     installation: installation, kind: kind, limit: limit,
                     attachment: self.intakes[installation]?.attachment ?? 0))
         }
+        let isCrowded = !self.isDraining && self.room < enough && !self.toLoad.isEmpty
+        self.crowdedSince = isCrowded ? self.crowdedSince ?? self.latest : nil
     }
 
-    private mutating func wantPage(_ installation: Int64) {
+    mutating func wantPage(_ installation: Int64) {
         guard let intake = self.intakes[installation], !intake.isQueued else { return }
         self.intakes[installation]?.isQueued = true
         self.toLoad.append(installation)
@@ -235,6 +256,8 @@ extension DeliveryMachine {
 
     /// Leaves messages that were not even decoded, of a page or from the network, to the next process.
     package mutating func declined(_ messages: [StoredMessage], of load: DeliveryLoad? = nil) {
+        // Rows that were only looked at wait already.
+        if case .scan = load?.kind { return }
         let outdated = load.map(self.outdated) ?? []
         for message in messages
         where !message.wasInHand && message.pause == nil && !message.isUserOpened
@@ -263,10 +286,9 @@ extension DeliveryMachine {
         var entries = self.queues.removeAll(where: isMatch)
         let committing = self.committing.values.filter(isMatch)
         for entry in committing { self.committing[entry.message.key] = nil }
+        self.withdrawCommitments(of: Set(committing.map(\.message.key)))
         let paused = self.retries.removeAll(where: isMatch)
-        if self.configuration.isStrictlyOrdered {
-            for entry in committing + paused { self.queues.letGo(entry.message) }
-        }
+        for entry in committing + paused { self.queues.unbind(entry) }
         entries += committing
         for entry in entries {
             self.present.remove(entry.message.key)
@@ -283,6 +305,7 @@ extension DeliveryMachine {
         case .committing(let entry), .ready(let entry):
             guard isMatch(entry) else { return }
             self.alone = .none
+            self.withdrawCommitments(of: [entry.message.key])
             self.present.remove(entry.message.key)
             // It has not run: this attempt is taken back.
             self.output.changes.append(self.change(entry, .inHand))

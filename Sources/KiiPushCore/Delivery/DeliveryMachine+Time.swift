@@ -1,7 +1,7 @@
 extension DeliveryMachine {
     /// When ``timerFired(now:)`` has something to do; `nil` while it has not.
     package var nextDeadline: MonotonicInstant? {
-        var next = [self.retries.nextDue, self.toLoadLater.nextDue].compactMap(\.self).min()
+        var next = [self.retries.nextDue, self.toLoadLater.nextDue, self.sharingDue].compactMap(\.self).min()
         for call in self.calls.values {
             let due = self.due(call)
             if let due, due < next ?? due + .nanoseconds(1) { next = due }
@@ -21,6 +21,7 @@ extension DeliveryMachine {
 
     /// Time has passed: deadlines, retries that are due, pages to be read.
     package mutating func timerFired(now: MonotonicInstant) {
+        self.latest = now
         for (number, call) in self.calls {
             guard let due = self.due(call), due <= now else { continue }
             if !call.isOver {
@@ -33,6 +34,7 @@ extension DeliveryMachine {
         }
         self.resumeRetries(now)
         self.loadWhatIsDue(now)
+        self.shareMemory(now)
         self.settle()
     }
 
@@ -50,8 +52,7 @@ extension DeliveryMachine {
             if case .committing(let entry) = self.alone, entry.message.key == key {
                 self.alone = .ready(entry)
             } else if let entry = self.committing.removeValue(forKey: key) {
-                if self.configuration.isStrictlyOrdered { self.queues.letGo(entry.message) }
-                self.queues.putBack(entry)
+                self.queues.arrive(entry)
             }
         }
         self.settle()

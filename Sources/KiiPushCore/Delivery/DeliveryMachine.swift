@@ -4,13 +4,14 @@
 /// The way of a message:
 ///
 /// - *queued* in its source. Exits: *running*, when its source is free, its turn has come and a place is free;
-///   out of memory (`waiting` in the store), when delivery stops.
+///   out of memory (`waiting` in the store), when delivery stops, or its source has more than its share of a full
+///   memory.
 /// - *suspect*: it was in hand when an earlier process ended. Exits: *running* alone, once that is durable. With strict
 ///   order it is *queued* first, if one before it waits for its retry.
 /// - *running*: one of the ``DeliveryConfiguration/concurrentHandlers`` places is held. Exits: done, dead, presented,
 ///   or *retrying*.
 /// - *retrying*: the pause after a failed attempt. Exits: *queued*, when the pause is over and it is durably in hand
-///   again; done, by a late success; out of memory (`retry` in the store), when memory is half full.
+///   again; done, by a late success; out of memory (`retry` in the store), when memory is a quarter full.
 package struct DeliveryMachine<Message: Deliverable>: Sendable {
     typealias Entry = DeliveryEntry<Message>
 
@@ -32,7 +33,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
 
     // In memory.
     var present: Set<DeliveryKey> = []
-    var queues = SourceQueues<Message>()
+    var queues: SourceQueues<Message>
     var calls: [Int: DeliveryCall<Message>] = [:]
     var lastCall = 0
     /// Calls that have lost their place to a fresh thread.
@@ -40,7 +41,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     /// Calls keep their places for good, since ``stuckCalls`` holds as many as it may.
     var losesPlaces = false
     var retries = Agenda<Entry>()
-    /// Retries whose pause is over and that are not yet durably in hand.
+    /// Retries whose pause is over, and rows that were admitted, that are not yet durably in hand.
     var committing: [DeliveryKey: Entry] = [:]
     /// By message, and by the call that the attempt was made in.
     var lateAttempts: [DeliveryKey: [Int: LateAttempt]] = [:]
@@ -57,9 +58,14 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     /// When to look for retries in the store, or to repeat a load that failed.
     var toLoadLater = Agenda<Int64>()
     var loadsInFlight = 0
+    /// Since when memory has been too full for what is to be read.
+    var crowdedSince: MonotonicInstant?
+    /// The time when it was last told.
+    var latest = MonotonicInstant(nanoseconds: 0)
 
     package init(configuration: DeliveryConfiguration = .init()) {
         self.configuration = configuration
+        self.queues = SourceQueues(share: configuration.sourceShare)
     }
 
     /// What is to be done since the last time; it is the caller's to do now.
@@ -99,6 +105,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
 
     /// Takes the next messages that are to be handled; `nil` when there are none or every place is taken.
     package mutating func claim(now: MonotonicInstant) -> DeliveryClaim<Message>? {
+        self.latest = now
         if case .ready(let entry) = self.alone, !self.isDraining {
             var entry = entry
             entry.isSuspect = false
@@ -146,6 +153,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
             self.suspects.insert(entry) { $0.message.sequence > entry.message.sequence }
         }
         self.beginAloneRun()
+        self.noteRefills()
         self.askForPages()
         if self.losesPlaces { self.regainPlaces() }
     }

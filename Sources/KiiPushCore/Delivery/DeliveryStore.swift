@@ -68,6 +68,12 @@ package struct DeliveryLoad: Sendable, Hashable {
         case waiting
         /// Retries that are due, marked as in hand likewise.
         case retries
+        /// Rows that wait, after this sequence, in order. They stay as they are: those that are taken into memory are
+        /// marked by a change of their own. Asked for while sources keep to a share of memory.
+        case scan(after: Int64)
+
+        /// Whether the store marks what it returns as in hand.
+        package var isMarking: Bool { self == .waiting || self == .retries }
     }
 
     package var installation: Int64

@@ -7,6 +7,10 @@ struct Fifo<Element: Sendable>: Sendable {
     var isEmpty: Bool { self.head == self.elements.count }
     var first: Element? { self.isEmpty ? nil : self.elements[self.head] }
 
+    func contains(where isMatch: (Element) -> Bool) -> Bool {
+        self.elements[self.head...].contains { $0.map(isMatch) ?? false }
+    }
+
     mutating func append(_ element: Element) { self.elements.append(element) }
 
     mutating func popFirst() -> Element? {

@@ -5,12 +5,12 @@
 struct SourceQueues<Message: Deliverable>: Sendable {
     typealias Entry = DeliveryEntry<Message>
 
-    private struct Identity: Hashable, Sendable {
+    struct Identity: Hashable, Sendable {
         var installation: Int64
         var source: Message.Source
     }
 
-    private struct Queue: Sendable {
+    struct Queue: Sendable {
         var identity: Identity
         var entries = Fifo<Entry>()
         var isBusy = false
@@ -22,19 +22,41 @@ struct SourceQueues<Message: Deliverable>: Sendable {
         var heldBack = 0
         /// How many messages one claim may take: grows while the handler is quick.
         var claimLimit = 1
+        /// The first of its messages that was left in the store, which has every one that came after it.
+        var firstInStore: Int64?
+        /// Messages that were admitted and have not come yet.
+        var expected = 0
+        /// It stands in ``SourceQueues/withRoom``.
+        var isWithRoom = false
+
+        var isUnused: Bool {
+            self.entries.isEmpty && !self.isBusy && self.heldBack == 0 && self.firstInStore == nil
+                && self.expected == 0
+        }
     }
 
-    private static var longestClaim: Int { 64 }
-
-    private var numbers: [Identity: Int] = [:]
-    private var queues: [Queue?] = []
+    /// How many messages of one source are kept while sources with long backlogs share what room there is, and the
+    /// most that one claim may take.
+    let share: Int
+    private let longestClaim: Int
+    var numbers: [Identity: Int] = [:]
+    var queues: [Queue?] = []
     private var free: [Int] = []
     private var ready = Fifo<Int>()
     /// Sources whose first message is to run alone.
     private var readyForRunAlone = Fifo<Int>()
     /// The last source that was looked up: messages of one source come in runs.
     private var latest: (identity: Identity, number: Int)?
-    private(set) var count = 0
+    /// Sources of which the store has messages, and that have room for some of them.
+    var withRoom = Fifo<Int>()
+    /// By installation, of how many sources messages were left in the store.
+    var leftCounts: [Int64: Int] = [:]
+    var count = 0
+
+    init(share: Int) {
+        self.share = share
+        self.longestClaim = min(64, share)
+    }
 
     /// Sources that a call could be started for.
     var readyCount: Int { self.ready.count }
@@ -83,6 +105,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
             }
             self.count -= entries.count
             self.queues[number]?.isBusy = true
+            self.noteRoom(number)
             return (number, entries)
         }
         return nil
@@ -98,8 +121,9 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     /// The source's call is over.
     mutating func release(_ number: Int, wasQuick: Bool) {
         guard let limit = self.queues[number]?.claimLimit else { return }
+        let next = wasQuick ? min(limit * 2, self.longestClaim) : 1
         self.queues[number]?.isBusy = false
-        self.queues[number]?.claimLimit = wasQuick ? min(limit * 2, SourceQueues.longestClaim) : 1
+        self.queues[number]?.claimLimit = next
         self.makeReady(number)
         self.forgetIfUnused(number)
     }
@@ -139,6 +163,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
         let number = self.number(of: message)
         self.queues[number]?.heldBack -= 1
         self.makeReady(number)
+        self.noteRoom(number)
         self.forgetIfUnused(number)
     }
 
@@ -151,13 +176,18 @@ struct SourceQueues<Message: Deliverable>: Sendable {
             removed += self.queues[number]?.entries.removeAll(where: isMatch) ?? []
             // Another message may be the first now.
             self.makeReady(number)
+            self.noteRoom(number)
             self.forgetIfUnused(number)
         }
         self.count -= removed.count
         return removed
     }
 
-    private mutating func number(of message: Message) -> Int {
+    func known(_ message: Message) -> Int? {
+        self.numbers[Identity(installation: message.installation, source: message.source)]
+    }
+
+    mutating func number(of message: Message) -> Int {
         let identity = Identity(installation: message.installation, source: message.source)
         if let latest = self.latest, latest.identity == identity { return latest.number }
         let number: Int
@@ -191,9 +221,9 @@ struct SourceQueues<Message: Deliverable>: Sendable {
         }
     }
 
-    private mutating func forgetIfUnused(_ number: Int) {
-        guard let queue = self.queues[number], queue.entries.isEmpty, !queue.isBusy, queue.heldBack == 0,
-            !queue.isReady, !queue.isReadyForRunAlone
+    mutating func forgetIfUnused(_ number: Int) {
+        guard let queue = self.queues[number], queue.isUnused, !queue.isReady, !queue.isReadyForRunAlone,
+            !queue.isWithRoom
         else { return }
         self.numbers[queue.identity] = nil
         self.queues[number] = nil

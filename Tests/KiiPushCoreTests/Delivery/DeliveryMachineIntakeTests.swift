@@ -59,13 +59,13 @@ import Testing
             let claim = try #require(machine.claim(at: 0))
             machine.answer(claim.call, .result(.failed), at: 0)
         }
-        #expect(machine.memoryCount == 5)
+        #expect(machine.memoryCount == 2)
         // The others are in the store, which is asked for them when they are due.
         _ = machine.output()
         machine.time(1)
         let output = machine.output()
         #expect(output.loads.map(\.kind) == [.retries])
-        #expect(output.commitments.flatMap(\.keys).count == 5)
+        #expect(output.commitments.flatMap(\.keys).count == 2)
         let load = try #require(output.loads.first)
         machine.load(
             load, [TestMessage(sequence: 0, source: "0", attempts: 1)], isComplete: true, nextRetry: .seconds(7), at: 1)

@@ -24,7 +24,7 @@ import Testing
                 case .paused: paused
                 case .suspects: suspects
                 case .waiting: waiting
-                case .retries: [TestMessage]()
+                case .retries, .scan: [TestMessage]()
                 }
             machine.load(load, rows, isComplete: true)
         }

@@ -83,10 +83,21 @@ import Testing
     @Test func aLateSuccessWhileTheNextAttemptIsBeingRecordedCounts() throws {
         let (machine, _) = try self.timedOut()
         machine.time(31)
+        machine.held = machine.output().commitments
         #expect(machine.answerLater(1, .result(.newData), at: 31))
         #expect(machine.commit() == [.change(1, .inHand, attempts: 1)])
         #expect(machine.claimed(31) == [2])
         #expect(machine.claimed(31) == nil)
+    }
+
+    /// Written after the success, it would have the next process handle the message again.
+    @Test func whatALateSuccessHasOvertakenIsNotRecordedAnyMore() throws {
+        let (machine, _) = try self.timedOut()
+        machine.time(31)
+        #expect(machine.answerLater(1, .result(.newData), at: 31))
+        let output = machine.output()
+        #expect(output.commitments == [])
+        #expect(output.changes.contains(.change(1, .done(.newData), attempts: 1)))
     }
 
     @Test func aLateSuccessRevivesADeadLetter() throws {

@@ -292,11 +292,12 @@ struct DeliverySimulation {
             case (.retries, .retry(let due)): due <= self.time
             case (.paused(let after), .retry): sequence > after
             case (.suspects(let after), .inHand): sequence > after
+            case (.scan(let after), .waiting): sequence > after
             default: false
             }
         }
         let page = all.prefix(load.limit)
-        let isMarked = load.kind == .waiting || load.kind == .retries
+        let isMarked = load.kind.isMarking
         if isMarked { for sequence in page { self.rows[sequence] = .inHand } }
         let pauses = page.reduce(into: [Int64: Duration]()) { pauses, sequence in
             if case .retry(let due) = self.rows[sequence] { pauses[sequence] = .seconds(due - self.time) }

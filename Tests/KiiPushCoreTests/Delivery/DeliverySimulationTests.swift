@@ -36,7 +36,7 @@ import Testing
             rest += 1
         }
         let (processes, unfinished, violations) = (simulation.process, simulation.unfinished, simulation.violations)
-        #expect(processes > 3)
+        #expect(processes > 2)
         #expect(unfinished == [])
         #expect(violations == [])
         if !configuration.isStrictlyOrdered {

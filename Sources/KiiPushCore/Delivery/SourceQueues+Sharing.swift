@@ -1,0 +1,140 @@
+/// Memory is full and more is to be read: sources with long backlogs keep to a share of it, and leave the rest of theirs
+/// in the store, so that they delay no other.
+extension SourceQueues {
+    /// Takes out what sources hold beyond their share, or at all while they are held back: all of it is to wait in the
+    /// store. What has to stay in memory stays.
+    mutating func trim() -> [Entry] {
+        var trimmed: [Entry] = []
+        for number in self.queues.indices {
+            // An order that is being kept is not broken: what runs alone cannot wait, nor what is on its way.
+            guard let queue = self.queues[number], queue.expected == 0, !queue.entries.contains(where: \.isSuspect)
+            else { continue }
+            var room = queue.heldBack > 0 ? 0 : self.share
+            guard queue.entries.count > room else { continue }
+            let removed = self.queues[number]?.entries.removeAll { entry in
+                room -= 1
+                return room < 0 && entry.mayWaitInStore
+            }
+            guard let removed, let first = removed.map(\.message.sequence).min() else { continue }
+            self.count -= removed.count
+            self.leave(first, inStoreFor: number)
+            trimmed += removed
+        }
+        return trimmed
+    }
+
+    /// Whether a message that comes is the next of its source. Otherwise those before it wait in the store, and it has
+    /// to wait there too.
+    mutating func isNext(_ message: Message) -> Bool {
+        guard !self.leftCounts.isEmpty, let number = self.known(message) else { return true }
+        return self.queues[number]?.firstInStore.map { message.sequence < $0 } ?? true
+    }
+
+    /// Decides about a message that was found in the store: whether its source has room for it and none before it was
+    /// left there. One that is admitted comes with ``arrive(_:)``.
+    mutating func admit(_ message: Message) -> Bool {
+        let number = self.number(of: message)
+        guard self.queues[number]?.firstInStore == nil, self.hasRoom(number) else {
+            self.leave(message.sequence, inStoreFor: number)
+            return false
+        }
+        self.queues[number]?.expected += 1
+        return true
+    }
+
+    /// Puts an entry back that was held back or admitted, and is in hand now.
+    mutating func arrive(_ entry: Entry) {
+        self.unbind(entry)
+        var entry = entry
+        entry.bond = .none
+        self.putBack(entry)
+    }
+
+    /// An entry that was held back or admitted does not come.
+    mutating func unbind(_ entry: Entry) {
+        switch entry.bond {
+        case .none: return
+        case .heldBack: self.letGo(entry.message)
+        case .expected:
+            let number = self.number(of: entry.message)
+            self.queues[number]?.expected -= 1
+            self.noteRoom(number)
+            self.forgetIfUnused(number)
+        }
+    }
+
+    /// The source of this installation that has had room for the longest, and the first of its messages in the store.
+    mutating func popWithRoom() -> (source: Int, installation: Int64)? {
+        while let number = self.withRoom.popFirst() {
+            self.queues[number]?.isWithRoom = false
+            guard let queue = self.queues[number], queue.firstInStore != nil, queue.heldBack == 0 else {
+                self.forgetIfUnused(number)
+                continue
+            }
+            return (number, queue.identity.installation)
+        }
+        return nil
+    }
+
+    func firstInStore(of number: Int) -> Int64? { self.queues[number]?.firstInStore }
+
+    /// Rows of a source were read from the first that was left: `messages` are those up to `last`.
+    ///
+    /// - Returns: the messages that are admitted.
+    mutating func refill(_ number: Int, with messages: [Message], through last: Int64, isAll: Bool) -> [Message] {
+        guard let identity = self.queues[number]?.identity else { return [] }
+        var admitted: [Message] = []
+        var left: Int64? = isAll ? nil : last + 1
+        for message in messages where message.source == identity.source && message.sequence <= last {
+            guard self.hasRoom(number) else {
+                left = message.sequence
+                break
+            }
+            self.queues[number]?.expected += 1
+            admitted.append(message)
+        }
+        self.queues[number]?.firstInStore = left
+        if left == nil { self.noteNothingLeft(identity.installation) }
+        self.noteRoom(number)
+        self.forgetIfUnused(number)
+        return admitted
+    }
+
+    /// Whether messages of sources of this installation were left in the store.
+    func hasLeft(_ installation: Int64) -> Bool { self.leftCounts[installation] != nil }
+
+    /// What of an installation is in the store is read from the start again, or not at all.
+    mutating func forgetLeft(_ installation: Int64) {
+        guard self.leftCounts.removeValue(forKey: installation) != nil else { return }
+        for number in self.queues.indices where self.queues[number]?.identity.installation == installation {
+            self.queues[number]?.firstInStore = nil
+            self.forgetIfUnused(number)
+        }
+    }
+
+    private mutating func leave(_ sequence: Int64, inStoreFor number: Int) {
+        guard let queue = self.queues[number] else { return }
+        if queue.firstInStore == nil { self.leftCounts[queue.identity.installation, default: 0] += 1 }
+        self.queues[number]?.firstInStore = min(sequence, queue.firstInStore ?? sequence)
+        self.noteRoom(number)
+    }
+
+    private mutating func noteNothingLeft(_ installation: Int64) {
+        guard let count = self.leftCounts[installation] else { return }
+        self.leftCounts[installation] = count > 1 ? count - 1 : nil
+    }
+
+    private func hasRoom(_ number: Int) -> Bool {
+        guard let queue = self.queues[number], queue.heldBack == 0 else { return false }
+        return queue.entries.count + queue.expected < self.share
+    }
+
+    /// A source is filled up again when it has run half empty.
+    mutating func noteRoom(_ number: Int) {
+        guard let queue = self.queues[number], queue.firstInStore != nil, !queue.isWithRoom, queue.heldBack == 0,
+            queue.entries.count + queue.expected <= self.share / 2
+        else { return }
+        self.queues[number]?.isWithRoom = true
+        self.withRoom.append(number)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// Sources whose handlers take long, with more messages than memory holds, delay no other.
+@Suite(.timeLimit(.minutes(15))) struct SourceSharingTests {
+    @Test(arguments: [false, true])
+    func slowSourcesWithLongBacklogsDelayNoOther(isStrictlyOrdered: Bool) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                var settings = PushRuntime.Configuration(stateDirectory: directory)
+                settings.bounds.messagesInMemory = 64
+                settings.isStrictlyOrdered = isStrictlyOrdered
+                let runtime = try PushRuntime(configuration: settings)
+                let release = DispatchSemaphore(value: 0)
+                let handler = RecordingHandler { call in
+                    if call.message.value(of: .topic) != "quick" {
+                        release.wait()
+                        release.signal()
+                    }
+                    return .newData
+                }
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                try await whileRunning(agent) {
+                    // 600 messages of three slow sources first, and one that has nothing to do with them.
+                    let connection = try await broker.play { broker in
+                        let connection = try broker.accept()
+                        try connection.open(sessionPresent: true)
+                        for number in 1...600 {
+                            let source = ["a", "b", "c"][number % 3]
+                            try connection.send(.message(number, of: source, packetID: UInt16(number)))
+                        }
+                        try connection.send(.message(601, of: "quick", packetID: 601))
+                        _ = try connection.receiveAcknowledgements(601)
+                        return KeptConnection(connection)
+                    }
+                    #expect(await handler.next(1).map(\.number) == [601])
+                    release.signal()
+                    var orders: [String: [Int64]] = [:]
+                    var rest = Set<Int64>(1...600)
+                    for await call in handler.calls {
+                        guard let number = call.number, rest.remove(number) != nil else { continue }
+                        orders[call.message.value(of: .topic) ?? "", default: []].append(number)
+                        if rest.isEmpty { break }
+                    }
+                    for source in ["a", "b", "c"] { #expect(orders[source] == orders[source]?.sorted()) }
+                    withExtendedLifetime(connection) {}
+                }
+                let ledger = try await runtime.ledger()
+                #expect(ledger.isBalanced)
+                await runtime.shutdown()
+            }
+        }
+    }
+}
+
+extension RecordingHandler.Call {
+    fileprivate var number: Int64? { self.message.rawPayload["n"]?.int64 }
+}
