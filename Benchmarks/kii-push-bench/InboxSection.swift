@@ -29,7 +29,11 @@ enum InboxSection {
     }
 
     /// Stores `count` messages, `group` in a transaction, in a file that is removed again. `p50` is a commit's time.
-    static func store(_ count: Int, group: Int, payload: [UInt8], bench: Workbench) throws -> Sample {
+    ///
+    /// - Parameter pauseMicroseconds: how long to wait before each: a thread and a disk that have slept take longer.
+    static func store(
+        _ count: Int, group: Int, payload: [UInt8], pauseMicroseconds: UInt32 = 0, bench: Workbench
+    ) throws -> Sample {
         let path = bench.program("inbox.sqlite")
         defer { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
         let inbox = try Inbox(path: path)
@@ -41,6 +45,7 @@ enum InboxSection {
         var stored = 0
         var times: [Double] = []
         while stored < count {
+            if pauseMicroseconds > 0 { usleep(pauseMicroseconds) }
             let begin = monotonicSeconds()
             try inbox.transaction { (transaction) throws(InboxError) in
                 for index in stored..<min(stored + group, count) {

@@ -5,13 +5,26 @@ import Testing
 
 /// Sources whose handlers take long, with more messages than memory holds, delay no other.
 @Suite(.timeLimit(.minutes(15))) struct SourceSharingTests {
-    @Test(arguments: [false, true])
-    func slowSourcesWithLongBacklogsDelayNoOther(isStrictlyOrdered: Bool) async throws {
+    /// 600 messages of three slow sources, and then one that has nothing to do with them.
+    private func bring(_ broker: FakeBroker) async throws -> KeptConnection {
+        try await broker.play { broker in
+            let connection = try broker.accept()
+            try connection.open(sessionPresent: true)
+            for number in 1...600 {
+                let source = ["a", "b", "c"][number % 3]
+                try connection.send(.message(number, of: source, packetID: UInt16(number)))
+            }
+            try connection.send(.message(601, of: "quick", packetID: 601))
+            _ = try connection.receiveAcknowledgements(601)
+            return KeptConnection(connection)
+        }
+    }
+
+    @Test func slowSourcesWithLongBacklogsDelayNoOther() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 var settings = PushRuntime.Configuration(stateDirectory: directory)
                 settings.bounds.messagesInMemory = 64
-                settings.isStrictlyOrdered = isStrictlyOrdered
                 let runtime = try PushRuntime(configuration: settings)
                 let release = DispatchSemaphore(value: 0)
                 let handler = RecordingHandler { call in
@@ -24,18 +37,7 @@ import Testing
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
-                    // 600 messages of three slow sources first, and one that has nothing to do with them.
-                    let connection = try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
-                        for number in 1...600 {
-                            let source = ["a", "b", "c"][number % 3]
-                            try connection.send(.message(number, of: source, packetID: UInt16(number)))
-                        }
-                        try connection.send(.message(601, of: "quick", packetID: 601))
-                        _ = try connection.receiveAcknowledgements(601)
-                        return KeptConnection(connection)
-                    }
+                    let connection = try await self.bring(broker)
                     #expect(await handler.next(1).map(\.number) == [601])
                     release.signal()
                     var orders: [String: [Int64]] = [:]
@@ -50,6 +52,31 @@ import Testing
                 }
                 let ledger = try await runtime.ledger()
                 #expect(ledger.isBalanced)
+                await runtime.shutdown()
+            }
+        }
+    }
+
+    @Test func withStrictOrderSourcesThatWaitForARetryDelayNoOther() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                var settings = PushRuntime.Configuration(stateDirectory: directory)
+                settings.bounds.messagesInMemory = 64
+                settings.isStrictlyOrdered = true
+                settings.retryDelays = [.seconds(36_000)]
+                let runtime = try PushRuntime(configuration: settings)
+                let handler = RecordingHandler { call in
+                    call.message.value(of: .topic) == "quick" ? .newData : .failed
+                }
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                try await whileRunning(agent) {
+                    let connection = try await self.bring(broker)
+                    // The first of each slow source, and then nothing of them.
+                    #expect(Set(await handler.next(4).compactMap(\.number)) == [1, 2, 3, 601])
+                    withExtendedLifetime(connection) {}
+                }
+                #expect(try await runtime.ledger().isBalanced)
                 await runtime.shutdown()
             }
         }

@@ -1,13 +1,15 @@
 /// Which messages of one installation wait in memory, in the order of reception.
 ///
 /// Entries are not taken out when a message's standing changes by other ways: whoever reads checks.
-struct MemoryBacklog {
+package struct MemoryBacklog {
     private var waiting: [Int64] = []
     private var first = 0
-    var retries: Set<Int64> = []
+    package var retries: Set<Int64> = []
+
+    package init() {}
 
     /// Adds a message; one that was given back finds its place before those that came after it.
-    mutating func append(waiting sequence: Int64) {
+    package mutating func append(waiting sequence: Int64) {
         guard let last = self.waiting.last, self.first < self.waiting.count, last >= sequence else {
             self.waiting.append(sequence)
             return
@@ -18,14 +20,14 @@ struct MemoryBacklog {
     }
 
     /// Takes out a message that does not wait any more, if it is there.
-    mutating func remove(waiting sequence: Int64) {
+    package mutating func remove(waiting sequence: Int64) {
         let index = self.index(of: sequence)
         guard index < self.waiting.count, self.waiting[index] == sequence else { return }
         self.waiting.remove(at: index)
     }
 
     /// Messages after this one that still wait, in order.
-    func waiting(after sequence: Int64, limit: Int, where isWaiting: (Int64) -> Bool) -> [Int64] {
+    package func waiting(after sequence: Int64, limit: Int, where isWaiting: (Int64) -> Bool) -> [Int64] {
         Array(self.waiting[self.index(of: sequence + 1)...].lazy.filter(isWaiting).prefix(limit))
     }
 
@@ -40,7 +42,7 @@ struct MemoryBacklog {
     }
 
     /// The first message that still waits, which stays.
-    mutating func nextWaiting(where isWaiting: (Int64) -> Bool) -> Int64? {
+    package mutating func nextWaiting(where isWaiting: (Int64) -> Bool) -> Int64? {
         while self.first < self.waiting.count {
             let sequence = self.waiting[self.first]
             if isWaiting(sequence) { return sequence }
@@ -49,7 +51,7 @@ struct MemoryBacklog {
         return nil
     }
 
-    mutating func dropFirstWaiting() {
+    package mutating func dropFirstWaiting() {
         self.first += 1
         if self.first == self.waiting.count {
             self.waiting.removeAll(keepingCapacity: true)

@@ -109,7 +109,6 @@ extension DeliveryCore {
     private func decode(_ inbound: DeliveryState.Inbound, _ attachments: [Int64: DeliveryAttachment]) {
         // An installation that was detached meanwhile takes whatever its next handler takes: nothing is refused here.
         let batch = DecodedBatch(inbound.messages) { attachments[$0].map { $0.commandHandler != nil } ?? true }
-        self.observer?.deliveryDecoded(batch)
         let now = self.clock()
         self.change { state in
             state.isDecoding = false
@@ -117,7 +116,7 @@ extension DeliveryCore {
             if let load = inbound.load {
                 state.machine.loaded(load.request, load.page, messages: batch.messages, now: now)
             } else {
-                state.machine.received(batch.messages, releasing: inbound.reserved)
+                state.machine.received(batch.messages, releasing: inbound.reserved, now: now)
             }
         }
     }

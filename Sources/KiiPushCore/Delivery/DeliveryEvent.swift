@@ -52,9 +52,6 @@ package struct DeliveryCounters: Sendable, Hashable {
 /// Watches delivery. Called on whichever thread something happened, never under a lock; what takes long here holds up
 /// delivery.
 package protocol DeliveryObserver: Sendable {
-    /// A batch was decoded; its messages are about to be queued. One call at a time, in order.
-    func deliveryDecoded(_ batch: DecodedBatch)
-
     /// These things happened, in this order. One call at a time.
     func deliveryHappened(_ events: [DeliveryEvent])
 
@@ -84,7 +81,6 @@ package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension DeliveryObserver {
-    package func deliveryDecoded(_ batch: DecodedBatch) {}
     package func deliveryStalled(_ stall: DeliveryStall) {}
     package func deliveryRecovered() {}
 }

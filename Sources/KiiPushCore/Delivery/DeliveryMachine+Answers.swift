@@ -4,7 +4,7 @@ extension DeliveryMachine {
     /// A thread's call goes on, and this is how far it has come.
     package mutating func reported(_ call: Int, _ progress: DeliveryProgress, now: MonotonicInstant) {
         self.take(call, progress, now: now)
-        self.settle()
+        self.settle(at: now)
     }
 
     /// A thread has left its call.
@@ -18,7 +18,7 @@ extension DeliveryMachine {
     package mutating func returned(
         _ call: Int, _ progress: DeliveryProgress? = nil, isUnanswered: Bool = false, now: MonotonicInstant
     ) {
-        guard self.stuckCalls.remove(call) == nil else { return self.settle() }
+        guard self.stuckCalls.remove(call) == nil else { return self.settle(at: now) }
         if let progress { self.take(call, progress, now: now) }
         self.giveBackUnstarted(of: call)
         if isUnanswered, self.calls[call]?.isOver == false {
@@ -27,7 +27,7 @@ extension DeliveryMachine {
         } else {
             self.free(call)
         }
-        self.settle()
+        self.settle(at: now)
     }
 
     /// A thread has left its call, which goes on elsewhere: the messages behind the present one are not held up by it.
@@ -35,7 +35,7 @@ extension DeliveryMachine {
         self.take(call, progress, now: now)
         self.calls[call]?.isSlow = true
         self.giveBackUnstarted(of: call)
-        self.settle()
+        self.settle(at: now)
     }
 
     /// Whether the call holds a place.
@@ -94,7 +94,7 @@ extension DeliveryMachine {
     package mutating func answered(
         _ key: DeliveryKey, call: Int, _ verdict: HandlerVerdict, now: MonotonicInstant
     ) -> Bool {
-        defer { self.settle() }
+        defer { self.settle(at: now) }
         if let state = self.calls[call], state.current.message.key == key, !state.isOver {
             self.conclude(state.current, verdict, startedAt: state.startedAt, now: now)
             self.calls[call]?.isOver = true

@@ -2,6 +2,8 @@ extension DeliveryMachine {
     /// The most rows that are read at once.
     private var pageLimit: Int { max(1, self.configuration.messagesInMemory / 2) }
 
+    private var enoughRoom: Int { max(1, self.configuration.messagesInMemory / 4) }
+
     private var room: Int {
         // With strict order a retry keeps its place, one of each source, so none of them may keep others out.
         let held = self.configuration.isStrictlyOrdered ? self.retries.count : 0
@@ -54,12 +56,14 @@ extension DeliveryMachine {
     ///
     /// - Returns: how many of them, from the first, are to be stored as in hand and then delivered; the others are to
     ///   be stored as waiting, and are read back when there is room. So no message overtakes another.
-    package mutating func reserve(_ count: Int, installation: Int64) -> Int {
+    package mutating func reserve(_ count: Int, installation: Int64, now: MonotonicInstant) -> Int {
         guard let intake = self.intakes[installation], !self.isDraining else { return 0 }
         let granted = intake.isStraight ? min(count, max(0, self.room)) : 0
         self.reserved += granted
         guard granted < count else { return granted }
         self.withhold(installation)
+        self.latest = max(self.latest, now)
+        self.noteCrowding()
         return granted
     }
 
@@ -70,10 +74,10 @@ extension DeliveryMachine {
     }
 
     /// Takes messages into memory; `released` of the room that was reserved is not needed any more.
-    package mutating func received(_ messages: [Message], releasing released: Int) {
+    package mutating func received(_ messages: [Message], releasing released: Int, now: MonotonicInstant) {
         self.reserved -= released
         for message in messages { self.accept(message, loadedAt: nil) }
-        self.settle()
+        self.settle(at: now)
     }
 
     /// Messages came again: those that are in hand are joined, and nothing is started for any of them.
@@ -111,25 +115,21 @@ extension DeliveryMachine {
     package mutating func loaded(
         _ request: DeliveryLoad, _ page: DeliveryPage, messages: [Message], now: MonotonicInstant
     ) {
-        self.latest = now
         self.reserved -= request.limit
         self.loadsInFlight -= 1
         guard let intake = self.intakes[request.installation], intake.attachment == request.attachment else {
             // The installation was detached meanwhile: whoever receives as it now reads the rows in their order.
             let outdated = self.outdated(request)
             self.departed[request.attachment] = nil
-            if case .scan = request.kind { return self.settle() }
+            if case .scan = request.kind { return self.settle(at: now) }
             for message in messages where !outdated.contains(message.sequence) { self.decline(message) }
-            return self.settle()
+            return self.settle(at: now)
         }
         self.intakes[request.installation]?.loaded(request.kind, page)
         if page.isFailure {
             self.lookLater(request.installation, at: now + .seconds(1))
-        } else {
-            if let next = page.nextRetry {
-                self.lookLater(request.installation, at: now + max(next, .milliseconds(10)))
-            }
-            self.wantPage(request.installation)
+        } else if let next = page.nextRetry {
+            self.lookLater(request.installation, at: now + max(next, .milliseconds(10)))
         }
         let current = messages.filter { !intake.outdatedWhileLoading.contains($0.sequence) }
         if case .scan(let after) = request.kind {
@@ -140,7 +140,8 @@ extension DeliveryMachine {
         } else {
             for message in current { self.accept(message, loadedAt: now) }
         }
-        self.settle()
+        if !page.isFailure, self.hasMoreToRead(request.installation) { self.wantPage(request.installation) }
+        self.settle(at: now)
     }
 
     private mutating func accept(_ message: Message, loadedAt now: MonotonicInstant?) {
@@ -150,7 +151,9 @@ extension DeliveryMachine {
         }
         // A retry holds nobody back, and is not held back.
         guard message.attempts > 0 || message.wasInHand || message.isUserOpened || self.queues.isNext(message) else {
-            return self.decline(message)
+            self.decline(message)
+            // What reads the backlog may be past it, or about to end.
+            return self.withhold(message.installation)
         }
         guard self.present.insert(message.key).inserted else {
             // A page may hold what is in memory already; only what the network brings again is a redelivery.
@@ -200,8 +203,7 @@ extension DeliveryMachine {
 
     /// Asks the store for rows while there is room for a page worth asking for, one installation after the other.
     mutating func askForPages() {
-        let enough = max(1, self.configuration.messagesInMemory / 4)
-        while !self.isDraining, self.room >= enough, let installation = self.toLoad.popFirst() {
+        while !self.isDraining, self.room >= self.enoughRoom, let installation = self.toLoad.popFirst() {
             self.intakes[installation]?.isQueued = false
             guard let kind = self.wanted(installation) else { continue }
             let limit = min(self.room, self.pageLimit)
@@ -215,7 +217,11 @@ extension DeliveryMachine {
                     installation: installation, kind: kind, limit: limit,
                     attachment: self.intakes[installation]?.attachment ?? 0))
         }
-        let isCrowded = !self.isDraining && self.room < enough && !self.toLoad.isEmpty
+        self.noteCrowding()
+    }
+
+    private mutating func noteCrowding() {
+        let isCrowded = !self.isDraining && self.room < self.enoughRoom && !self.toLoad.isEmpty
         self.crowdedSince = isCrowded ? self.crowdedSince ?? self.latest : nil
     }
 

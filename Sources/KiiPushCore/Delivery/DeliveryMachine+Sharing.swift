@@ -23,26 +23,37 @@ extension DeliveryMachine {
         }
         for installation in installations {
             if self.intakes[installation]?.scan == nil { self.intakes[installation]?.scan = BacklogScan() }
-            self.intakes[installation]?.scan?.restarts = true
             self.withhold(installation)
         }
     }
 
     /// Has sources filled up that have room again.
     mutating func noteRefills() {
-        while let (source, installation) = self.queues.popWithRoom() {
-            self.intakes[installation]?.scan?.addRefill(source)
-            self.wantPage(installation)
-        }
+        for installation in self.queues.takeInstallationsWithRoom() { self.wantPage(installation) }
+    }
+
+    /// Whether a page is worth asking for.
+    func hasMoreToRead(_ installation: Int64) -> Bool {
+        guard let intake = self.intakes[installation], let kind = intake.wanted else { return false }
+        guard case .scan = kind else { return true }
+        return intake.hasBacklog || self.queues.hasRoomForLeft(installation)
     }
 
     /// What is to be read next of an installation: while its backlog is scanned, a source's refill and the scan in turn.
     mutating func wanted(_ installation: Int64) -> DeliveryLoad.Kind? {
         guard let intake = self.intakes[installation], let kind = intake.wanted else { return nil }
-        guard case .scan = kind, var scan = intake.scan else { return kind }
-        let next = scan.next(goesOn: intake.hasBacklog) { self.queues.firstInStore(of: $0) }
-        self.intakes[installation]?.scan = scan
-        return next
+        guard case .scan = kind, let scan = intake.scan else { return kind }
+        let goesOn = intake.hasBacklog
+        // What the scan has not passed it brings itself, in its order.
+        if !goesOn || scan.refilled == nil,
+            let (source, first) = self.queues.takeWithRoom(installation, through: goesOn ? scan.position : .max)
+        {
+            self.intakes[installation]?.scan?.refilled = source
+            return .scan(after: first - 1)
+        }
+        guard goesOn else { return nil }
+        self.intakes[installation]?.scan = BacklogScan(position: scan.restarts ? 0 : scan.position)
+        return .scan(after: scan.restarts ? 0 : scan.position)
     }
 
     /// A part of the backlog was read.
@@ -51,7 +62,7 @@ extension DeliveryMachine {
         let last = page.messages.last?.sequence ?? after
         if let source = scan.refilled {
             if page.isFailure {
-                self.intakes[installation]?.scan?.addRefill(source)
+                self.queues.noteRoom(source)
             } else if self.queues.firstInStore(of: source) == after + 1 {
                 let isAll = page.isComplete || last >= scan.position
                 self.admit(

@@ -21,7 +21,6 @@ extension DeliveryMachine {
 
     /// Time has passed: deadlines, retries that are due, pages to be read.
     package mutating func timerFired(now: MonotonicInstant) {
-        self.latest = now
         for (number, call) in self.calls {
             guard let due = self.due(call), due <= now else { continue }
             if !call.isOver {
@@ -35,7 +34,7 @@ extension DeliveryMachine {
         self.resumeRetries(now)
         self.loadWhatIsDue(now)
         self.shareMemory(now)
-        self.settle()
+        self.settle(at: now)
     }
 
     /// The machine slept for this long, of which `now` knows nothing: the pauses before further attempts went on

@@ -105,7 +105,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
 
     /// Takes the next messages that are to be handled; `nil` when there are none or every place is taken.
     package mutating func claim(now: MonotonicInstant) -> DeliveryClaim<Message>? {
-        self.latest = now
+        self.latest = max(self.latest, now)
         if case .ready(let entry) = self.alone, !self.isDraining {
             var entry = entry
             entry.isSuspect = false
@@ -146,8 +146,9 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
 
     // MARK: - Housekeeping
 
-    /// Starts what has become possible. Called at the end of every event.
-    mutating func settle() {
+    /// Starts what has become possible. Called at the end of every event, with its time if it has one.
+    mutating func settle(at now: MonotonicInstant? = nil) {
+        if let now { self.latest = max(self.latest, now) }
         while let entry = self.queues.popSuspect() {
             // One of its source that came after it may have stayed in the list.
             self.suspects.insert(entry) { $0.message.sequence > entry.message.sequence }

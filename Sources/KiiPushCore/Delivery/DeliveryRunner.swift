@@ -77,8 +77,13 @@ package final class DeliveryRunner: Sendable {
     /// - Returns: how many of them, from the first, are to be stored as in hand and given to
     ///   ``deliver(_:)`` once that is durable. The others are to be stored as waiting.
     package func reserve(_ count: Int, installation: Int64) -> Int {
-        // Nothing follows from it: a page that is wanted is asked for when there is room.
-        self.core.monitor.withLock { $0.isStopped ? 0 : $0.machine.reserve(count, installation: installation) }
+        let now = self.core.clock()
+        let granted = self.core.monitor.withLock {
+            $0.isStopped ? 0 : $0.machine.reserve(count, installation: installation, now: now)
+        }
+        // A page that is wanted is asked for when there is room; the timer sees to it that there is.
+        if granted < count { self.core.staff() }
+        return granted
     }
 
     /// Messages came again whose rows are there already; the room that was reserved for them is not needed.
@@ -88,7 +93,8 @@ package final class DeliveryRunner: Sendable {
 
     /// Gives room back whose messages could not be stored.
     package func release(_ reserved: Int) {
-        self.core.change { $0.machine.received([], releasing: reserved) }
+        let now = self.core.clock()
+        self.core.change { $0.machine.received([], releasing: reserved, now: now) }
     }
 
     /// Takes messages that ``reserve(_:installation:)`` gave room for, in the order of their reception: one hop for the

@@ -23,11 +23,13 @@ extension SourceQueues {
         return trimmed
     }
 
-    /// Whether a message that comes is the next of its source. Otherwise those before it wait in the store, and it has
-    /// to wait there too.
+    /// Whether a message that comes is the next of its source. Otherwise those before it wait in the store, or are on
+    /// their way from it, and it has to wait there too.
     mutating func isNext(_ message: Message) -> Bool {
-        guard !self.leftCounts.isEmpty, let number = self.known(message) else { return true }
-        return self.queues[number]?.firstInStore.map { message.sequence < $0 } ?? true
+        guard !self.leftCounts.isEmpty || self.expectedCount > 0, let number = self.known(message),
+            let queue = self.queues[number]
+        else { return true }
+        return queue.expected == 0 && message.sequence < queue.firstInStore ?? .max
     }
 
     /// Decides about a message that was found in the store: whether its source has room for it and none before it was
@@ -38,7 +40,7 @@ extension SourceQueues {
             self.leave(message.sequence, inStoreFor: number)
             return false
         }
-        self.queues[number]?.expected += 1
+        self.expect(number)
         return true
     }
 
@@ -58,21 +60,34 @@ extension SourceQueues {
         case .expected:
             let number = self.number(of: entry.message)
             self.queues[number]?.expected -= 1
+            self.expectedCount -= 1
             self.noteRoom(number)
             self.forgetIfUnused(number)
         }
     }
 
-    /// The source of this installation that has had room for the longest, and the first of its messages in the store.
-    mutating func popWithRoom() -> (source: Int, installation: Int64)? {
-        while let number = self.withRoom.popFirst() {
+    /// The installations of which sources have room again, since the last time.
+    mutating func takeInstallationsWithRoom() -> Set<Int64> {
+        guard !self.newlyWithRoom.isEmpty else { return [] }
+        defer { self.newlyWithRoom = [] }
+        return self.newlyWithRoom
+    }
+
+    /// Whether a source of the installation has room for what was left in the store.
+    func hasRoomForLeft(_ installation: Int64) -> Bool { self.withRoom[installation]?.isEmpty == false }
+
+    /// The source of this installation that has had room for the longest, and the first of its messages in the store,
+    /// unless that is after `last`.
+    mutating func takeWithRoom(_ installation: Int64, through last: Int64) -> (source: Int, first: Int64)? {
+        while let number = self.withRoom[installation]?.first {
+            let first = self.isHalfEmpty(number) ? self.queues[number]?.firstInStore : nil
+            if let first, first > last { return nil }
+            _ = self.withRoom[installation]?.popFirst()
             self.queues[number]?.isWithRoom = false
-            guard let queue = self.queues[number], queue.firstInStore != nil, queue.heldBack == 0 else {
-                self.forgetIfUnused(number)
-                continue
-            }
-            return (number, queue.identity.installation)
+            if let first { return (number, first) }
+            self.forgetIfUnused(number)
         }
+        self.withRoom[installation] = nil
         return nil
     }
 
@@ -90,7 +105,7 @@ extension SourceQueues {
                 left = message.sequence
                 break
             }
-            self.queues[number]?.expected += 1
+            self.expect(number)
             admitted.append(message)
         }
         self.queues[number]?.firstInStore = left
@@ -112,6 +127,11 @@ extension SourceQueues {
         }
     }
 
+    private mutating func expect(_ number: Int) {
+        self.queues[number]?.expected += 1
+        self.expectedCount += 1
+    }
+
     private mutating func leave(_ sequence: Int64, inStoreFor number: Int) {
         guard let queue = self.queues[number] else { return }
         if queue.firstInStore == nil { self.leftCounts[queue.identity.installation, default: 0] += 1 }
@@ -131,10 +151,14 @@ extension SourceQueues {
 
     /// A source is filled up again when it has run half empty.
     mutating func noteRoom(_ number: Int) {
-        guard let queue = self.queues[number], queue.firstInStore != nil, !queue.isWithRoom, queue.heldBack == 0,
-            queue.entries.count + queue.expected <= self.share / 2
-        else { return }
+        guard let queue = self.queues[number], !queue.isWithRoom, self.isHalfEmpty(number) else { return }
         self.queues[number]?.isWithRoom = true
-        self.withRoom.append(number)
+        self.withRoom[queue.identity.installation, default: .init()].append(number)
+        self.newlyWithRoom.insert(queue.identity.installation)
+    }
+
+    private func isHalfEmpty(_ number: Int) -> Bool {
+        guard let queue = self.queues[number], queue.firstInStore != nil, queue.heldBack == 0 else { return false }
+        return queue.entries.count + queue.expected <= self.share / 2
     }
 }

@@ -47,10 +47,14 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     private var readyForRunAlone = Fifo<Int>()
     /// The last source that was looked up: messages of one source come in runs.
     private var latest: (identity: Identity, number: Int)?
-    /// Sources of which the store has messages, and that have room for some of them.
-    var withRoom = Fifo<Int>()
+    /// By installation, sources of which the store has messages, and that have room for some of them.
+    var withRoom: [Int64: Fifo<Int>] = [:]
+    /// Installations that have come into ``withRoom``.
+    var newlyWithRoom: Set<Int64> = []
     /// By installation, of how many sources messages were left in the store.
     var leftCounts: [Int64: Int] = [:]
+    /// Of how many messages all sources are expecting that they come.
+    var expectedCount = 0
     var count = 0
 
     init(share: Int) {
@@ -142,6 +146,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
                 continue
             }
             self.count -= 1
+            self.noteRoom(number)
             self.forgetIfUnused(number)
             return entry
         }

@@ -5,7 +5,7 @@ import Testing
     @Test func whatTheStoreHoldsComesFirst() throws {
         let machine = TestMachine()
         machine.machine.attached(1)
-        #expect(machine.machine.reserve(3, installation: 1) == 0)
+        #expect(machine.machine.reserve(3, installation: 1, now: .seconds(0)) == 0)
         let suspects = try #require(machine.output().loads.first)
         #expect(suspects.kind == .suspects(after: 0))
         machine.load(suspects, [TestMessage(sequence: 4, wasInHand: true)], isComplete: false)
@@ -14,26 +14,26 @@ import Testing
         machine.load(more, [], isComplete: true)
         let retries = try #require(machine.output().loads.first)
         #expect(retries.kind == .retries)
-        #expect(machine.machine.reserve(3, installation: 1) == 0)
+        #expect(machine.machine.reserve(3, installation: 1, now: .seconds(0)) == 0)
         machine.load(retries, [], isComplete: true)
         let waiting = try #require(machine.output().loads.first)
         #expect(waiting.kind == .waiting)
         // Received while that page was being read: it may not hold it, so another one is wanted.
-        #expect(machine.machine.reserve(1, installation: 1) == 0)
+        #expect(machine.machine.reserve(1, installation: 1, now: .seconds(0)) == 0)
         machine.load(waiting, [5], isComplete: true)
         let rest = try #require(machine.output().loads.first)
         machine.load(rest, [6], isComplete: true)
         #expect(machine.output().loads == [])
-        #expect(machine.machine.reserve(3, installation: 1) == 3)
+        #expect(machine.machine.reserve(3, installation: 1, now: .seconds(0)) == 3)
     }
 
     @Test func noMoreThanAThousandMessagesAreInMemory() throws {
         let machine = TestMachine.open()
-        #expect(machine.machine.reserve(1200, installation: 1) == 1000)
-        machine.machine.received((1...1000).map { TestMessage(sequence: $0) }, releasing: 1000)
+        #expect(machine.machine.reserve(1200, installation: 1, now: .seconds(0)) == 1000)
+        machine.machine.received((1...1000).map { TestMessage(sequence: $0) }, releasing: 1000, now: .seconds(0))
         #expect(machine.memoryCount == 1000)
         // What comes now goes behind the 200 that wait in the store.
-        #expect(machine.machine.reserve(1, installation: 1) == 0)
+        #expect(machine.machine.reserve(1, installation: 1, now: .seconds(0)) == 0)
         #expect(machine.output().loads == [])
         var handled = 0
         var loads: [DeliveryLoad] = []
@@ -49,7 +49,7 @@ import Testing
         #expect(loads.map(\.kind) == [.waiting])
         #expect(machine.memoryCount <= 1000)
         machine.load(try #require(loads.first), (1001...1201).map { TestMessage(sequence: $0) }, isComplete: true)
-        #expect(machine.machine.reserve(1, installation: 1) == 1)
+        #expect(machine.machine.reserve(1, installation: 1, now: .seconds(0)) == 1)
     }
 
     @Test func manyFailingMessagesDoNotKeepOthersOutOfMemory() throws {
@@ -123,9 +123,9 @@ import Testing
     @Test func oneInstallationsBacklogLeavesOthersAlone() {
         let machine = TestMachine.open(installations: [1, 2]) { $0.messagesInMemory = 100 }
         machine.machine.backlogAppeared(1)
-        #expect(machine.machine.reserve(1, installation: 1) == 0)
-        #expect(machine.machine.reserve(1, installation: 2) == 1)
-        #expect(machine.machine.reserve(1, installation: 3) == 0)
+        #expect(machine.machine.reserve(1, installation: 1, now: .seconds(0)) == 0)
+        #expect(machine.machine.reserve(1, installation: 2, now: .seconds(0)) == 1)
+        #expect(machine.machine.reserve(1, installation: 3, now: .seconds(0)) == 0)
     }
 
     @Test func drainingGivesBackWhatHasNotStarted() throws {
@@ -135,7 +135,7 @@ import Testing
         machine.machine.drain()
         #expect(machine.changes() == [.change(2, .waiting), .change(3, .waiting)])
         #expect(!machine.isIdle)
-        #expect(machine.machine.reserve(1, installation: 1) == 0)
+        #expect(machine.machine.reserve(1, installation: 1, now: .seconds(0)) == 0)
         machine.receive([4])
         #expect(machine.changes() == [.change(4, .waiting)])
         machine.answer(claim.call, .result(.failed), at: 1)
@@ -172,12 +172,12 @@ import Testing
     @Test func whatWasOnItsWayWhileAnAgentMovedDoesNotOvertake() throws {
         let machine = TestMachine.open()
         machine.receive([1])
-        #expect(machine.machine.reserve(1, installation: 1) == 1)
+        #expect(machine.machine.reserve(1, installation: 1, now: .seconds(0)) == 1)
         machine.machine.detached(1)
         machine.machine.attached(1)
         let output = machine.output()
         #expect(output.changes == [.change(1, .waiting)])
-        machine.machine.received([2], releasing: 1)
+        machine.machine.received([2], releasing: 1, now: .seconds(0))
         #expect(machine.claim(at: 0) == nil)
         #expect(machine.changes() == [.change(2, .waiting)])
         // What reads the rows in hand was under way before that.

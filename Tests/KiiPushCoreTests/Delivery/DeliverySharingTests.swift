@@ -21,11 +21,11 @@ import Testing
             self.slow = slow
         }
 
-        mutating func receive(_ messages: [TestMessage]) {
-            let granted = self.machine.machine.reserve(messages.count, installation: 1)
+        mutating func receive(_ messages: [TestMessage], at seconds: Double = 1) {
+            let granted = self.machine.machine.reserve(messages.count, installation: 1, now: .seconds(seconds))
             for message in messages { self.rows[message.sequence] = message }
             for message in messages[granted...] { self.waiting.insert(message.sequence) }
-            self.machine.machine.received(Array(messages[..<granted]), releasing: granted)
+            self.machine.machine.received(Array(messages[..<granted]), releasing: granted, now: .seconds(seconds))
         }
 
         /// Lets everything go on that can at this time.
@@ -57,7 +57,7 @@ import Testing
             }
         }
 
-        private mutating func answer(_ load: DeliveryLoad, at seconds: Double) {
+        mutating func answer(_ load: DeliveryLoad, at seconds: Double) {
             let all = self.waiting.sorted().filter { sequence in
                 if case .scan(let after) = load.kind { sequence > after } else { load.kind == .waiting }
             }
@@ -81,7 +81,7 @@ import Testing
         stage.run(at: 1.1)
         #expect(stage.started.filter { $0.source == "quick" }.map(\.sequence) == [5001, 5002])
         // From now on nothing has to wait for that.
-        stage.receive(self.messages(5003...5003, of: "quick"))
+        stage.receive(self.messages(5003...5003, of: "quick"), at: 1.1)
         stage.run(at: 1.1)
         #expect(stage.started.last?.sequence == 5003)
         #expect(stage.machine.memoryCount <= 1000)
@@ -103,7 +103,7 @@ import Testing
         #expect(stage.started.count == 3000)
         #expect(stage.waiting == [])
         // And what comes now goes straight to memory again.
-        #expect(stage.machine.machine.reserve(1, installation: 1) == 1)
+        #expect(stage.machine.machine.reserve(1, installation: 1, now: .seconds(1)) == 1)
     }
 
     @Test func withStrictOrderSourcesThatWaitForARetryLeaveMemoryToOthers() throws {
@@ -128,10 +128,93 @@ import Testing
 
     @Test func quickHandlersAreNotMadeToShare() {
         var stage = Stage([])
-        stage.receive(self.messages(1...5000, of: "a"))
-        stage.run(at: 1)
+        // Nothing happened for long, and then a lot at once.
+        stage.receive(self.messages(1...5000, of: "a"), at: 100)
+        #expect(stage.machine.machine.nextDeadline ?? .seconds(200) > .seconds(100))
+        stage.run(at: 100.05)
+        stage.run(at: 200)
         #expect(stage.started.map(\.sequence) == Array(1...5000))
         #expect(stage.looked == 0)
+    }
+
+    @Test func aSourceThatFillsMemoryKeepsItWhileThereIsNothingElseToRead() throws {
+        var stage = Stage(["a"])
+        stage.receive(self.messages(1...1200, of: "a"))
+        stage.run(at: 1)
+        for call in stage.calls { stage.machine.answer(call, .result(.newData), at: 1) }
+        stage.slow = []
+        // Enough to have the rest read, of which nothing is left then.
+        while stage.waiting.count > 0, let claim = stage.machine.claim(at: 1) {
+            stage.machine.end(
+                claim.call, .init(repeating: .result(.newData), count: claim.messages.count),
+                position: claim.messages.count - 1, at: 1)
+            for load in stage.machine.output().loads { stage.answer(load, at: 1) }
+        }
+        #expect(stage.waiting == [])
+        #expect(stage.machine.machine.nextDeadline == nil)
+    }
+
+    @Test func whatArrivedWhileSharingBeganIsReadBackInOrder() throws {
+        let machine = TestMachine.open {
+            $0.messagesInMemory = 16
+            $0.concurrentHandlers = 1
+        }
+        machine.time(1)
+        func rows(_ range: ClosedRange<Int64>) -> [TestMessage] { range.map { TestMessage(sequence: $0) } }
+        #expect(machine.machine.reserve(16, installation: 1, now: .seconds(1)) == 16)
+        machine.machine.received(rows(1...16), releasing: 16, now: .seconds(1))
+        #expect(machine.machine.reserve(5, installation: 1, now: .seconds(1)) == 0)
+        for count in [1, 2, 4] {
+            let claim = try #require(machine.claim(at: 1))
+            #expect(claim.messages.count == count)
+            machine.end(
+                claim.call, .init(repeating: .result(.newData), count: count), position: count - 1, at: 1)
+        }
+        let page = try #require(machine.output().loads.first)
+        machine.load(page, rows(17...21), isComplete: true, at: 1)
+        let slow = try #require(machine.claim(at: 1))
+        // Stored as in hand, and not decoded yet, when something else fills memory and sources begin to share.
+        #expect(machine.machine.reserve(1, installation: 1, now: .seconds(1)) == 1)
+        #expect(machine.machine.reserve(2, installation: 1, now: .seconds(1)) == 1)
+        machine.time(1.1)
+        let scan = try #require(machine.output().loads.first)
+        #expect(scan.kind == .scan(after: 0))
+        machine.machine.received(rows(22...22), releasing: 2, now: .seconds(1.1))
+        #expect(machine.changes() == [.change(22, .waiting)])
+        machine.load(scan, rows(16...21), isComplete: true, at: 1.1)
+        machine.end(
+            slow.call, .init(repeating: .result(.newData), count: slow.messages.count),
+            position: slow.messages.count - 1, at: 1.1)
+        var waiting = Set<Int64>(16...22)
+        var started: [Int64] = []
+        while true {
+            let output = machine.output()
+            for commitment in output.commitments {
+                waiting.subtract(commitment.keys.map(\.sequence))
+                machine.machine.committed(commitment.keys)
+            }
+            for load in output.loads {
+                guard case .scan(let after) = load.kind else {
+                    let all = rows(16...22).filter { waiting.contains($0.sequence) }
+                    waiting = []
+                    machine.load(load, all, isComplete: true, at: 1.1)
+                    continue
+                }
+                let all = rows(16...22).filter { waiting.contains($0.sequence) && $0.sequence > after }
+                machine.load(
+                    load, Array(all.prefix(load.limit)), isComplete: all.count < load.limit, at: 1.1)
+            }
+            let claim = machine.claim(at: 1.1)
+            if let claim {
+                started += claim.messages.map(\.sequence)
+                machine.end(
+                    claim.call, .init(repeating: .result(.newData), count: claim.messages.count),
+                    position: claim.messages.count - 1, at: 1.1)
+            }
+            if claim == nil, output.isEmpty { break }
+        }
+        #expect(started == Array(12...22))
+        #expect(waiting == [])
     }
 
     @Test func aDeadLetterThatIsTriedAgainIsFoundBehindTheScan() {

@@ -4,7 +4,7 @@ extension DeliverySimulation {
     /// The process ends, and with it all that was not written; another one begins.
     mutating func restart() {
         self.machine = DeliveryMachine(configuration: self.machine.configuration)
-        self.machine.attached(1)
+        for installation in Self.installations { self.machine.attached(installation) }
         self.work = []
         self.inbound = []
         self.running = []
@@ -19,9 +19,10 @@ extension DeliverySimulation {
     mutating func intervene() throws {
         let dead = self.rows.filter { $0.value == .dead }.keys.sorted().randomElement(using: &self.random)
         guard Bool.random(using: &self.random), let dead else {
-            self.machine.detached(1)
+            let installation = Int64.random(in: Self.installations, using: &self.random)
+            self.machine.detached(installation)
             self.collect()
-            return self.machine.attached(1)
+            return self.machine.attached(installation)
         }
         self.rows[dead] = .waiting
         self.attempts[dead] = 0
@@ -30,7 +31,7 @@ extension DeliverySimulation {
         self.ended.remove(dead)
         self.triedAgain[dead] = Set(self.overtaken.filter { $0.sequence == dead }.map(\.call))
         try self.write { transaction throws(InboxError) in _ = try transaction.retryDeadLetter(dead, at: .at(0)) }
-        self.machine.deadLetterRetried(dead, installation: 1)
+        self.machine.deadLetterRetried(dead, installation: self.messages[dead]?.installation ?? 0)
     }
 
     /// What has to hold whenever a handler is called.
@@ -49,7 +50,8 @@ extension DeliverySimulation {
         }
         guard self.machine.configuration.isStrictlyOrdered else { return }
         let before = self.messages.values.filter { other in
-            other.source == message.source && other.sequence < message.sequence
+            other.source == message.source && other.installation == message.installation
+                && other.sequence < message.sequence
                 && self.triedAgain[other.sequence] == nil
                 && !self.ended.contains(other.sequence)
                 && !call.messages[..<call.position].contains { $0.sequence == other.sequence }

@@ -61,6 +61,10 @@ struct DeliverySimulation {
     var process = 1
     var suspects: Set<Int64> = []
     var aloneCall: Int?
+    /// Messages come for a while, then none do.
+    private var isQuiet = false
+    /// How often rows were looked at past sources that keep to their share.
+    private(set) var scans = 0
     /// Messages that have their last verdict, written or not.
     var ended: Set<Int64> = []
     private var last: Int64 = 0
@@ -71,8 +75,10 @@ struct DeliverySimulation {
         self.inbox = try Inbox(path: ":memory:")
         self.machine = DeliveryMachine(configuration: configuration)
         self.random = SeededGenerator(seed: seed)
-        self.machine.attached(1)
+        for installation in Self.installations { self.machine.attached(installation) }
     }
+
+    static var installations: ClosedRange<Int64> { 1...2 }
 
     var sequenceCount: Int { Int(self.last) }
     var startOrders: [[Int64]] { Array(self.firstStarts.values) }
@@ -86,7 +92,8 @@ struct DeliverySimulation {
         case _ where events.contains(.restarts) && Int.random(in: 0..<150, using: &self.random) == 0: self.restart()
         case _ where events.contains(.interventions) && Int.random(in: 0..<50, using: &self.random) == 0:
             try self.intervene()
-        case 0...1 where receives: try self.receive()
+        case 0 where receives && Int.random(in: 0..<8, using: &self.random) == 0: self.isQuiet.toggle()
+        case 0...1 where receives && !self.isQuiet: try self.receive()
         case 0...4: self.start()
         case 5...6: self.progress()
         case 7: self.answerLate()
@@ -111,12 +118,13 @@ struct DeliverySimulation {
 
     private mutating func receive() throws {
         let count = Int.random(in: 1...6, using: &self.random)
-        let granted = self.machine.reserve(count, installation: 1)
+        let installation: Int64 = Int.random(in: 0..<4, using: &self.random) == 0 ? 2 : 1
+        let granted = self.machine.reserve(count, installation: installation, now: .seconds(self.time))
         var batch: [TestMessage] = []
         for index in 0..<count {
             self.last += 1
             let source = ["a", "b", "c", "d", "e"].randomElement(using: &self.random) ?? "a"
-            let message = TestMessage(sequence: self.last, source: source)
+            let message = TestMessage(sequence: self.last, source: source, installation: installation)
             self.messages[self.last] = message
             self.rows[self.last] = index < granted ? .inHand : .waiting
             self.unfinished.insert(self.last)
@@ -162,10 +170,12 @@ struct DeliverySimulation {
         for other in self.running where !other.hasReturned && self.machine.isRunning(other.call) {
             let running = other.messages[other.position]
             if running.sequence == message.sequence { self.violations.append("\(message.sequence) runs twice") }
-            if running.source == message.source { self.violations.append("source \(message.source) runs twice") }
+            if running.source == message.source, running.installation == message.installation {
+                self.violations.append("source \(message.source) runs twice")
+            }
         }
         if call.attempts[call.position] == 1, self.triedAgain[message.sequence] == nil {
-            self.firstStarts["\(self.process)\(message.source)", default: []].append(message.sequence)
+            self.firstStarts["\(self.process)\(message.source)\(message.installation)", default: []].append(message.sequence)
         }
     }
 
@@ -286,8 +296,14 @@ struct DeliverySimulation {
     }
 
     private mutating func answer(_ load: DeliveryLoad) throws {
+        if case .scan = load.kind { self.scans += 1 }
+        guard Int.random(in: 0..<30, using: &self.random) > 0 else {
+            let failure = DeliveryPage(messages: [], isComplete: false, isFailure: true)
+            return self.inbound.append(.page(load, failure, []))
+        }
         let all = self.unfinished.sorted().filter { sequence in
-            switch (load.kind, self.rows[sequence]) {
+            guard self.messages[sequence]?.installation == load.installation else { return false }
+            return switch (load.kind, self.rows[sequence]) {
             case (.waiting, .waiting): true
             case (.retries, .retry(let due)): due <= self.time
             case (.paused(let after), .retry): sequence > after
@@ -316,7 +332,8 @@ struct DeliverySimulation {
             return message
         }
         let dues = self.unfinished.compactMap { sequence -> Double? in
-            if case .retry(let due) = self.rows[sequence] { due } else { nil }
+            guard self.messages[sequence]?.installation == load.installation else { return nil }
+            return if case .retry(let due) = self.rows[sequence] { due } else { nil }
         }
         let next = load.kind == .retries ? dues.min().map { Duration.seconds(max(0, $0 - self.time)) } : nil
         self.inbound.append(
@@ -329,7 +346,7 @@ struct DeliverySimulation {
     private mutating func decode() {
         guard !self.inbound.isEmpty else { return }
         switch self.inbound.removeFirst() {
-        case .batch(let messages): self.machine.received(messages, releasing: messages.count)
+        case .batch(let messages): self.machine.received(messages, releasing: messages.count, now: .seconds(self.time))
         case .page(let load, let page, let messages):
             self.machine.loaded(load, page, messages: messages, now: .seconds(self.time))
         }

@@ -72,7 +72,9 @@ final class TestMachine {
         self.machine.loaded(load, page, messages: messages, now: .seconds(seconds))
     }
 
-    func receive(_ messages: [TestMessage]) { self.machine.received(messages, releasing: 0) }
+    func receive(_ messages: [TestMessage]) {
+        self.machine.received(messages, releasing: 0, now: .seconds(0))
+    }
 
     func claim(at seconds: Double) -> DeliveryClaim<TestMessage>? {
         let claim = self.machine.claim(now: .seconds(seconds))
