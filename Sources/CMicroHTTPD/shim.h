@@ -9,6 +9,18 @@
 /// Whether the library was built with GnuTLS: here, so that the enumeration's two names for it are C's affair.
 static inline bool cmhd_has_tls(void) { return MHD_is_feature_supported(MHD_FEATURE_TLS) == MHD_YES; }
 
+/// MHD_AccessHandlerCallback, whose connection Swift takes for the handler's own (`sending`), to be kept beyond the call:
+/// libmicrohttpd has locks of its own for what any thread may do with it, which is to resume it after it was suspended.
+typedef enum MHD_Result (*cmhd_handler)(
+    void *context,
+    struct MHD_Connection *__attribute__((swift_attr("sending"))) connection,
+    const char *uri,
+    const char *method,
+    const char *version,
+    const char *upload,
+    size_t *upload_size,
+    void **exchange);
+
 /// MHD_start_daemon() is variadic, which Swift cannot call. The daemon takes over `listen_socket`.
 ///
 /// One internal thread on epoll, whose handler may suspend a connection. HTTPS with `key` and `certificate`, both PEM and
@@ -19,7 +31,7 @@ static inline struct MHD_Daemon *cmhd_start(
     unsigned int connection_limit,
     const char *key,
     const char *certificate,
-    MHD_AccessHandlerCallback handler,
+    cmhd_handler handler,
     void *(*request_line)(void *context, const char *uri, struct MHD_Connection *connection),
     MHD_RequestCompletedCallback completed,
     void *context) {

@@ -21,7 +21,7 @@ final class Exchange {
     /// libmicrohttpd's access handler: called with the head, with each piece of the body, at the body's end, and again
     /// after the connection was resumed.
     func advance(
-        connection: OpaquePointer,
+        connection: sending OpaquePointer,
         method: UnsafePointer<CChar>,
         upload: UnsafeRawBufferPointer,
         uploadSize: UnsafeMutablePointer<Int>,
@@ -47,26 +47,19 @@ final class Exchange {
             uploadSize.pointee = 0
             return .YES
         }
-        if let pending { return Exchange.send(pending, on: connection) }
+        if let pending { return pending.queueOrSuspend() }
         request.body = self.body
         request.isBodyTooLarge = self.isTooLarge
         self.body = []
-        let pending = PendingAnswer()
+        let pending = PendingAnswer(on: connection)
         self.pending = pending
         unanswered.add()
         handler.handle(request) { pending.give($0) }
-        return Exchange.send(pending, on: connection)
-    }
-
-    private static func send(_ pending: PendingAnswer, on connection: OpaquePointer) -> MHD_Result {
-        switch pending.take(orSuspend: connection) {
-        case .wait: .YES
-        case .answer(let response): Exchange.queue(response, on: connection)
-        }
+        return pending.queueOrSuspend()
     }
 
     /// Without an answer libmicrohttpd is told to give the connection up: it closes it.
-    private static func queue(_ answer: HTTPResponse?, on connection: OpaquePointer) -> MHD_Result {
+    static func queue(_ answer: HTTPResponse?, on connection: OpaquePointer) -> MHD_Result {
         guard let answer else { return .NO }
         let response = answer.body.withUnsafeBytes { bytes in
             MHD_create_response_from_buffer(

@@ -2,55 +2,49 @@ import CMicroHTTPD
 import KiiPushCore
 
 /// The answer to one request, given by any thread, now or while libmicrohttpd holds the connection.
+///
+/// The connection is touched under the lock alone. Suspending it, resuming it and queueing an answer on it only take
+/// note of what libmicrohttpd is to do, so nothing is called back from in there.
 final class PendingAnswer: Sendable {
-    private enum Progress: Sendable {
+    private struct State {
+        let connection: OpaquePointer
+        var progress = Progress.awaited
+    }
+
+    private enum Progress {
         case awaited
-        case suspended(SuspendedConnection)
+        /// libmicrohttpd neither uses nor frees the connection until it is resumed, once, which any thread may do.
+        case suspended
         /// `nil`: the connection is closed without an answer.
         case given(HTTPResponse?)
     }
 
-    private struct SuspendedConnection: @unchecked Sendable {
-        // Proof for @unchecked Sendable: the pointer is made when libmicrohttpd has suspended the connection, after which
-        // it neither uses nor frees it until the one call of MHD_resume_connection, which may come from any thread.
-        let raw: OpaquePointer
-    }
+    private let state: Locked<State>
 
-    private let progress = Locked(Progress.awaited)
-
-    /// What is to be done with the connection.
-    enum Outcome {
-        case answer(HTTPResponse?)
-        /// Nothing: it is suspended, and libmicrohttpd comes back to it once the answer is there.
-        case wait
+    /// For a request that came on `connection`.
+    init(on connection: sending OpaquePointer) {
+        self.state = Locked(State(connection: connection))
     }
 
     /// Gives the answer; the first one counts.
     func give(_ response: HTTPResponse?) {
-        let suspended: SuspendedConnection? = self.progress.withLock { progress in
-            switch progress {
-            case .awaited:
-                progress = .given(response)
-                return nil
-            case .suspended(let connection):
-                progress = .given(response)
-                return connection
-            case .given:
-                return nil
-            }
+        self.state.withLock { state in
+            if case .given = state.progress { return }
+            let isSuspended = if case .suspended = state.progress { true } else { false }
+            state.progress = .given(response)
+            if isSuspended { MHD_resume_connection(state.connection) }
         }
-        if let suspended { MHD_resume_connection(suspended.raw) }
     }
 
-    /// Takes the answer, or suspends `connection` until there is one. On the server's thread.
-    func take(orSuspend connection: OpaquePointer) -> Outcome {
-        let connection = SuspendedConnection(raw: connection)
-        return self.progress.withLock { progress in
-            if case .given(let response) = progress { return .answer(response) }
+    /// Queues the answer, or suspends the connection until there is one, after which libmicrohttpd asks again. On the
+    /// server's thread.
+    func queueOrSuspend() -> MHD_Result {
+        self.state.withLock { state in
+            if case .given(let response) = state.progress { return Exchange.queue(response, on: state.connection) }
             // Under the lock, so that no answer can resume what is not suspended yet.
-            MHD_suspend_connection(connection.raw)
-            progress = .suspended(connection)
-            return .wait
+            MHD_suspend_connection(state.connection)
+            state.progress = .suspended
+            return .YES
         }
     }
 }
