@@ -42,9 +42,7 @@ protocol RequestHandler: AnyObject, Sendable {
 }
 
 /// HTTP/1.1 on the loopback interface, plain or with TLS, by libmicrohttpd with one thread on epoll.
-final class HTTPServer: @unchecked Sendable {
-    // Proof for @unchecked Sendable: all is constant; libmicrohttpd takes calls from any thread, and `running` sees to
-    // it that the daemon is stopped once and then not used.
+final class HTTPServer: Sendable {
     static let maximumBodyBytes = 1 << 20
     private static let idleTimeoutSeconds: UInt32 = 120
     /// A fleet's: who comes when there are so many waits until another one's connection has been idle for too long.
@@ -56,9 +54,8 @@ final class HTTPServer: @unchecked Sendable {
     static let hasTLS = cmhd_has_tls()
 
     let port: UInt16
-    private let daemon: OpaquePointer
-    private let context: Unmanaged<Context>
-    private let running = Locked(true)
+    /// Taken out by who stops it.
+    private let running: Locked<Running?>
 
     /// Serves what comes to `listener`: HTTPS with the server's certificate of `certificates`, else plain HTTP.
     init(
@@ -68,7 +65,7 @@ final class HTTPServer: @unchecked Sendable {
     ) throws(EmulatorError) {
         let identity = try certificates?.serverIdentity()
         self.port = listener.port
-        self.context = Unmanaged.passRetained(Context(handler: handler, unanswered: try UnansweredRequests()))
+        let context = Unmanaged.passRetained(Context(handler: handler, unanswered: try UnansweredRequests()))
         let descriptor = listener.release()
         let daemon = cmhd_start(
             descriptor,
@@ -104,29 +101,30 @@ final class HTTPServer: @unchecked Sendable {
                 guard ended.wasHandled else { return }
                 Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().unanswered.remove()
             },
-            self.context.toOpaque()
+            context.toOpaque()
         )
         guard let daemon else {
             close(descriptor)
-            self.context.release()
+            context.release()
             guard let certificates else { throw .system("start the HTTP server", errno) }
             throw EmulatorError(.certificatesFailed, "HTTPS does not start with those in \(certificates.directory)")
         }
-        self.daemon = daemon
+        self.running = Locked(Running(daemon: daemon, context: context))
     }
 
     /// Ends the server; blocks until its thread has ended. No connection may wait for a reply any more.
     ///
     /// What was replied is sent first: libmicrohttpd closes its connections wherever they are.
     func stop() {
-        let wasRunning = self.running.withLock { running in
-            defer { running = false }
-            return running
+        let running = self.running.withLock { running in
+            let taken = running
+            running = nil
+            return taken
         }
-        guard wasRunning else { return }
-        self.context.takeUnretainedValue().unanswered.waitUntilNone(patience: HTTPServer.stopPatience)
-        MHD_stop_daemon(self.daemon)
-        self.context.release()
+        guard let running else { return }
+        running.context.takeUnretainedValue().unanswered.waitUntilNone(patience: HTTPServer.stopPatience)
+        MHD_stop_daemon(running.daemon)
+        running.context.release()
     }
 
     deinit { self.stop() }
@@ -151,6 +149,11 @@ final class HTTPServer: @unchecked Sendable {
         var port: UInt16 { LoopbackSocket.port(of: self.socket.raw) }
 
         fileprivate consuming func release() -> Int32 { self.socket.release() }
+    }
+
+    private struct Running {
+        let daemon: OpaquePointer
+        let context: Unmanaged<Context>
     }
 
     /// What the C callbacks reach through their context pointer.
