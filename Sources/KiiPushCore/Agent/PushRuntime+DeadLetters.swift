@@ -18,7 +18,9 @@ extension PushRuntime {
     /// otherwise it waits for one that does.
     ///
     /// - Parameter messageID: ``DeadLetter/messageID``.
-    /// - Returns: whether it was a dead letter. `false` as well with the inbox in memory, which keeps none.
+    /// - Returns: whether it was a dead letter and is tried again. `false` as well for one whose installation is unknown
+    ///   (``DeadLetter/installationID`` is `nil`), which can only be dropped, and with the inbox in memory, which keeps
+    ///   none.
     /// - Throws: ``PushAgentError``: what opening the state directory throws, and `inbox` when the inbox cannot be
     ///   written, with nothing changed; ``TransportError`` with code `shutDown` after ``shutdown()``.
     @discardableResult
