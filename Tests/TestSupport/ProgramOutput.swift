@@ -1,13 +1,19 @@
 package import Foundation
 import Glibc
+import KiiPushCore
 
 /// What a program writes. It is taken up as it comes, on a thread of its own, so that the program never waits for a test
 /// that reads late.
-package final class ProgramOutput: @unchecked Sendable {
-    // Proof for @unchecked Sendable: `data` and `isAtEnd` are touched with `condition` locked alone.
+package final class ProgramOutput: Sendable {
+    private struct State {
+        var data = Data()
+        var isAtEnd = false
+        var text: String { String(decoding: self.data, as: UTF8.self) }
+    }
+
+    private let state = Locked(State())
+    /// Locked around every change, so that who waits for one misses none.
     private let condition = NSCondition()
-    private var data = Data()
-    private var isAtEnd = false
 
     /// Takes over `descriptor`; tells `line` of each whole line.
     init(_ descriptor: Int32, line: (@Sendable (String) -> Void)?) {
@@ -18,7 +24,7 @@ package final class ProgramOutput: @unchecked Sendable {
                 let count = read(descriptor, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { break }
-                self.append(buffer[..<count])
+                self.change { $0.data.append(contentsOf: buffer[..<count]) }
                 guard let line else { continue }
                 pending += buffer[..<count]
                 while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
@@ -27,7 +33,7 @@ package final class ProgramOutput: @unchecked Sendable {
                 }
             }
             close(descriptor)
-            self.end()
+            self.change { $0.isAtEnd = true }
         }
     }
 
@@ -35,10 +41,10 @@ package final class ProgramOutput: @unchecked Sendable {
     package func wait(_ patience: TimeInterval, until isEnough: (String) -> Bool) -> String {
         let deadline = Date(timeIntervalSinceNow: patience)
         return self.condition.withLock {
-            while !self.isAtEnd, !isEnough(String(decoding: self.data, as: UTF8.self)) {
-                guard self.condition.wait(until: deadline) else { break }
+            while true {
+                let (text, isAtEnd) = self.state.withLock { ($0.text, $0.isAtEnd) }
+                guard !isAtEnd, !isEnough(text), self.condition.wait(until: deadline) else { return self.text }
             }
-            return String(decoding: self.data, as: UTF8.self)
         }
     }
 
@@ -55,20 +61,17 @@ package final class ProgramOutput: @unchecked Sendable {
     package func all() -> String {
         self.condition.withLock {
             while !self.isAtEnd { self.condition.wait() }
-            return String(decoding: self.data, as: UTF8.self)
+            return self.text
         }
     }
 
-    private func append(_ bytes: ArraySlice<UInt8>) {
-        self.condition.withLock {
-            self.data.append(contentsOf: bytes)
-            self.condition.broadcast()
-        }
-    }
+    private var isAtEnd: Bool { self.state.withLock { $0.isAtEnd } }
 
-    private func end() {
+    private var text: String { self.state.withLock { $0.text } }
+
+    private func change(_ body: (inout State) -> Void) {
         self.condition.withLock {
-            self.isAtEnd = true
+            self.state.withLock { body(&$0) }
             self.condition.broadcast()
         }
     }
