@@ -3,10 +3,12 @@ import Glibc
 /// One lock around one value, and two conditions to wait for: work for the threads, and time for the timer.
 ///
 /// As with ``Locked``: compute under the lock, act after it.
+///
+/// Why any thread may hold one, which the compiler cannot see: `state` is touched by ``withLock(_:)`` and
+/// ``wait(for:_:)`` alone, with `mutex` locked for as long as a body runs; waiting gives it up inside pthread_cond_wait
+/// only, between two runs. What goes in or comes out is Sendable, as all of `State` is. Who lets go of the last reference
+/// is alone with it. The pointers never change, and pthread's calls on what they point to are for any thread.
 final class DeliveryMonitor<State: Sendable>: @unchecked Sendable {
-    // Proof for @unchecked Sendable: `state` is touched in `withLock` and `wait` alone, with `mutex` held. (Waiting
-    // gives the mutex up inside pthread_cond_wait only, between two runs of the body.) What a body takes out of it is
-    // Sendable, as all of `State` is. The pointers never change, and what they point to is pthread's.
     private var state: State
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let conditions: UnsafeMutablePointer<pthread_cond_t>
