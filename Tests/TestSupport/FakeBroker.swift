@@ -31,10 +31,14 @@ package final class FakeBroker: Sendable {
 }
 
 /// One connection to the fake broker. An answer that does not come within ten minutes fails the test.
-package final class FakeConnection {
+package final class FakeConnection: Sendable {
+    private struct Incoming {
+        var decoder = FrameDecoder()
+        var packets: [MQTTPacket] = []
+    }
+
     private let descriptor: Int32
-    private var decoder = FrameDecoder()
-    private var packets: [MQTTPacket] = []
+    private let incoming = Locked(Incoming())
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
@@ -48,13 +52,14 @@ package final class FakeConnection {
 
     /// The client's next packet.
     package func receive() throws -> MQTTPacket {
-        while self.packets.isEmpty {
+        while true {
+            let packet = self.incoming.withLock { $0.packets.isEmpty ? nil : $0.packets.removeFirst() }
+            if let packet { return packet }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = read(self.descriptor, &buffer, buffer.count)
             guard count > 0 else { throw TestFailure("the client sent nothing in time, or closed") }
-            self.packets += try self.decoder.packets(from: Array(buffer[..<count]))
+            try self.incoming.withLock { $0.packets += try $0.decoder.packets(from: Array(buffer[..<count])) }
         }
-        return self.packets.removeFirst()
     }
 
     package func send(_ packets: MQTTPacket...) throws {
@@ -172,8 +177,7 @@ package func withFakeBroker(
 }
 
 /// A connection between two scripts, or after the last one.
-package struct KeptConnection: @unchecked Sendable {
-    // Proof for @unchecked Sendable: the scripts of a test follow one another, and it alone looks at the connection.
+package struct KeptConnection: Sendable {
     package let connection: FakeConnection
 
     package init(_ connection: FakeConnection) { self.connection = connection }
