@@ -10,7 +10,7 @@ package final class FakeBroker: Sendable {
     private let listener: Int32
 
     package init() throws {
-        (self.listener, self.port) = try listenOnLoopback()
+        (self.listener, self.port) = try Loopback.listening()
     }
 
     deinit { close(self.listener) }

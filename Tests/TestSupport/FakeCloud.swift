@@ -29,7 +29,7 @@ package final class FakeCloud: Sendable {
 
     /// Starts it; `answer` is called on threads of its own.
     package init(answer: @escaping @Sendable (Request) -> Answer) throws {
-        (self.listener, self.port) = try listenOnLoopback()
+        (self.listener, self.port) = try Loopback.listening()
         self.answer = answer
         Thread.detachNewThread { [listener, weak self] in
             while true {
@@ -78,22 +78,4 @@ package final class FakeCloud: Sendable {
             unread += String(decoding: buffer[..<count], as: UTF8.self)
         }
     }
-}
-
-/// A listening socket on the loopback interface, and its port.
-func listenOnLoopback() throws -> (listener: Int32, port: UInt16) {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let port = try withUnsafeMutablePointer(to: &address) { pointer in
-        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-            guard bind(listener, generic, length) == 0, listen(listener, 64) == 0,
-                getsockname(listener, generic, &length) == 0
-            else { throw TestFailure("cannot listen on the loopback interface") }
-        }
-        return UInt16(bigEndian: pointer.pointee.sin_port)
-    }
-    return (listener, port)
 }

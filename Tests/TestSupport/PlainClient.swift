@@ -16,22 +16,14 @@ package final class PlainClient {
     ///
     /// - Throws: ``TestFailure`` when nobody listens, the broker refuses, or it says nothing for ten minutes.
     package init(port: UInt16, clientID: String, cleanSession: Bool, username: String, password: Secret) throws {
-        self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard let descriptor = Loopback.connected(to: port) else {
+            throw TestFailure("nobody listens on port \(port)")
+        }
+        self.descriptor = descriptor
         var limit = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var one: Int32 = 1
         setsockopt(self.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let descriptor = self.descriptor
-        let code = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard code == 0 else { throw TestFailure("nobody listens on port \(port)") }
         try self.send(
             .connect(
                 MQTTConnect(

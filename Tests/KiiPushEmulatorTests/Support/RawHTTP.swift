@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import KiiPushCore
+import TestSupport
 
 /// An answer as it came over the socket.
 struct RawAnswer: Sendable {
@@ -53,20 +54,13 @@ final class RawConnection {
     private var input: [UInt8] = []
 
     init(port: UInt16) throws {
-        self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        guard let descriptor = Loopback.connected(to: port) else {
+            throw RawHTTP.Failure(what: "nobody listens on port \(port)")
+        }
+        self.descriptor = descriptor
         // An answer that does not come fails the test instead of hanging it.
         var patience = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        let code = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(self.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard code == 0 else { throw RawHTTP.Failure(what: "connect: errno \(errno)") }
     }
 
     deinit { close(self.descriptor) }

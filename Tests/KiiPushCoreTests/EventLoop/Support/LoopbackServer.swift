@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import KiiPushCore
 import Synchronization
+import TestSupport
 
 /// A server on a loopback port or a Unix socket that runs `script` on a thread of its own for each connection.
 final class LoopbackServer: Sendable {
@@ -14,7 +15,8 @@ final class LoopbackServer: Sendable {
     var connectionCount: Int { self.accepted.load(ordering: .sequentiallyConsistent) }
 
     init(unixPath: String? = nil, script: @escaping @Sendable (LoopbackConnection) -> Void) throws {
-        (self.listener, self.port) = try LoopbackServer.listen(unixPath: unixPath)
+        (self.listener, self.port) =
+            if let unixPath { (try LoopbackServer.listening(at: unixPath), 0) } else { try Loopback.listening() }
         Thread.detachNewThread { [self] in
             while true {
                 let descriptor = accept(self.listener, nil, nil)
@@ -49,37 +51,18 @@ final class LoopbackServer: Sendable {
     }
 
     /// A loopback port that nobody listens on, now or later: a socket that does not listen holds it to the end.
-    static func refusedPort() throws -> UInt16 { try LoopbackServer.listen(unixPath: nil, backlog: nil).1 }
+    static func refusedPort() throws -> UInt16 { try Loopback.bound().port }
 
-    private static func listen(unixPath: String?, backlog: Int32? = 1024) throws -> (Int32, UInt16) {
-        let family = unixPath == nil ? AF_INET : AF_UNIX
-        let listener = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var port: UInt16 = 0
-        let result: Int32
-        if let unixPath {
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: unixPath.utf8) }
-            result = withUnsafeBytes(of: &address) { bytes in
-                Glibc.bind(listener, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
-            }
-        } else {
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            result = withUnsafeMutableBytes(of: &address) { bytes in
-                let generic = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-                let code = Glibc.bind(listener, generic, size)
-                getsockname(listener, generic, &size)
-                return code
-            }
-            port = UInt16(bigEndian: address.sin_port)
+    private static func listening(at path: String) throws -> Int32 {
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let code = withUnsafeBytes(of: &address) { bytes in
+            bind(listener, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
         }
-        guard result == 0, backlog.map({ Glibc.listen(listener, $0) == 0 }) ?? true else {
-            throw POSIXError(.EADDRNOTAVAIL)
-        }
-        return (listener, port)
+        guard code == 0, listen(listener, 1024) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        return listener
     }
 }
 
@@ -103,18 +86,7 @@ final class LoopbackConnection: Sendable {
 
     /// Connects to a loopback port.
     convenience init?(connectingTo port: UInt16) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let code = withUnsafeBytes(of: &address) { bytes in
-            connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
-        }
-        guard code == 0 else {
-            close(descriptor)
-            return nil
-        }
+        guard let descriptor = Loopback.connected(to: port) else { return nil }
         self.init(descriptor)
     }
 
