@@ -63,19 +63,8 @@ import Testing
             let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             let events = agent.events
             try await whileRunning(agent) {
-                try await broker.play { broker in
-                    let first = try broker.accept()
-                    try first.open(sessionPresent: true)
-                    try first.send(.message(7, packetID: 5))
-                    _ = try first.receiveAcknowledgements(1)
-                }
-                let second = try await broker.play { broker in
-                    let second = try broker.accept()
-                    try second.open(sessionPresent: true)
-                    try second.send(.message(7, packetID: 5, duplicate: true))
-                    #expect(try second.receiveAcknowledgements(1) == [5])
-                    return KeptConnection(second)
-                }
+                try await broker.bring([.message(7, packetID: 5)])
+                let second = try await broker.bring([.message(7, packetID: 5, duplicate: true)])
                 var kinds: [MessageEvent.Kind] = []
                 for await event in events {
                     guard case .message(let message) = event else { continue }
@@ -86,8 +75,8 @@ import Testing
                 }
                 #expect(kinds == [.received, .started(attempt: 1), .joined, .done(.newData, attempt: 1)])
                 try await broker.play { _ in
-                    try second.connection.send(.message(8, packetID: 6))
-                    _ = try second.connection.receiveAcknowledgements(1)
+                    try second.send(.message(8, packetID: 6))
+                    _ = try second.receiveAcknowledgements(1)
                 }
                 #expect(await handler.next(2).map(\.context.messageID) == [1, 2])
             }

@@ -60,12 +60,7 @@ import Testing
                 runtime: runtime, configuration: configuration, handler: handler, reconnect: Self.patient)
             let events = agent.events
             try await self.stop(runtime, agent, handler) {
-                try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
-                    try connection.send(.message(1, packetID: 1))
-                    _ = try connection.receiveAcknowledgements(1)
-                }
+                try await broker.bring([.message(1, packetID: 1)])
                 for await _ in handler.begun { break }
                 _ = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
             }
@@ -81,12 +76,7 @@ import Testing
             let handler = HandlerUntilStop()
             let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             try await self.stop(runtime, agent, handler) {
-                try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
-                    try connection.send(.message(1, packetID: 1))
-                    _ = try connection.receiveAcknowledgements(1)
-                }
+                try await broker.bring([.message(1, packetID: 1)])
                 for await _ in handler.begun { break }
                 try await broker.play { broker in
                     let connection = try broker.accept()

@@ -154,13 +154,7 @@ import Testing
                 runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
             let events = agent.events
             try await whileRunning(agent) {
-                let kept = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
-                    try connection.send(.message(1, packetID: 1))
-                    _ = try connection.receiveAcknowledgements(1)
-                    return KeptConnection(connection)
-                }
+                let kept = try await broker.bring([.message(1, packetID: 1)])
                 _ = await firstEvent(events) { event in
                     if case .message(let message) = event, case .done = message.kind { true } else { false }
                 }
@@ -168,8 +162,8 @@ import Testing
                 for _ in 1...2 { try await runtime.loop.run {} }
                 #expect(try Self.unproven(path) == 1)
                 try await broker.play { _ in
-                    guard case .pingreq = try kept.connection.receive() else { throw TestFailure("no PINGREQ") }
-                    try kept.connection.send(.pingresp)
+                    guard case .pingreq = try kept.receive() else { throw TestFailure("no PINGREQ") }
+                    try kept.send(.pingresp)
                 }
                 while try Self.unproven(path) > 0 { try await Task.sleep(for: .milliseconds(10)) }
             }

@@ -123,12 +123,7 @@ import Testing
                     runtime: runtime, configuration: configuration, handler: RecordingHandler { _ in .failed })
                 let events = agent.events
                 try await whileRunning(agent) {
-                    try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
-                        for number in 1...20 { try connection.send(Self.publish(number)) }
-                        _ = try connection.receiveAcknowledgements(20)
-                    }
+                    try await broker.bring((1...20).map { Self.publish($0) })
                     var failed: Set<Int64> = []
                     for await event in events {
                         if case .message(let message) = event, case .retry = message.kind {
@@ -185,13 +180,7 @@ import Testing
                 let event = await firstEvent(events) { if case .readingFailed = $0 { true } else { false } }
                 guard case .readingFailed(let reason)? = event else { return }
                 #expect(reason.contains("reading messages failed"))
-                let connection = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
-                    try connection.send(.message(1, packetID: 1))
-                    #expect(try connection.receiveAcknowledgements(1) == [1])
-                    return KeptConnection(connection)
-                }
+                let connection = try await broker.bring([.message(1, packetID: 1)])
                 try SQLiteFile(path, for: .changing).execute("ALTER TABLE message RENAME COLUMN hidden TO crashes")
                 _ = await firstEvent(events) { if case .readingRecovered = $0 { true } else { false } }
                 #expect(await handler.next(1).first?.message.rawPayload["n"]?.int64 == 1)

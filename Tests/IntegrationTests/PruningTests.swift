@@ -23,13 +23,7 @@ import Testing
                 let runtime = try PushRuntime(configuration: settings)
                 let handler = RecordingHandler()
                 try await whileRunning(PushAgent(runtime: runtime, configuration: configuration, handler: handler)) {
-                    let connection = try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
-                        for number in 1...5 { try connection.send(.message(number, packetID: UInt16(number))) }
-                        _ = try connection.receiveAcknowledgements(5)
-                        return KeptConnection(connection)
-                    }
+                    let connection = try await broker.bring((1...5).map { .message($0, packetID: UInt16($0)) })
                     _ = await handler.next(5)
                     while try await runtime.ledger().done < 5 { try await Task.sleep(for: .milliseconds(20)) }
                     try await Self.waitUntilPruned(runtime)

@@ -24,12 +24,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 try await self.run(directory, configuration, RecordingHandler { _ in .failed }) { events in
-                    try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
-                        for number in 1...5 { try connection.send(.message(number, packetID: UInt16(number))) }
-                        _ = try connection.receiveAcknowledgements(5)
-                    }
+                    try await broker.bring((1...5).map { .message($0, packetID: UInt16($0)) })
                     _ = await firstEvent(events) { event in
                         if case .message(let message) = event, case .retry = message.kind { true } else { false }
                     }

@@ -24,13 +24,7 @@ import Testing
                     _ = try connection.receiveAcknowledgements(4)
                 }
                 // 2 is not known to be acknowledged, and comes once more on another connection.
-                let kept = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
-                    try connection.send(.message(2, packetID: 2, duplicate: true))
-                    _ = try connection.receiveAcknowledgements(1)
-                    return KeptConnection(connection)
-                }
+                let kept = try await broker.bring([.message(2, packetID: 2, duplicate: true)])
                 await self.ends(events, [1, 2, 3, 4, 5])
                 withExtendedLifetime(kept) {}
             }

@@ -22,6 +22,22 @@ package final class FakeBroker: Sendable {
         try await onThread { try script(self) }
     }
 
+    /// Resumes the session of the next connection and brings it these messages, until all are acknowledged in their order.
+    @discardableResult
+    package func bring(_ messages: [MQTTPacket]) async throws -> FakeConnection {
+        try await self.play { broker in
+            let connection = try broker.accept()
+            try connection.open(sessionPresent: true)
+            for message in messages { try connection.send(message) }
+            let sent = messages.compactMap { message -> UInt16? in
+                if case .publish(let publish) = message { publish.packetID } else { nil }
+            }
+            let acknowledged = try connection.receiveAcknowledgements(messages.count)
+            guard acknowledged == sent else { throw TestFailure("not \(sent) but \(acknowledged) were acknowledged") }
+            return connection
+        }
+    }
+
     /// Waits for the next connection.
     package func accept() throws -> FakeConnection {
         let descriptor = Glibc.accept(self.listener, nil, nil)
