@@ -76,12 +76,7 @@ import Testing
             let first = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             let events = first.events
             try await whileRunning(first) {
-                try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
-                    try connection.send(.message(1, packetID: 1))
-                    _ = try connection.receiveAcknowledgements(1)
-                }
+                try await broker.bring([.message(1, packetID: 1)])
                 _ = try await self.end(events)
             }
             #expect(try await runtime.retryDeadLetter(1))
@@ -103,12 +98,7 @@ import Testing
                     runtime: runtime, configuration: configuration, handler: RefusingHandler(), reconnect: .quick)
                 let events = agent.events
                 try await whileRunning(agent) {
-                    try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
-                        try connection.send(.message(1, packetID: 1))
-                        #expect(try connection.receiveAcknowledgements(1) == [1])
-                    }
+                    try await broker.bring([.message(1, packetID: 1)])
                     let event = try await self.end(events)
                     #expect(event.kind == .dead(.rejected("not now")))
                     #expect(!event.isKept)
@@ -123,21 +113,8 @@ import Testing
 
     @Test func aDeadLetterOfAnUnknownInstallationCanOnlyBeDropped() async throws {
         try await withTemporaryDirectory { directory in
-            let state = directory + "/state"
-            try PrivateFile.makeDirectory(state)
+            let state = try self.state(in: directory, [.waiting, .waiting])
             let path = state + "/inbox.sqlite"
-            do {
-                let inbox = try Inbox(path: path)
-                try inbox.transaction { transaction throws(InboxError) in
-                    let installation = try transaction.installation(id: "inst-1")
-                    for number in 1...2 {
-                        try transaction.insert(
-                            NewRow(
-                                installation: installation, topic: "t", payload: [UInt8(number)], receivedAt: .now(),
-                                state: .waiting))
-                    }
-                }
-            }
             // As in a damaged file that lost it.
             try SQLiteFile(path, for: .changing).execute("DELETE FROM installation")
             _ = try Inbox.replaceDamaged(path, configuration: .init(), now: .now())
@@ -156,23 +133,13 @@ import Testing
 
     @Test func aLetterThatDiesMeanwhileIsReadIfItIsBehindThoseThatAre() async throws {
         try await withTemporaryDirectory { directory in
-            let state = directory + "/state"
-            try PrivateFile.makeDirectory(state)
+            let state = try self.state(in: directory, [.dead, .dead, .dead])
             let inbox = try Inbox(path: state + "/inbox.sqlite")
-            func die() throws {
-                try inbox.transaction { transaction throws(InboxError) in
-                    _ = try transaction.insert(
-                        NewRow(
-                            installation: try transaction.installation(id: "inst-1"), topic: "t", payload: [],
-                            receivedAt: .now(), state: .dead))
-                }
-            }
-            for _ in 1...3 { try die() }
             let runtime = try PushRuntime(configuration: .init(stateDirectory: state))
             var read: [Int64] = []
             for try await letter in runtime.deadLetters() {
                 read.append(letter.messageID)
-                if read.count < 10 { try die() }
+                if read.count < 10 { try self.receive([.dead], in: inbox) }
             }
             #expect(read == Array(1...12))
             await runtime.shutdown()
@@ -181,20 +148,8 @@ import Testing
 
     @Test func manyDeadLettersAreReadPageByPage() async throws {
         try await withTemporaryDirectory { directory in
-            let state = directory + "/state"
-            try PrivateFile.makeDirectory(state)
-            do {
-                let inbox = try Inbox(path: state + "/inbox.sqlite")
-                try inbox.transaction { transaction throws(InboxError) in
-                    let installation = try transaction.installation(id: "inst-1")
-                    for number in 1...200 {
-                        try transaction.insert(
-                            NewRow(
-                                installation: installation, topic: "t", payload: [UInt8(number)], receivedAt: .now(),
-                                state: number % 2 == 0 ? .dead : .waiting, reason: "command"))
-                    }
-                }
-            }
+            let states = (1...200).map { $0 % 2 == 0 ? RowState.dead : .waiting }
+            let state = try self.state(in: directory, states)
             let runtime = try PushRuntime(configuration: .init(stateDirectory: state))
             let letters = try await runtime.deadLetters().all()
             #expect(letters.map(\.messageID) == stride(from: 2, through: 200, by: 2).map { $0 })
@@ -212,6 +167,27 @@ import Testing
             #expect(try InboxReader(stateDirectory: state).ledger().waiting == 100)
             await runtime.shutdown()
             await #expect(throws: TransportError.self) { try await runtime.dropDeadLetter(2) }
+        }
+    }
+
+    /// Makes a state directory whose inbox has a message in each of these states.
+    private func state(in directory: String, _ states: [RowState]) throws -> String {
+        let state = directory + "/state"
+        try PrivateFile.makeDirectory(state)
+        try self.receive(states, in: try Inbox(path: state + "/inbox.sqlite"))
+        return state
+    }
+
+    /// Adds a message of `inst-1` in each of these states.
+    private func receive(_ states: [RowState], in inbox: Inbox) throws {
+        try inbox.transaction { transaction throws(InboxError) in
+            let installation = try transaction.installation(id: "inst-1")
+            for state in states {
+                try transaction.insert(
+                    NewRow(
+                        installation: installation, topic: "t", payload: [], receivedAt: .now(), state: state,
+                        reason: "command"))
+            }
         }
     }
 
