@@ -20,17 +20,22 @@ import Testing
         return try PushRuntime(configuration: settings)
     }
 
+    /// Answers nothing until `release` is signalled, and then everything.
+    private func handler(heldBy release: DispatchSemaphore) -> RecordingHandler {
+        RecordingHandler { _ in
+            release.wait()
+            release.signal()
+            return .newData
+        }
+    }
+
     @Test(arguments: [PushRuntime.Configuration.Inbox.file, .memory])
     func aBrokerIsNotReadWhileTooMuchWaits(inbox: PushRuntime.Configuration.Inbox) async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 let runtime = try self.bounded(directory, inbox: inbox)
                 let release = DispatchSemaphore(value: 0)
-                let handler = RecordingHandler { _ in
-                    release.wait()
-                    release.signal()
-                    return .newData
-                }
+                let handler = self.handler(heldBy: release)
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
@@ -46,13 +51,7 @@ import Testing
                     // The bound, and what one turn may bring beyond it.
                     #expect(received >= 4 && received < 40)
                     release.signal()
-                    let connection = try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
-                        try connection.send(.message(2000, packetID: 2000))
-                        #expect(try connection.receiveAcknowledgements(1) == [2000])
-                        return KeptConnection(connection)
-                    }
+                    let connection = try await broker.bring([.message(2000, packetID: 2000)])
                     for await call in handler.calls where call.message.rawPayload["n"]?.int64 == 2000 { break }
                     withExtendedLifetime(connection) {}
                 }
@@ -64,18 +63,7 @@ import Testing
     @Test func whatWaitsForAnAgentThatDoesNotRunStopsNoOther() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
-                do {
-                    let inbox = try Inbox(path: "\(directory)/inbox.sqlite")
-                    try inbox.transaction { transaction throws(InboxError) in
-                        let key = try transaction.installation(id: "somebody else's")
-                        for _ in 1...10 {
-                            try transaction.insert(
-                                NewRow(
-                                    installation: key, topic: "t", payload: [UInt8](repeating: 0, count: 50_000),
-                                    receivedAt: .now(), state: .waiting))
-                        }
-                    }
-                }
+                try self.fill(directory, [RowState](repeating: .waiting, count: 10))
                 let runtime = try self.bounded(directory)
                 let handler = RecordingHandler()
                 let agent = PushAgent(
@@ -123,18 +111,12 @@ import Testing
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
-                    let connection = try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
-                        try connection.send(Self.publish(1))
-                        _ = try connection.receiveAcknowledgements(1)
-                        return KeptConnection(connection)
-                    }
+                    let connection = try await broker.bring([Self.publish(1)])
                     for letter in Int64(7)...14 { #expect(try await runtime.retryDeadLetter(letter)) }
                     try await broker.play { _ in
                         for number in 2...20 {
-                            try connection.connection.send(Self.publish(number))
-                            _ = try connection.connection.receiveAcknowledgements(1)
+                            try connection.send(Self.publish(number))
+                            _ = try connection.receiveAcknowledgements(1)
                         }
                     }
                     #expect(await handler.next(20).count == 20)
@@ -155,31 +137,21 @@ import Testing
                 try SQLiteFile(path, for: .changing).execute("UPDATE message SET bytes = \(Int64.max)")
                 let runtime = try self.bounded(directory)
                 let release = DispatchSemaphore(value: 0)
-                let handler = RecordingHandler { _ in
-                    release.wait()
-                    release.signal()
-                    return .newData
-                }
+                let handler = self.handler(heldBy: release)
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
                     // However the test ends, the handler does.
                     defer { release.signal() }
-                    let connection = try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
-                        try connection.send(Self.publish(1, bytes: 100_000))
-                        _ = try connection.receiveAcknowledgements(1)
-                        return KeptConnection(connection)
-                    }
+                    let connection = try await broker.bring([Self.publish(1, bytes: 100_000)])
                     let bytes = 50_001 + InboxCounts.rowOverhead
                     try SQLiteFile(path, for: .changing).execute(
                         "UPDATE message SET bytes = \(bytes) WHERE topic = 't'")
                     // A turn, in which it is looked at.
                     _ = try await runtime.ledger()
                     try await broker.play { _ in
-                        try connection.connection.send(Self.publish(2))
-                        _ = try connection.connection.receiveAcknowledgements(1)
+                        try connection.send(Self.publish(2))
+                        _ = try connection.receiveAcknowledgements(1)
                     }
                     withExtendedLifetime(connection) {}
                 }
