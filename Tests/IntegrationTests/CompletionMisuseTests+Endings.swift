@@ -48,10 +48,7 @@ extension CompletionMisuseTests {
                 return .newData
             }
             let outcome = try await scene.play(handler) { stage in
-                try await stage.send(1)
-                _ = await stage.life { $0 == .started(attempt: 1) }
-                stage.advance(Self.deadline)
-                #expect(await stage.life(until: \.isRetry) == Self.failure(.timedOut).suffix(1))
+                try await Self.letTheFirstAttemptTimeOut(stage)
                 stage.advance(Self.pause)
                 #expect(await stage.life() == [.started(attempt: 2), .done(.newData, attempt: 2)])
             }

@@ -15,17 +15,21 @@ import Testing
         [.received, .started(attempt: 1), .retry(attempt: 1, failure: failure, after: Self.pause)]
     }
 
+    /// Brings a message and lets the time of its first attempt pass without an answer.
+    static func letTheFirstAttemptTimeOut(_ stage: MisuseStage) async throws {
+        try await stage.send(1)
+        _ = await stage.life { $0 == .started(attempt: 1) }
+        stage.advance(Self.deadline)
+        #expect(await stage.life(until: \.isRetry) == Self.failure(.timedOut).suffix(1))
+    }
+
     // MARK: - 1 to 3: how often
 
     @Test func neverAnsweringTimesOutUntilTheMessageIsADeadLetter() async throws {
         try await withMisuseScene { scene in
             let shelf = CompletionShelf()
-            let handler = MisusingHandler { _, completion in shelf.put(completion) }
-            let outcome = try await scene.play(handler) { stage in
-                try await stage.send(1)
-                _ = await stage.life { $0 == .started(attempt: 1) }
-                stage.advance(Self.deadline)
-                #expect(await stage.life(until: \.isRetry) == Self.failure(.timedOut).suffix(1))
+            let outcome = try await scene.play(shelf.handler) { stage in
+                try await Self.letTheFirstAttemptTimeOut(stage)
                 stage.advance(Self.pause)
                 #expect(await stage.life { $0 == .started(attempt: 2) } == [.started(attempt: 2)])
                 stage.advance(Self.deadline)
@@ -93,12 +97,8 @@ import Testing
     @Test func aSuccessAfterTheDeadlineCountsUntilTheNextAttemptStarts() async throws {
         try await withMisuseScene { scene in
             let shelf = CompletionShelf()
-            let handler = MisusingHandler { _, completion in shelf.put(completion) }
-            let outcome = try await scene.play(handler) { stage in
-                try await stage.send(1)
-                _ = await stage.life { $0 == .started(attempt: 1) }
-                stage.advance(Self.deadline)
-                #expect(await stage.life(until: \.isRetry) == Self.failure(.timedOut).suffix(1))
+            let outcome = try await scene.play(shelf.handler) { stage in
+                try await Self.letTheFirstAttemptTimeOut(stage)
                 let completion = try shelf.take()
                 #expect(!completion(.failed))
                 #expect(!completion.reject("no"))
@@ -117,12 +117,8 @@ import Testing
     @Test func aSuccessAfterTheNextAttemptHasStartedDoesNotCount() async throws {
         try await withMisuseScene { scene in
             let shelf = CompletionShelf()
-            let handler = MisusingHandler { _, completion in shelf.put(completion) }
-            let outcome = try await scene.play(handler) { stage in
-                try await stage.send(1)
-                _ = await stage.life { $0 == .started(attempt: 1) }
-                stage.advance(Self.deadline)
-                _ = await stage.life(until: \.isRetry)
+            let outcome = try await scene.play(shelf.handler) { stage in
+                try await Self.letTheFirstAttemptTimeOut(stage)
                 stage.advance(Self.pause)
                 await shelf.wait(for: 2)
                 #expect(try !shelf.take()(.newData))
@@ -159,10 +155,9 @@ import Testing
     @Test func answeringWhileTheAgentStopsCounts() async throws {
         try await withMisuseScene { scene in
             let shelf = CompletionShelf()
-            let handler = MisusingHandler { _, completion in shelf.put(completion) }
             let answered = Locked<Bool?>(nil)
             let answering = Locked<Task<Void, any Error>?>(nil)
-            let outcome = try await scene.play(handler, endsInHandler: true) { stage in
+            let outcome = try await scene.play(shelf.handler, endsInHandler: true) { stage in
                 try await stage.send(1)
                 _ = await stage.happenings { $0.kind == .started(attempt: 1) }
                 let task = Task {
@@ -181,8 +176,8 @@ import Testing
     @Test func answeringAfterTheShutdownDoesNotCountAndTheNextProcessDeliversAgain() async throws {
         try await withMisuseScene { scene in
             let shelf = CompletionShelf()
-            let handler = MisusingHandler { _, completion in shelf.put(completion) }
-            let outcome = try await scene.play(handler, { $0.shutdownGrace = .zero }, endsInHandler: true) { stage in
+            let outcome = try await scene.play(shelf.handler, { $0.shutdownGrace = .zero }, endsInHandler: true) {
+                stage in
                 try await stage.send(1)
                 _ = await stage.happenings { $0.kind == .started(attempt: 1) }
             }

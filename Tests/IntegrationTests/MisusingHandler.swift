@@ -36,6 +36,9 @@ final class CompletionShelf: Sendable {
     private let held = Locked<[FetchCompletion]>([])
     private let (arrivals, arrival) = AsyncStream<Void>.makeStream()
 
+    /// Puts every completion here and answers none.
+    var handler: MisusingHandler { MisusingHandler { self.put($1) } }
+
     func put(_ completion: FetchCompletion) {
         self.held.withLock { $0.append(completion) }
         self.arrival.yield()
