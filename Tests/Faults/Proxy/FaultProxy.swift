@@ -66,25 +66,15 @@ package final class FaultProxy: Sendable {
     ///
     /// - Parameter body: called on the proxy's thread, right after the rule was carried out.
     package func arm(_ rule: PacketRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
-        let firing = Firing()
-        await self.perform { loop in
-            loop.rules.arm(rule) {
-                body()
-                firing.happen()
-            }
-        }
+        let firing = Firing(body)
+        await self.perform { $0.rules.arm(rule, fired: firing.happen) }
         return firing
     }
 
     /// The same where the proxy cannot read what passes.
     package func arm(_ rule: ByteRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
-        let firing = Firing()
-        await self.perform { loop in
-            loop.rules.arm(rule) {
-                body()
-                firing.happen()
-            }
-        }
+        let firing = Firing(body)
+        await self.perform { $0.rules.arm(rule, fired: firing.happen) }
         return firing
     }
 
@@ -97,11 +87,17 @@ package final class FaultProxy: Sendable {
     /// Something that happens once.
     package final class Firing: Sendable {
         private let happened = Locked(false)
+        private let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
         /// Whether it has happened.
         package var hasHappened: Bool { self.happened.withLock { $0 } }
 
-        func happen() { self.happened.withLock { $0 = true } }
+        @Sendable func happen() {
+            self.body()
+            self.happened.withLock { $0 = true }
+        }
     }
 }
 
