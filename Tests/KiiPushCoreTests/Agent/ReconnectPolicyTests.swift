@@ -10,7 +10,7 @@ import Testing
         count: UInt64 = 500
     ) -> [Duration] {
         (0..<count).map { seed in
-            var random = SeededRandom(seed: seed)
+            var random = SeededGenerator(seed: seed)
             var policy = ReconnectPolicy()
             return policy.connectionEnded(
                 loss, connectedFor: connectedFor, retryAfter: retryAfter, jitter: .random(in: 0..<1, using: &random)
@@ -33,7 +33,7 @@ import Testing
 
     @Test func aFleetWhoseBrokerStaysAwayStaysSpread() {
         let delays = (0..<500).map { (seed: UInt64) -> Duration in
-            var random = SeededRandom(seed: seed)
+            var random = SeededGenerator(seed: seed)
             var policy = ReconnectPolicy()
             _ = policy.connectionEnded(
                 .closedByPeer, connectedFor: .seconds(31), jitter: .random(in: 0..<1, using: &random))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func aBrokerThatAcceptsAndKicksIsNotHammered() {
-        var random = SeededRandom(seed: 1)
+        var random = SeededGenerator(seed: 1)
         var policy = ReconnectPolicy()
         let delays = (0..<50).map { _ in
             policy.connectionEnded(
@@ -59,7 +59,7 @@ import Testing
     /// An hour against a broker that refuses, or accepts and closes: neither hammered nor given up.
     @Test(arguments: [nil, .milliseconds(20)] as [Duration?], 0..<50 as Range<UInt64>)
     func anHourOfRefusalsIsACoupleOfAttemptsAMinute(lifetime: Duration?, seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var policy = ReconnectPolicy()
         var attempts: [Duration] = []
         var refreshes = 0
@@ -104,7 +104,7 @@ import Testing
         var arrivals: [Int: Int] = [:]
         var returns: [Double] = []
         for seed in 0..<5000 as Range<UInt64> {
-            var random = SeededRandom(seed: seed)
+            var random = SeededGenerator(seed: seed)
             var policy = ReconnectPolicy()
             var (loss, lifetime) = (ReconnectPolicy.Loss.closedByPeer, Optional(Duration.seconds(3600)))
             var time = 0.0
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func aGoodConnectionForgetsThePast() {
-        var random = SeededRandom(seed: 2)
+        var random = SeededGenerator(seed: 2)
         var policy = ReconnectPolicy()
         for _ in 0..<20 {
             _ = policy.connectionEnded(.attemptFailed, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func everyThirdFailureInARowFetchesTheEndpointAgain() {
-        var random = SeededRandom(seed: 3)
+        var random = SeededGenerator(seed: 3)
         var policy = ReconnectPolicy()
         let refreshes = (0..<6).map { _ in
             policy.connectionEnded(.attemptFailed, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test func refusedCredentialsFetchTheEndpointAtOnce() {
-        var random = SeededRandom(seed: 4)
+        var random = SeededGenerator(seed: 4)
         var policy = ReconnectPolicy()
         #expect(
             policy.connectionEnded(.credentialsRefused, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))

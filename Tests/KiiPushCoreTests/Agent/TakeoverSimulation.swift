@@ -28,7 +28,7 @@ struct TakeoverSimulation {
     /// Adds an agent with the policy as it is.
     mutating func addAgent(seed: UInt64, startingAt start: Duration) -> Log {
         let log = Log()
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var policy = ReconnectPolicy()
         var time = start
         self.receivers.append(

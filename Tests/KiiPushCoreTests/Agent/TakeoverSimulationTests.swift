@@ -58,7 +58,7 @@ import Testing
         configuration.pattern.closures = .max
         var broker = TakeoverSimulation()
         for seed in 0..<2 as Range<UInt64> {
-            var random = SeededRandom(seed: seed)
+            var random = SeededGenerator(seed: seed)
             var policy = ReconnectPolicy(configuration: configuration)
             broker.receivers.append(
                 .init(pause: { lifetime in

@@ -44,7 +44,7 @@ import Testing
     @Test func carriesAMebibyteInAnySplit() async throws {
         let server = try self.echoServer()
         defer { server.stop() }
-        var random = SplitMix(seed: 3)
+        var random = SeededGenerator(seed: 3)
         let bytes = (0..<(1 << 20)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         var probe = try await StreamProbe(self.loop, .tcp(host: "127.0.0.1", port: server.port))
         var start = 0

@@ -59,7 +59,7 @@ import Testing
     @Test func firesTimersByDeadlineThenByAge() async throws {
         let fired = Locked<[Int]>([])
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
-        var random = SplitMix(seed: 7)
+        var random = SeededGenerator(seed: 7)
         let delays = (0..<500).map { _ in Int64(random.next() % 20) }
         try await self.loop.run { [loop = self.loop] in
             for (index, delay) in delays.enumerated() {
@@ -225,18 +225,4 @@ private final class Canary: Sendable {
     private let onDeinit: @Sendable () -> Void
     init(_ onDeinit: @escaping @Sendable () -> Void) { self.onDeinit = onDeinit }
     deinit { self.onDeinit() }
-}
-
-/// Reproducible randomness: Steele, Lea and Flood's SplitMix64.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { self.state = seed }
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = self.state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }

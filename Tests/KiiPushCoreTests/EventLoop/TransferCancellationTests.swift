@@ -57,7 +57,7 @@ import Testing
         defer { server.stop() }
         let loop = self.loop
         let url = server.url
-        var random = SplitMix(seed: 11)
+        var random = SeededGenerator(seed: 11)
         var tasks: [Task<HTTPResponse, any Error>] = []
         for index in 0..<1000 {
             tasks.append(Task { try await loop.perform(HTTPRequest(method: "GET", url: "\(url)/\(index)")) })

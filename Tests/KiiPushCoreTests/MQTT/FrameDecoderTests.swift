@@ -208,7 +208,7 @@ import Testing
     /// Whatever comes, the decoder hands on frames or throws; split differently, it does the same.
     @Test(arguments: 0..<200)
     func randomBytesAreDecodedAlikeHoweverSplit(seed: Int) {
-        var random = SeededRandom(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         var bytes = Self.stream
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct MQTTSessionRandomTests {
     /// Something that a broker may send, often what is expected, sometimes not.
-    static func packets(_ random: inout SeededRandom) -> [MQTTPacket] {
+    static func packets(_ random: inout SeededGenerator) -> [MQTTPacket] {
         let packetID = UInt16.random(in: 1...20, using: &random)
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<60:
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    static func configuration(_ random: inout SeededRandom) -> MQTTSession.Configuration {
+    static func configuration(_ random: inout SeededGenerator) -> MQTTSession.Configuration {
         MQTTSession.Configuration(
             clientID: "t",
             topicFilter: "t",
@@ -39,14 +39,14 @@ import Testing
     }
 
     /// Mostly one that is owed, now and then one that is sent, void, or not given out.
-    private static func ticket(_ session: MQTTSession, _ random: inout SeededRandom) -> UInt64 {
+    private static func ticket(_ session: MQTTSession, _ random: inout SeededGenerator) -> UInt64 {
         let first = session.firstUnacknowledgedTicket
         return UInt64.random(in: max(first, 3) - 3...session.nextTicket + 1, using: &random)
     }
 
     /// One run, and what it came to.
     private static func run(seed: UInt64, steps: Int) -> SessionModel {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var session = MQTTSession(configuration: Self.configuration(&random))
         var model = SessionModel()
         var now = MonotonicInstant(nanoseconds: 0)

@@ -1,10 +1,9 @@
-/// Numbers that are the same in every run (SplitMix64).
-struct SeededRandom: RandomNumberGenerator {
+/// Random numbers that are the same for the same seed, on every machine: SplitMix64 (Steele, Lea and Flood, "Fast
+/// Splittable Pseudorandom Number Generators", 2014).
+struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) {
-        self.state = seed
-    }
+    init(seed: UInt64) { self.state = seed }
 
     mutating func next() -> UInt64 {
         self.state &+= 0x9E37_79B9_7F4A_7C15
