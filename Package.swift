@@ -51,7 +51,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "kii-push-bench",
-            dependencies: ["KiiPushCore"],
+            dependencies: ["KiiPushCore", "SeededNumbers"],
             path: "Benchmarks/kii-push-bench",
             swiftSettings: settings
         ),
@@ -75,7 +75,7 @@ let package = Package(
         ),
         .testTarget(
             name: "KiiPushEmulatorTests",
-            dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite", "TestSupport"],
+            dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite", "SeededNumbers", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -95,6 +95,7 @@ let package = Package(
             path: "Tests/MisusingAgent",
             swiftSettings: settings
         ),
+        .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
         .target(
             name: "TestSupport",
             dependencies: ["KiiPushCore", "KiiPushEmulator", "CMicroHTTPD", "CSQLite"],
@@ -103,7 +104,7 @@ let package = Package(
         ),
         .target(
             name: "Faults",
-            dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "CMicroHTTPD"],
+            dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "CMicroHTTPD", "SeededNumbers"],
             path: "Tests/Faults",
             swiftSettings: settings
         ),

@@ -1,4 +1,5 @@
 import KiiPushCore
+import SeededNumbers
 
 /// A fleet that loses its broker at one moment: when each client comes to the broker's door, and when it is let in.
 ///
@@ -31,7 +32,7 @@ struct FleetSimulation {
     var outage: Duration
 
     func run(_ policy: Policy) -> Outcome {
-        var random = SplitMix64(state: 1)
+        var random = SeededGenerator(seed: 1)
         var outcome = Outcome()
         var returns: [Duration] = []
         for _ in 0..<self.clients {
@@ -61,11 +62,11 @@ struct FleetSimulation {
     private struct Waits {
         private let policy: Policy
         private var reconnect = ReconnectPolicy()
-        private var random: SplitMix64
+        private var random: SeededGenerator
 
         init(_ policy: Policy, seed: UInt64) {
             self.policy = policy
-            self.random = SplitMix64(state: seed)
+            self.random = SeededGenerator(seed: seed)
         }
 
         /// After a connection of an hour was closed by the broker.
@@ -82,19 +83,5 @@ struct FleetSimulation {
                 return self.reconnect.connectionEnded(loss, connectedFor: connectedFor, jitter: jitter).delay
             }
         }
-    }
-}
-
-/// A small generator with a fixed seed, so that a simulation gives the same numbers everywhere (Steele, Lea and Flood,
-/// "Fast Splittable Pseudorandom Number Generators", 2014).
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = self.state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

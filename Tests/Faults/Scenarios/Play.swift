@@ -1,4 +1,5 @@
 import KiiPushCore
+import SeededNumbers
 import TestSupport
 
 /// One scenario being played: its bench, its receiver under observation, and what has been sent.

@@ -1,5 +1,6 @@
 import KiiPushCore
 import KiiPushEmulator
+import SeededNumbers
 import Testing
 
 /// What the client lets through, the emulator takes; and what the client says of a message's size is true of it.
@@ -10,9 +11,9 @@ import Testing
             "a", "b", "ä\"", "from", "data", "google.x", "gcm.x", "ttl", "collapse_key", "notification", "topic",
             "type",
         ]
-        var random: CloudHarness.Sequence
+        var random: SeededGenerator
 
-        init(seed: UInt64) { self.random = CloudHarness.Sequence(state: seed) }
+        init(seed: UInt64) { self.random = SeededGenerator(seed: seed) }
 
         private mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self.random) < percent }
 

@@ -1,6 +1,7 @@
 import Contract
 import KiiPushCore
 import KiiPushEmulator
+import SeededNumbers
 import Testing
 
 /// Requests made up from the contract's paths, with whatever in them.
@@ -9,7 +10,7 @@ import Testing
     func noRequestBreaksTheCloud(seed: UInt64) async throws {
         let world = try ContractWorld(CloudInMemory())
         let people = try await world.people()
-        var random = CloudHarness.Sequence(state: seed)
+        var random = SeededGenerator(seed: seed)
         let variants = world.contract.variants
         // A disabled app or one that counts its requests would answer all the same.
         let isHarmless: (Variant) -> Bool = {

@@ -1,23 +1,11 @@
 import Foundation
 import KiiPushCore
 import KiiPushEmulator
+import SeededNumbers
 import Testing
 
 /// A cloud without sockets, a clock that the test sets, and names that are the same in every run.
 struct CloudHarness {
-    /// A generator with a known sequence (SplitMix64, by Steele, Lea and Flood).
-    struct Sequence: RandomNumberGenerator, Sendable {
-        var state: UInt64 = 42
-
-        mutating func next() -> UInt64 {
-            self.state &+= 0x9e37_79b9_7f4a_7c15
-            var value = self.state
-            value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-            return value ^ (value >> 31)
-        }
-    }
-
     static let start = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
 
     var cloud: EmulatedCloud
@@ -27,7 +15,7 @@ struct CloudHarness {
     var changes: [StateChange] = []
 
     init(strict: Bool = false, endpointDelay: Duration = .zero, state: CloudState = CloudState()) {
-        var identifiers = Identifiers(generator: Sequence())
+        var identifiers = Identifiers(generator: SeededGenerator(seed: 42))
         self.app = AppIdentity(identifiers: &identifiers)
         let settings = EmulatedCloud.Settings(
             app: self.app,
