@@ -203,7 +203,6 @@ final class RecoveringStore: DeliveryStore {
 final class JournalObserver: DeliveryObserver {
     let events = Journal<DeliveryEvent>()
 
-
     func deliveryHappened(_ events: [DeliveryEvent]) { for event in events { self.events.add(event) } }
 }
 
