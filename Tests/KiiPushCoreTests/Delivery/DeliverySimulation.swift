@@ -175,7 +175,8 @@ struct DeliverySimulation {
             }
         }
         if call.attempts[call.position] == 1, self.triedAgain[message.sequence] == nil {
-            self.firstStarts["\(self.process)\(message.source)\(message.installation)", default: []].append(message.sequence)
+            let source = "\(self.process)\(message.source)\(message.installation)"
+            self.firstStarts[source, default: []].append(message.sequence)
         }
     }
 
