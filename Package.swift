@@ -50,6 +50,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "ReceivingTour",
+            dependencies: ["KiiPushCore"],
+            path: "Examples/ReceivingTour",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "kii-push-bench",
             dependencies: ["KiiPushCore", "SeededNumbers"],
             path: "Benchmarks/kii-push-bench",
@@ -123,7 +129,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour", "MisusingAgent",
+                "TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour", "ReceivingTour",
+                "MisusingAgent",
             ],
             swiftSettings: settings
         ),

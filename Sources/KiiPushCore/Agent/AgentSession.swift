@@ -119,6 +119,8 @@ final class AgentSession: Sendable {
     /// - Throws: ``PushAgentError``, or an error of the cloud's that will not pass. The agent has stopped then, too.
     func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         let hub = self.agent.hub
+        self.agent.desk.beginRestoring()
+        self.agent.desk.attach(self.core.runner, installations: self.installations)
         for (key, id) in self.installations {
             self.agent.runtime.hubs.withLock { $0[key] = hub }
             self.core.runner.attach(installation: key, id: id, receiver: self.agent.receiver)
@@ -131,6 +133,7 @@ final class AgentSession: Sendable {
             // A turn in which the others may find that there is less that waits.
             self.loop.submit {}
         }
+        async let _: Void = self.agent.presentAgain(self.installations, self.core)
         do {
             if let other = try await self.receive(first, policy: &policy) { return self.moved(to: other) }
         } catch is CancellationError {

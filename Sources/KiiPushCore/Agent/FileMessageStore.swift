@@ -58,6 +58,13 @@ final class FileMessageStore: MessageStore {
         }
     }
 
+    func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage] {
+        try self.file.use { inbox throws(InboxError) in
+            try inbox.rows(.presented, installation: installation, after: sequence, limit: limit)
+                .map { StoredMessage($0, wasInHand: false) }
+        }
+    }
+
     func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool {
         try self.file.use { inbox throws(InboxError) in
             try inbox.transaction { transaction throws(InboxError) in try transaction.dropDeadLetter(sequence) }
@@ -228,6 +235,7 @@ extension StoredMessage {
             attempts: row.attempts,
             crashes: row.crashes,
             wasInHand: wasInHand,
+            openedBy: row.openedBy.map(UserAction.init(stored:)),
             isUnexpectedTopic: row.message.reason == DeadLetterReason.unexpectedTopic.description
         )
     }

@@ -94,6 +94,14 @@ final class MemoryMessageStore: MessageStore {
     func retryDeadLetter(_ sequence: Int64, at now: Timestamp) -> Int64? { nil }
     func dropDeadLetter(_ sequence: Int64) -> Bool { false }
 
+    func presented(installation: Int64, after sequence: Int64, limit: Int) -> [StoredMessage] {
+        let presented = self.entries.values.filter { entry in
+            guard case .presented = entry.standing else { return false }
+            return entry.message.installation == installation && entry.message.sequence > sequence
+        }
+        return Array(presented.map(\.message).sorted { $0.sequence < $1.sequence }.prefix(limit))
+    }
+
     // There is no record of what is in memory.
     func acknowledged(_ sequence: Int64, at now: Timestamp) {}
 
@@ -121,8 +129,10 @@ final class MemoryMessageStore: MessageStore {
         {
             arrival.link.absorbs(row)
             self.counted.duplicates += 1
-            if case .final = entry.standing { return .redelivered(row, isFinal: true) }
-            return .redelivered(row, isFinal: false)
+            switch entry.standing {
+            case .final, .presented: return .redelivered(row, isFinal: true)
+            case nil, .waiting, .retry: return .redelivered(row, isFinal: false)
+            }
         }
         self.lastSequence += 1
         let message = StoredMessage(arrival, sequence: self.lastSequence)
@@ -137,20 +147,31 @@ final class MemoryMessageStore: MessageStore {
     }
 
     private func apply(_ change: DeliveryChange, at now: MonotonicInstant, into outcome: inout TurnOutcome) {
+        if case .opened(let opening) = change.verdict { return self.open(opening) }
         guard let entry = self.entries[change.sequence] else { return }
         let installation = entry.message.installation
         switch change.verdict {
         case .inHand:
             entry.standing = nil
             self.backlogs[installation]?.remove(waiting: change.sequence)
-        case .presented: entry.standing = .presented
+        case .presented:
+            entry.standing = .presented
+            // Acknowledgements leave in order, and the user may take hours.
+            outcome.finished.append(change.sequence)
+        case .unopened, .unpresented:
+            guard case .presented = entry.standing else { return }
+            let isOver = change.verdict == .unopened
+            let verdict: DeliveryChange.Verdict = isOver ? .done(.noData) : .waiting
+            var change = change
+            change.verdict = verdict
+            return self.apply(change, at: now, into: &outcome)
         case .waiting:
             entry.standing = .waiting
             self.backlogs[installation, default: .init()].append(waiting: change.sequence)
         case .retry(let delay, _):
             entry.standing = .retry(at: now + delay)
             self.backlogs[installation, default: .init()].retries.insert(change.sequence)
-        case .done, .dead:
+        case .opened, .done, .dead:
             if case .final = entry.standing { return }
             if case .dead = change.verdict { self.counted.dead += 1 } else { self.counted.done += 1 }
             outcome.finished.append(change.sequence)
@@ -159,6 +180,33 @@ final class MemoryMessageStore: MessageStore {
         }
         entry.message.attempts = change.attempts
         entry.message.crashes = change.crashes
+    }
+
+    /// Makes a message wait for delivery that the user opened; one that was handled may be forgotten by now.
+    private func open(_ opening: DeliveryOpening) {
+        let message = opening.message
+        let known = self.entries[message.sequence]
+        switch known?.standing {
+        case .waiting, .retry, .presented: break
+        case .final:
+            self.uncount()
+            self.finalInOrder.removeAll { $0 == message.sequence }
+            self.pendingBytes += MemoryMessageStore.bytes(of: message)
+        case nil where known != nil:
+            // In hand.
+            known?.message.openedBy = opening.action
+            return
+        case nil:
+            self.uncount()
+            self.pendingBytes += MemoryMessageStore.bytes(of: message)
+        }
+        self.entries[message.sequence] = Entry(message: message, packetID: known?.packetID, standing: .waiting)
+        self.backlogs[message.installation, default: .init()].append(waiting: message.sequence)
+    }
+
+    /// Takes back that a message is over. Which kind of end it had is forgotten with it; nearly all are done.
+    private func uncount() {
+        if self.counted.done > 0 { self.counted.done -= 1 } else { self.counted.dead -= 1 }
     }
 
     private func finish(_ sequence: Int64, _ entry: Entry) {

@@ -10,8 +10,15 @@ public struct MessageEvent: Sendable, Hashable {
         case started(attempt: Int)
         /// It is done, with this answer.
         case done(FetchResult, attempt: Int)
-        /// It is shown to the user, who has not reacted. Not told by this version, which shows nothing.
+        /// It reached nobody and is done, without data: it came in the background, is not for it (``content-available``
+        /// is not set) and has no alert to show.
+        case unreached(attempt: Int)
+        /// It is shown to the user, and rests until the user reacts.
         case presented
+        /// The user opened what showed it: it is handed over (again).
+        case opened(UserAction)
+        /// What showed it is gone, and the user did not open it: it is done, without data.
+        case dismissed
         /// The attempt failed; the next one starts after the pause.
         case retry(attempt: Int, failure: DeliveryFailure, after: Duration)
         /// It was given up on. ``MessageEvent/isKept`` says whether it is kept as a dead letter.
@@ -46,7 +53,10 @@ public struct MessageEvent: Sendable, Hashable {
             case .joined: .joined
             case .started(let attempt): .started(attempt: attempt)
             case .answered(let result, let attempt): .done(result, attempt: attempt)
+            case .unreached(let attempt): .unreached(attempt: attempt)
             case .presented: .presented
+            case .opened(let action): .opened(action)
+            case .dismissed: .dismissed
             case .retry(let attempt, let failure, let delay): .retry(attempt: attempt, failure: failure, after: delay)
             case .dead(let reason): .dead(reason)
             case .late(_, let attempt, let counted): .late(attempt: attempt, counted: counted)

@@ -81,6 +81,8 @@ protocol MessageStore: AnyObject {
     func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64?
     /// Removes one of them, now; false if it is none.
     func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool
+    /// The messages of an installation that are shown to the user, in the order of reception: the page after `sequence`.
+    func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage]
     /// Writes a turn's work, whole or not at all.
     func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome
 }

@@ -37,6 +37,8 @@ public struct MessageTrace: Sendable, Hashable {
         case done(FetchResult, attempt: Int, isLate: Bool)
         /// It was shown to the user.
         case presented
+        /// The user opened what showed it; attempts are counted from 1 again.
+        case opened(UserAction)
         /// It was given up on, for this reason (a ``DeadLetterReason``); after an attempt, or without one.
         case dead(reason: String, attempt: Int?)
         /// A person had the dead letter tried again; attempts are counted from 1 again.
@@ -181,6 +183,7 @@ extension RowTrail.Entry {
             return started(attempt, startedAt) + [.init(.dead(reason: reason, attempt: attempt), at: self.at)]
         case .late(let attempt, let answer):
             return [.init(.done(answer.result, attempt: attempt, isLate: true), at: self.at)]
+        case .opened(let choice): return [.init(.opened(UserAction(stored: choice)), at: self.at)]
         case .requeued: return [.init(.retriedByHand, at: self.at)]
         }
     }

@@ -71,6 +71,7 @@ extension PushAgent {
             }
             // The last chance for what a full disk kept from being written; the loop may be gone.
             try? await self.enrolment.saveIfNeeded()
+            try? await self.keptBadge.saveIfNeeded()
         }
     }
 

@@ -51,6 +51,8 @@ public final class PushAgent: Sendable {
     let configuration: Configuration
     let enrolment: Enrolment
     let receiver: any Receiver
+    let desk: PresentationDesk
+    let keptBadge: AgentBadge
     let hub = EventHub()
     let reconnect: ReconnectPolicy.Configuration
     let subscriptionRetry: SubscriptionRetry
@@ -62,22 +64,43 @@ public final class PushAgent: Sendable {
     ///   - runtime: what it shares with the other agents of the process.
     ///   - configuration: who it is. A name that is no file name is a programmer error.
     ///   - handler: what its messages are handed to. Of several forms that it implements the one with a completion is
-    ///     called, else the async one, else the deprecated one.
-    public convenience init(runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler) {
-        self.init(runtime: runtime, configuration: configuration, handler: handler, reconnect: .init())
+    ///     called, else the async one, else the deprecated one. Where it is a ``UserActionHandler``, a
+    ///     ``ThingCommandHandler`` or an ``OpenedNotificationHandler`` too, it is told of those things as well.
+    ///   - lifecycle: where the program stands between the user and the background. Default (`nil`): every message reaches
+    ///     the handler.
+    ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler instead.
+    public convenience init(
+        runtime: PushRuntime,
+        configuration: Configuration,
+        handler: some NotificationHandler,
+        lifecycle: AgentLifecycle? = nil,
+        presenter: (any NotificationPresenter)? = nil
+    ) {
+        self.init(
+            runtime: runtime, configuration: configuration, handler: handler, lifecycle: lifecycle,
+            presenter: presenter, reconnect: .init())
     }
 
     package init(
         runtime: PushRuntime,
         configuration: Configuration,
         handler: some NotificationHandler,
+        lifecycle: AgentLifecycle? = nil,
+        presenter: (any NotificationPresenter)? = nil,
         reconnect: ReconnectPolicy.Configuration,
         subscriptionRetry: SubscriptionRetry = .init()
     ) {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")
         self.runtime = runtime
         self.configuration = configuration
-        self.receiver = HandlerReceiver(handler)
+        let badge = AgentBadge(
+            stateDirectory: runtime.configuration.stateDirectory, name: configuration.name, loop: runtime.loop,
+            report: { [hub] in hub.emit($0) })
+        self.keptBadge = badge
+        self.desk = PresentationDesk(presenter: presenter, lifecycle: lifecycle)
+        self.receiver = ReceptionReceiver(
+            handler: handler, lifecycle: lifecycle, desk: self.desk,
+            applyBadge: { badge.apply($0, $1) })
         self.reconnect = reconnect
         self.subscriptionRetry = subscriptionRetry
         self.enrolment = Enrolment(

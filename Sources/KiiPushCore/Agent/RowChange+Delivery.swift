@@ -30,10 +30,31 @@ extension RowChange {
         case .presented:
             self.state = .presented
             self.event = .presented(attempt: change.attempt?.number ?? change.attempts + 1, startedAt: startedAt)
+        case .opened(let opening):
+            self.state = .waiting
+            self.openedBy = opening.action.stored
+            self.event = .opened(opening.action.stored)
+        case .unopened:
+            self.onlyIn = .presented
+            self.answer = .noData
+            self.attempts = nil
+            self.crashes = nil
+        case .unpresented:
+            self.state = .waiting
+            self.onlyIn = .presented
+            self.attempts = nil
+            self.crashes = nil
         case .dead(let reason):
             self.state = .dead
             self.reason = reason.description
             self.event = .dead(attempt: change.attempt?.number, startedAt: startedAt, reason: reason.description)
         }
     }
+}
+
+extension UserAction {
+    /// The choice in the inbox's words: the action's identifier, and nothing for what has none.
+    var stored: String { self.identifier ?? "" }
+
+    init(stored: String) { self = stored.isEmpty ? .open : .custom(stored) }
 }

@@ -20,9 +20,11 @@ package final class DecodedMessage: Deliverable {
     package let crashes: Int
     package let wasInHand: Bool
     package let pause: Duration?
-    package let isUserOpened: Bool
+    package let openedBy: UserAction?
     package let receivedAt: Timestamp
     package let content: Content
+
+    package var isUserOpened: Bool { self.openedBy != nil }
 
     fileprivate init(_ stored: StoredMessage, _ content: Content) {
         self.sequence = stored.sequence
@@ -35,7 +37,7 @@ package final class DecodedMessage: Deliverable {
         self.crashes = stored.crashes
         self.wasInHand = stored.wasInHand
         self.pause = stored.pause
-        self.isUserOpened = stored.isUserOpened
+        self.openedBy = stored.openedBy
         self.receivedAt = stored.receivedAt
         self.content = content
     }

@@ -73,7 +73,9 @@ package enum HandlerVerdict: Sendable, Hashable {
     case unanswered
     /// Nobody was called: the message is shown to the user instead.
     case presented
+    /// Nobody was called, since there is nobody whom the message is for.
+    case unreached
 
     /// Whether the message is done with it.
-    var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) }
+    var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) || self == .unreached }
 }

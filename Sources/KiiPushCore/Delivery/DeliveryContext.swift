@@ -10,11 +10,14 @@ public struct DeliveryContext: Sendable, Hashable {
     public let receivedAt: Timestamp
     /// 1 for the first attempt, 2 for the first retry, and so on.
     public let attempt: Int
-    /// Whether the handler is called because the user opened the alert that showed the message.
+    /// Where the program stood when this attempt began; of an agent without an ``AgentLifecycle``, `active`.
     ///
-    /// It may have been called for the same message before, when it arrived. Always `false` in this version, which shows
-    /// no alerts.
-    public let isUserOpened: Bool
+    /// When the user opened the notification that showed the message, this is `inactive`: the program is on its way to the
+    /// foreground.
+    public let state: LifecycleState
+    /// What the user chose on the notification that showed the message; `nil` when the handler is called because the
+    /// message arrived.
+    public let userAction: UserAction?
     /// When the attempt is over without an answer, on the monotonic clock.
     package let deadlineInstant: MonotonicInstant
 
@@ -23,16 +26,23 @@ public struct DeliveryContext: Sendable, Hashable {
         messageID: Int64,
         receivedAt: Timestamp,
         attempt: Int,
-        isUserOpened: Bool,
+        state: LifecycleState = .active,
+        userAction: UserAction? = nil,
         deadlineInstant: MonotonicInstant
     ) {
         self.installationID = installationID
         self.messageID = messageID
         self.receivedAt = receivedAt
         self.attempt = attempt
-        self.isUserOpened = isUserOpened
+        self.state = state
+        self.userAction = userAction
         self.deadlineInstant = deadlineInstant
     }
+
+    /// Whether the handler is called because the user opened the notification that showed the message.
+    ///
+    /// It may have been called for the same message before, when it arrived.
+    public var isUserOpened: Bool { self.userAction != nil }
 
     /// How much time is left for the answer; zero when it is over. Stands still while the machine is suspended.
     public var timeRemaining: Duration { max(.zero, self.deadlineInstant - MonotonicInstant.now()) }

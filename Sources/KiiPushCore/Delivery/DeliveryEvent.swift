@@ -9,8 +9,14 @@ package struct DeliveryEvent: Sendable, Hashable {
         case started(attempt: Int)
         /// Its handler answered with a success, or there was nobody to call.
         case answered(FetchResult, attempt: Int)
+        /// It is done, since there was nobody whom it is for.
+        case unreached(attempt: Int)
         /// It is shown to the user.
         case presented
+        /// The user opened what showed it: it is handed over (again).
+        case opened(UserAction)
+        /// What showed it is gone, and the user did not open it: it is done.
+        case dismissed
         /// An attempt failed; the next one starts when `after` has passed.
         case retry(attempt: Int, failure: DeliveryFailure, after: Duration)
         /// It was given up on.
@@ -38,7 +44,13 @@ package struct DeliveryCounters: Sendable, Hashable {
     package var joined = 0
     package var newData = 0
     package var noData = 0
+    /// Messages that there was nobody for; ``noData`` counts them too.
+    package var unreached = 0
     package var presented = 0
+    /// Of those that were presented, those that the user opened.
+    package var opened = 0
+    /// Of those that were presented, those that the user did not open; ``noData`` counts them too.
+    package var dismissed = 0
     /// Attempts that failed, for whatever reason.
     package var failedAttempts = 0
     package var dead = 0

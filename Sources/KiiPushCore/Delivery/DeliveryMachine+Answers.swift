@@ -56,7 +56,7 @@ extension DeliveryMachine {
             return self.queues.putBack(entry)
         }
         self.present.remove(entry.message.key)
-        if !entry.message.isUserOpened { self.output.changes.append(self.change(entry, .waiting)) }
+        self.output.changes.append(self.change(entry, .waiting))
     }
 
     private mutating func take(_ call: Int, _ progress: DeliveryProgress, now: MonotonicInstant) {
@@ -112,7 +112,7 @@ extension DeliveryMachine {
         let counts = late.isOpen && verdict.isSuccess
         switch verdict {
         case .result, .rejected: self.counters.late += 1
-        case .unanswered, .threw, .presented:
+        case .unanswered, .threw, .presented, .unreached:
             // Let go of, or ended by its cancellation: nothing more will come.
             self.forgetLateAttempt(key, call)
             return false
@@ -190,6 +190,11 @@ extension DeliveryMachine {
             self.counters.presented += 1
             self.note(.presented, entry.message)
             self.finish(entry, .presented, attempt)
+        case .unreached:
+            self.counters.unreached += 1
+            self.countSuccess(.noData)
+            self.note(.unreached(attempt: attempt.number), entry.message)
+            self.finish(entry.after(1), .done(.noData), attempt)
         case .result(let result):
             self.countSuccess(result)
             self.note(.answered(result, attempt: attempt.number), entry.message)

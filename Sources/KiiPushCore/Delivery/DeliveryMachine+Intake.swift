@@ -34,10 +34,15 @@ extension DeliveryMachine {
 
     /// Rows of the installation were made to wait in the store from outside.
     package mutating func backlogAppeared(_ installation: Int64) {
+        self.rowsAppeared(installation)
+        self.settle()
+    }
+
+    /// Rows wait in the store that did not when what reads it passed.
+    mutating func rowsAppeared(_ installation: Int64) {
         guard self.intakes[installation] != nil else { return }
         self.intakes[installation]?.scan?.restarts = true
         self.withhold(installation)
-        self.settle()
     }
 
     /// A dead letter of the installation was made to wait in the store, to be tried again.
@@ -67,6 +72,7 @@ extension DeliveryMachine {
         return granted
     }
 
+    /// Has the store's rows that wait read before anything that is received.
     mutating func withhold(_ installation: Int64) {
         self.intakes[installation]?.hasBacklog = true
         self.intakes[installation]?.hasWithheldSince = true
@@ -162,6 +168,7 @@ extension DeliveryMachine {
             self.note(.joined, message)
             return
         }
+        if !self.reactions.isEmpty { self.reactionArrived(message) }
         self.counters.received += 1
         self.note(.received, message)
         var entry = Entry(message)
@@ -170,7 +177,10 @@ extension DeliveryMachine {
             entry.bond = .heldBack
             return self.retries.add(entry, due: now + max(pause, .zero))
         }
-        guard message.wasInHand, !message.isUserOpened else { return self.queues.append(entry) }
+        guard message.wasInHand else {
+            // The user waits: it goes before what came after it.
+            return message.isUserOpened ? self.queues.putBack(entry) : self.queues.append(entry)
+        }
         let limit = self.configuration.maximumCrashes ?? self.configuration.maximumAttempts
         if entry.crashes >= limit || entry.attempts >= self.configuration.maximumAttempts {
             self.bury(entry, .crashed)
@@ -191,8 +201,7 @@ extension DeliveryMachine {
 
     /// Leaves a message to the next process: suspects stay in hand, the others wait.
     private mutating func decline(_ message: Message) {
-        guard !message.wasInHand, message.pause == nil, !message.isUserOpened, !self.present.contains(message.key)
-        else { return }
+        guard !message.wasInHand, message.pause == nil, !self.present.contains(message.key) else { return }
         self.output.changes.append(self.change(Entry(message), .waiting))
         // What reads rows in hand may be under way, and bring it as one of them.
         guard let intake = self.intakes[message.installation], !intake.isOpen, intake.isLoading else { return }
@@ -266,9 +275,7 @@ extension DeliveryMachine {
         if case .scan = load?.kind { return }
         let outdated = load.map(self.outdated) ?? []
         for message in messages
-        where !message.wasInHand && message.pause == nil && !message.isUserOpened
-            && !outdated.contains(message.sequence)
-        {
+        where !message.wasInHand && message.pause == nil && !outdated.contains(message.sequence) {
             self.output.changes.append(
                 DeliveryChange(
                     sequence: message.sequence,
@@ -298,9 +305,8 @@ extension DeliveryMachine {
         entries += committing
         for entry in entries {
             self.present.remove(entry.message.key)
-            // One that the user opened has a verdict of its own already, or gets it from the first delivery; the row of a
-            // suspect says what the next process has to find.
-            guard !entry.message.isUserOpened, !entry.isSuspect else { continue }
+            // The row of a suspect says what the next process has to find.
+            guard !entry.isSuspect else { continue }
             self.output.changes.append(self.change(entry, .waiting))
         }
         // Rows of retries say `retry`, and rows of suspects `in hand`: that is what the next process has to find.

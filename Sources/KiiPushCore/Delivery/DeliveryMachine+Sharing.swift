@@ -81,6 +81,7 @@ extension DeliveryMachine {
         guard !messages.isEmpty else { return }
         var commitment = DeliveryOutput.Commitment(changes: [], keys: [])
         for message in messages {
+            if !self.reactions.isEmpty { self.reactionArrived(message) }
             self.counters.received += 1
             self.note(.received, message)
             var entry = Entry(message)

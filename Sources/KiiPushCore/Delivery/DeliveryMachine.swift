@@ -45,6 +45,8 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     var committing: [DeliveryKey: Entry] = [:]
     /// By message, and by the call that the attempt was made in.
     var lateAttempts: [DeliveryKey: [Int: LateAttempt]] = [:]
+    /// What users did with notifications whose messages are in hand.
+    var reactions: [Int64: Reaction] = [:]
     var suspects = Fifo<Entry>()
     var alone = AloneRun<Message>.none
 
@@ -154,6 +156,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
             self.suspects.insert(entry) { $0.message.sequence > entry.message.sequence }
         }
         self.beginAloneRun()
+        if !self.reactions.isEmpty { self.applyReactions() }
         self.noteRefills()
         self.askForPages()
         if self.losesPlaces { self.regainPlaces() }

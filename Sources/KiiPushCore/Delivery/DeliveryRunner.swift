@@ -2,7 +2,7 @@
 ///
 /// May be called from any thread. Letting go of it is ``shutdown()``.
 package final class DeliveryRunner: Sendable {
-    private let core: DeliveryCore
+    let core: DeliveryCore
 
     /// Makes a runner; its threads start when there is work.
     ///

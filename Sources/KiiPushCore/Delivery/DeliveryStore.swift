@@ -13,6 +13,13 @@ package struct DeliveryChange: Sendable, Hashable {
         case presented
         /// Given up on.
         case dead(DeadLetterReason)
+        /// The user opened what showed it. One in hand stays so; any other waits to be delivered, with its attempts
+        /// forgotten. From now on it is read back with what the user chose.
+        case opened(DeliveryOpening)
+        /// What showed it is gone, unopened: done without data if it is in state presented, and otherwise as it was.
+        case unopened
+        /// It cannot be shown any more: waits to be delivered if it is in state presented, and is otherwise as it was.
+        case unpresented
     }
 
     /// The attempt that a change is about.

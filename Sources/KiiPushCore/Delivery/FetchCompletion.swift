@@ -50,6 +50,11 @@ public final class FetchCompletion: Sendable {
     func present() {
         _ = self.channel.answer(self.ticket, .presented)
     }
+
+    /// Answers for a route that leads to nobody.
+    func reachNobody() {
+        _ = self.channel.answer(self.ticket, .unreached)
+    }
 }
 
 /// Where answers go.

@@ -21,7 +21,8 @@ struct HandlerCall {
             messageID: self.message.sequence,
             receivedAt: self.message.receivedAt,
             attempt: self.attempt,
-            isUserOpened: self.message.isUserOpened,
+            state: attachment.receiver.state(of: self.message),
+            userAction: self.message.openedBy,
             deadlineInstant: self.deadline
         )
         switch self.message.content {
@@ -30,6 +31,7 @@ struct HandlerCall {
             case .handler: return self.call(attachment.form, message, context, completion, gate)
             case .finish(let result): completion(result)
             case .presented: completion.present()
+            case .nobody: completion.reachNobody()
             case .invoke(let body): body(completion)
             }
         case .command(let command):

@@ -3,11 +3,17 @@ package protocol Receiver: Sendable {
     /// What the messages are handed to.
     var handler: any NotificationHandler { get }
 
+    /// Where the program stands, as far as an attempt to deliver this message is concerned. Called on delivery's threads.
+    func state(of message: DecodedMessage) -> LifecycleState
+
     /// Decides about one attempt to deliver a message. Called on delivery's threads, never under a lock; it may block.
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute
 }
 
 extension Receiver {
+    /// A program without states of its own is always active.
+    package func state(of message: DecodedMessage) -> LifecycleState { message.isUserOpened ? .inactive : .active }
+
     /// Every message reaches the handler.
     package func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute { .handler }
 }
@@ -18,6 +24,8 @@ package enum DeliveryRoute: Sendable {
     case handler
     /// Nobody is called, and this is the outcome.
     case finish(FetchResult)
+    /// There is nobody whom it is for: it is done, without data.
+    case nobody
     /// The receiver has shown it to the user; it rests in the store until the user reacts.
     case presented
     /// This is called in place of the handler, by the same rules.

@@ -20,8 +20,8 @@ package struct StoredMessage: Sendable, Hashable {
     package var wasInHand: Bool
     /// How long until its next attempt is due, if it waits for that; zero or less when it is overdue.
     package var pause: Duration?
-    /// The user opened the alert that showed it: the handler is called (again), and told so.
-    package var isUserOpened: Bool
+    /// What the user chose on the notification that showed it, who is yet to be told: the handler is called (again).
+    package var openedBy: UserAction?
     /// Its topic is not the installation's.
     package var isUnexpectedTopic: Bool
 
@@ -36,7 +36,7 @@ package struct StoredMessage: Sendable, Hashable {
         crashes: Int = 0,
         wasInHand: Bool = false,
         pause: Duration? = nil,
-        isUserOpened: Bool = false,
+        openedBy: UserAction? = nil,
         isUnexpectedTopic: Bool = false
     ) {
         self.sequence = sequence
@@ -49,7 +49,9 @@ package struct StoredMessage: Sendable, Hashable {
         self.crashes = crashes
         self.wasInHand = wasInHand
         self.pause = pause
-        self.isUserOpened = isUserOpened
+        self.openedBy = openedBy
         self.isUnexpectedTopic = isUnexpectedTopic
     }
+
+    package var isUserOpened: Bool { self.openedBy != nil }
 }

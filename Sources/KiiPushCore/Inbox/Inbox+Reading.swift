@@ -167,7 +167,8 @@ extension StoredRow {
             attempts: Int(clamping: statement.integer(3, within: StoredRow.attempts)),
             crashes: Int(clamping: statement.integer(4, within: StoredRow.attempts)),
             nextAttempt: statement.optionalTime(5),
-            updatedAt: statement.time(6)
+            updatedAt: statement.time(6),
+            openedBy: statement.text(17)
         )
     }
 }

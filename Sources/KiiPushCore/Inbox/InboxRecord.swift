@@ -29,15 +29,15 @@ extension Inbox {
         func moment(_ column: Int32) -> Timestamp? {
             statement.optionalInteger(column).map { receivedAt + .milliseconds($0) }
         }
-        let text = statement.text(21) ?? ""
+        let text = statement.text(22) ?? ""
         let reading = RowTrail.read(text, receivedAt: receivedAt)
         return InboxRecord(
             row: row,
-            installationID: statement.text(22),
-            storedAt: moment(17),
-            acknowledgedAt: moment(18),
-            startedAt: moment(19),
-            answer: statement.optionalInteger(20).flatMap(RowAnswer.init),
+            installationID: statement.text(23),
+            storedAt: moment(18),
+            acknowledgedAt: moment(19),
+            startedAt: moment(20),
+            answer: statement.optionalInteger(21).flatMap(RowAnswer.init),
             trail: reading.entries,
             isTrailWhole: reading.isWhole && text.utf8.count < RowTrail.limit
         )

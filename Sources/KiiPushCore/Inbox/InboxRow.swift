@@ -88,6 +88,8 @@ package struct StoredRow: Sendable, Hashable {
     package var nextAttempt: Timestamp?
     /// When the row last changed.
     package var updatedAt: Timestamp
+    /// What the user chose on the notification that showed it, in the words of whoever wrote it.
+    package var openedBy: String?
 
     /// Where the row stands.
     package var state: RowState { self.message.state }
@@ -110,6 +112,10 @@ package struct RowChange: Sendable, Hashable {
     package var startedAt: Timestamp?
     /// Of a row that becomes `done`: what that attempt came to.
     package var answer: RowAnswer?
+    /// What the user chose on the notification that showed it; `nil` keeps what is there. A row in hand stays in hand.
+    package var openedBy: String?
+    /// The only state in which the row is changed; `nil`: any.
+    package var onlyIn: RowState?
     /// What is to be added to the row's trail; it happened when the change is made.
     package var event: RowTrail.Event?
 
@@ -127,6 +133,15 @@ package struct RowChange: Sendable, Hashable {
         self.crashes = crashes
         self.nextAttempt = nextAttempt
         self.reason = reason
+    }
+
+    /// The same of a row whose attempt goes on.
+    var stayingInHand: RowChange {
+        var change = self
+        change.state = .inHand
+        change.attempts = nil
+        change.crashes = nil
+        return change
     }
 }
 

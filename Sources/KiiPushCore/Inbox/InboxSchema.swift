@@ -3,7 +3,7 @@ import CSQLite
 /// The file's layout, and whether a file has it.
 enum InboxSchema {
     /// `PRAGMA user_version` of the files that this library writes.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
     static let applicationID: Int64 = 0x4B69_6950
 
@@ -13,7 +13,7 @@ enum InboxSchema {
     /// The columns of a row, small ones first, so that a scan does not touch the pages of long payloads.
     static let columns = """
         sequence, installation, state, attempts, crashes, next_attempt_ms, updated_ms, received_ms, qos, duplicate, \
-        retain, packet_id, connection, original_length, reason, topic, payload
+        retain, packet_id, connection, original_length, reason, topic, payload, opened
         """
 
     private static let tables = """
@@ -48,7 +48,9 @@ enum InboxSchema {
             started_after INTEGER,
             answer INTEGER,
             -- What else happened to the message, as RowTrail writes it. Only ever added to.
-            trail TEXT
+            trail TEXT,
+            -- What the user chose on the notification that showed it, as UserAction writes it; NULL before.
+            opened TEXT
         );
         -- Partial: done rows, the many, are in no index.
         CREATE INDEX message_open ON message (installation, state, sequence) WHERE state < 4;
@@ -86,6 +88,9 @@ enum InboxSchema {
             pruned = last_sequence - rows0 - rows1 - rows2 - rows3 - rows4 - rows5;
         """
 
+    /// What makes a file of version 2 one of version 3.
+    private static let fromVersion2 = "ALTER TABLE message ADD COLUMN opened TEXT;"
+
     /// Makes the tables in an empty file, brings those of an older file up to date, or checks that the file is an inbox
     /// of this version.
     static func open(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) {
@@ -95,9 +100,10 @@ enum InboxSchema {
         do throws(InboxError) {
             // Looked at again with the lock held: another process may have been at it until now.
             if try self.needsWork(connection, isReadOnly: false) {
-                let isNew = try self.version(of: connection) == 0
-                let step = isNew ? "making the tables" : "bringing the file up to date"
-                try connection.execute(isNew ? self.tables : self.fromVersion1, step: step)
+                let version = try self.version(of: connection)
+                let step = version == 0 ? "making the tables" : "bringing the file up to date"
+                let sql = [self.tables, self.fromVersion1 + self.fromVersion2, self.fromVersion2][Int(version)]
+                try connection.execute(sql, step: step)
                 try connection.execute("PRAGMA application_id = \(self.applicationID)", step: step)
                 try connection.execute("PRAGMA user_version = \(self.version)", step: step)
             }
@@ -132,7 +138,7 @@ enum InboxSchema {
                 throw InboxError(.newerVersion(Int(version)), step: "reading a file of a newer version")
             }
             if version == self.version { return false }
-            if version == 1 {
+            if version == 1 || version == 2 {
                 guard !isReadOnly else {
                     throw InboxError(.olderVersion(Int(version)), step: "reading a file of an older version")
                 }

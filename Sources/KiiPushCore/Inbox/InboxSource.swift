@@ -63,7 +63,7 @@ final class InboxSource {
         }
         switch column {
         case "sequence", "topic", "payload": return column
-        case "reason", "trail": return "CASE typeof(\(column)) WHEN 'text' THEN \(column) END"
+        case "reason", "trail", "opened": return "CASE typeof(\(column)) WHEN 'text' THEN \(column) END"
         case "installation": return checked(column, else: "\(InboxSchema.unknownInstallation)")
         case "attempts", "crashes", "qos", "duplicate", "retain", "connection": return checked(column, else: "0")
         case "updated_ms": return checked(column, else: checked("received_ms", else: "0"))

@@ -38,7 +38,7 @@ final class InboxStatements {
             UPDATE message SET state = ?2, attempts = coalesce(?3, attempts), crashes = coalesce(?4, crashes),
                 next_attempt_ms = ?5, reason = CASE ?2 WHEN 4 THEN NULL ELSE coalesce(?6, reason) END, updated_ms = ?7,
                 acknowledged_after = coalesce(acknowledged_after, ?8 - received_ms),
-                started_after = ?9 - received_ms, answer = ?10, \(trail("?11"))
+                started_after = ?9 - received_ms, answer = ?10, opened = coalesce(?12, opened), \(trail("?11"))
             WHERE sequence = ?1
             """, "recording a verdict")
         self.finish = make(

@@ -74,6 +74,8 @@ package struct InboxTransaction {
     @discardableResult
     package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: change.sequence) else { return false }
+        guard change.onlyIn == nil || change.onlyIn == standing.state else { return false }
+        let change = change.openedBy != nil && standing.state == .inHand ? change.stayingInHand : change
         if change.state == .done, change.attempts == nil, change.crashes == nil, change.event == nil {
             let statement = self.inbox.statements.finish
             try statement.bind(1, change.sequence)
@@ -96,6 +98,7 @@ package struct InboxTransaction {
             try statement.bind(10, change.answer?.rawValue)
             try statement.bind(
                 11, change.event.map { RowTrail.text(.init($0, at: now), receivedAt: standing.receivedAt) })
+            try statement.bind(12, change.openedBy)
             try statement.run()
         }
         self.move(standing.bytes, from: standing.state, to: change.state)

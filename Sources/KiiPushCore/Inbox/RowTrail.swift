@@ -13,6 +13,8 @@ package enum RowTrail {
         case failed(attempt: Int, startedAt: Timestamp?, failure: String, pause: Duration)
         /// It was shown to the user.
         case presented(attempt: Int, startedAt: Timestamp?)
+        /// The user opened what showed it; as in ``RowChange/openedBy``.
+        case opened(String)
         /// It was given up on; after an attempt, or without one.
         case dead(attempt: Int?, startedAt: Timestamp?, reason: String)
         /// An attempt whose time was over succeeded after all.
@@ -56,6 +58,7 @@ package enum RowTrail {
         case .failed(let attempt, let startedAt, let failure, let pause):
             return "f\(at),\(attempt),\(after(startedAt)),\(pause.wholeNanoseconds / 1_000_000)\(quoted(failure))"
         case .presented(let attempt, let startedAt): return "p\(at),\(attempt),\(after(startedAt))"
+        case .opened(let choice): return "o\(at)\(quoted(choice))"
         case .dead(let attempt, let startedAt, let reason):
             return "k\(at),\(attempt.map { String($0) } ?? ""),\(after(startedAt))\(quoted(reason))"
         case .late(let attempt, let answer): return "l\(at),\(attempt),\(answer.rawValue)"
@@ -96,6 +99,7 @@ package enum RowTrail {
             switch (letter, numbers.count) {
             case (UInt8(ascii: "d"), 0): return .duplicate
             case (UInt8(ascii: "q"), 0): return .requeued
+            case (UInt8(ascii: "o"), 0): return self.quoted().map { .opened($0) }
             case (UInt8(ascii: "x"), 1): return attempt.map { .isolated(attempt: $0) }
             case (UInt8(ascii: "p"), 2): return attempt.map { .presented(attempt: $0, startedAt: startedAt) }
             case (UInt8(ascii: "l"), 2):

@@ -91,10 +91,10 @@ actor ListenView: AsyncRemoteNotificationHandler {
     private func show(_ event: MessageEvent) throws {
         let elapsed = self.started[event.messageID].map { ContinuousClock.now - $0 }
         switch event.kind {
-        case .done, .dead, .retry:
+        case .done, .unreached, .dismissed, .dead, .retry:
             self.started[event.messageID] = nil
             self.completedCount += 1
-        case .received, .joined, .started, .presented, .late, .stuck: break
+        case .received, .joined, .started, .presented, .opened, .late, .stuck: break
         }
         try self.console.show(event, after: elapsed)
     }

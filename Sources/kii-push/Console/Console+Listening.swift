@@ -112,6 +112,10 @@ private struct Verdict {
         case .done(let result, let attempt):
             self.init(word: result.word, style: result == .newData ? .green : .dim)
             self.members = [("attempt", JSONValue(attempt))]
+        case .unreached:
+            self.init(word: "noData", style: .dim, detail: "it reached nobody")
+        case .dismissed:
+            self.init(word: "noData", style: .dim, detail: "the user did not open it")
         case .retry(let attempt, let failure, let after):
             let cause = failure == .failed ? "" : "\(failure); "
             self.init(word: "failed", style: .red, detail: "\(cause)attempt \(attempt), retry in \(after.text)")
@@ -129,7 +133,7 @@ private struct Verdict {
             self.members = [("attempt", JSONValue(attempt)), ("counted", JSONValue(counted))]
         case .joined:
             self.init(word: "again", style: .magenta, detail: "the broker delivered it again; it is in hand already")
-        case .received, .started, .presented, .stuck: return nil
+        case .received, .started, .presented, .opened, .stuck: return nil
         }
     }
 

@@ -77,6 +77,8 @@ private struct TraceWords {
                     ("result", JSONValue("\(result)")), ("attempt", JSONValue(attempt)), ("late", JSONValue(isLate)),
                 ])
         case .presented: self.init("presented")
+        case .opened(let action):
+            self.init("opened", action.identifier, action.identifier.map { [("action", JSONValue($0))] } ?? [])
         case .dead(let reason, let attempt):
             self.init(
                 "dead", reason,

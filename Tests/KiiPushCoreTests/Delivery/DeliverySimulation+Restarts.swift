@@ -9,6 +9,7 @@ extension DeliverySimulation {
         self.inbound = []
         self.running = []
         self.overtaken = []
+        self.user.restarted()
         self.process += 1
         self.aloneCall = nil
         self.suspects = self.unfinished.filter { self.rows[$0] == .inHand }
@@ -29,7 +30,7 @@ extension DeliverySimulation {
         self.crashes[dead] = 0
         self.unfinished.insert(dead)
         self.ended.remove(dead)
-        self.triedAgain[dead] = Set(self.overtaken.filter { $0.sequence == dead }.map(\.call))
+        self.triedAgain[dead] = Set(self.overtaken.filter { $0.key.sequence == dead }.map(\.call))
         try self.write { transaction throws(InboxError) in _ = try transaction.retryDeadLetter(dead, at: .at(0)) }
         self.machine.deadLetterRetried(dead, installation: self.messages[dead]?.installation ?? 0)
     }
@@ -48,12 +49,13 @@ extension DeliverySimulation {
                 self.violations.append("\(message.sequence) is a suspect and was not durably in hand")
             }
         }
-        guard self.machine.configuration.isStrictlyOrdered else { return }
+        // What is shown, or opened, goes its own way and holds nothing up.
+        guard self.machine.configuration.isStrictlyOrdered, !message.isUserOpened else { return }
         let before = self.messages.values.filter { other in
             other.source == message.source && other.installation == message.installation
                 && other.sequence < message.sequence
                 && self.triedAgain[other.sequence] == nil
-                && !self.ended.contains(other.sequence)
+                && !self.ended.contains(other.sequence) && !self.user.shown.contains(other.sequence)
                 && !call.messages[..<call.position].contains { $0.sequence == other.sequence }
         }
         if let other = before.first {

@@ -7,6 +7,7 @@ struct DeliverySimulation {
         case waiting
         case inHand
         case retry(due: Double)
+        case presented
         case done
         case dead
     }
@@ -38,6 +39,8 @@ struct DeliverySimulation {
         static let restarts = Events(rawValue: 1)
         /// The agent moves to another session, or somebody tries dead letters again.
         static let interventions = Events(rawValue: 2)
+        /// Some messages are shown to a user, who opens them or does not.
+        static let presentations = Events(rawValue: 4)
     }
 
     var machine: DeliveryMachine<TestMessage>
@@ -52,7 +55,7 @@ struct DeliverySimulation {
     var crashes: [Int64: Int] = [:]
     var running: [Running] = []
     /// Completions that the deadline has overtaken: who holds them, and of which call.
-    var overtaken: [(sequence: Int64, call: Int)] = []
+    var overtaken: [(key: DeliveryKey, call: Int)] = []
     /// Dead letters that were tried again, and the calls before that.
     var triedAgain: [Int64: Set<Int>] = [:]
     private var firstStarts: [String: [Int64]] = [:]
@@ -67,6 +70,7 @@ struct DeliverySimulation {
     private(set) var scans = 0
     /// Messages that have their last verdict, written or not.
     var ended: Set<Int64> = []
+    var user = User()
     private var last: Int64 = 0
     /// Sentences about what must never be.
     var violations: [String] = []
@@ -93,6 +97,9 @@ struct DeliverySimulation {
         case _ where events.contains(.interventions) && Int.random(in: 0..<50, using: &self.random) == 0:
             try self.intervene()
         case 0 where receives && Int.random(in: 0..<8, using: &self.random) == 0: self.isQuiet.toggle()
+        case _ where events.contains(.presentations) && Int.random(in: 0..<8, using: &self.random) == 0:
+            self.user.isThere = receives
+            self.react()
         case 0...1 where receives && !self.isQuiet: try self.receive()
         case 0...4: self.start()
         case 5...6: self.progress()
@@ -109,7 +116,8 @@ struct DeliverySimulation {
         for change in output.changes {
             switch change.verdict {
             case .done, .dead: self.ended.insert(change.sequence)
-            case .retry, .inHand, .waiting, .presented: break
+            case .presented, .opened: self.user.shown.insert(change.sequence)
+            case .retry, .inHand, .waiting, .unopened, .unpresented: break
             }
         }
         if !output.changes.isEmpty { self.work.append(.changes(output.changes)) }
@@ -145,6 +153,7 @@ struct DeliverySimulation {
             switch row {
             case .waiting, .retry: expected.waiting += 1
             case .inHand: expected.running += 1
+            case .presented: expected.presented += 1
             case .done: expected.done += 1
             case .dead: expected.dead += 1
             }
@@ -174,14 +183,16 @@ struct DeliverySimulation {
                 self.violations.append("source \(message.source) runs twice")
             }
         }
-        if call.attempts[call.position] == 1, self.triedAgain[message.sequence] == nil {
+        if message.isUserOpened { self.user.told.insert(message.sequence) }
+        if call.attempts[call.position] == 1, self.triedAgain[message.sequence] == nil, !message.isUserOpened {
             let source = "\(self.process)\(message.source)\(message.installation)"
             self.firstStarts[source, default: []].append(message.sequence)
         }
     }
 
-    private mutating func verdict() -> HandlerVerdict {
+    private mutating func verdict(isUserOpened: Bool = true) -> HandlerVerdict {
         switch Int.random(in: 0..<10, using: &self.random) {
+        case 0 where self.user.isThere && !isUserOpened: .presented
         case 0...4: .result(.newData)
         case 5: .result(.noData)
         case 6: .result(.failed)
@@ -200,13 +211,13 @@ struct DeliverySimulation {
             // Its completion is answered later, by whoever holds it.
             let verdict = self.verdict()
             _ = self.machine.answered(
-                .init(sequence: message.sequence), call: call.call, verdict, now: .seconds(self.time))
+                message.key, call: call.call, verdict, now: .seconds(self.time))
             self.running.remove(at: index)
             return
         }
         guard isMine else {
             // Overtaken by its deadline: the call returns at last.
-            self.overtaken.append((message.sequence, call.call))
+            self.overtaken.append((message.key, call.call))
             self.running.remove(at: index)
             self.machine.returned(call.call, self.report([], call), now: .seconds(self.time))
             return
@@ -217,7 +228,7 @@ struct DeliverySimulation {
             self.machine.returned(call.call, self.report([], call), isUnanswered: true, now: .seconds(self.time))
             return
         }
-        let verdict = self.verdict()
+        let verdict = self.verdict(isUserOpened: message.isUserOpened)
         let progress = self.report([.init(index: call.position, verdict: verdict)], call)
         let isSuccess = verdict == .result(.newData) || verdict == .result(.noData)
         if isSuccess, call.position + 1 < call.messages.count, Bool.random(using: &self.random) {
@@ -241,10 +252,10 @@ struct DeliverySimulation {
     private mutating func answerLate() {
         guard let index = self.overtaken.indices.randomElement(using: &self.random) else { return }
         let late = self.overtaken.remove(at: index)
-        let counts = self.machine.answered(
-            .init(sequence: late.sequence), call: late.call, self.verdict(), now: .seconds(self.time))
-        if counts, self.triedAgain[late.sequence]?.contains(late.call) == true {
-            self.violations.append("an answer of before ended \(late.sequence), which was tried again")
+        let sequence = late.key.sequence
+        let counts = self.machine.answered(late.key, call: late.call, self.verdict(), now: .seconds(self.time))
+        if counts, self.triedAgain[sequence]?.contains(late.call) == true {
+            self.violations.append("an answer of before ended \(sequence), which was tried again")
         }
     }
 
@@ -254,7 +265,7 @@ struct DeliverySimulation {
         self.machine.timerFired(now: .seconds(self.time))
         // Those that had returned and were not answered in time are in nobody's hands now.
         for call in self.running where call.hasReturned && !self.machine.isRunning(call.call) {
-            self.overtaken.append((call.messages[call.position].sequence, call.call))
+            self.overtaken.append((call.messages[call.position].key, call.call))
         }
         self.running.removeAll { $0.hasReturned && !self.machine.isRunning($0.call) }
     }
@@ -273,6 +284,7 @@ struct DeliverySimulation {
     private mutating func apply(_ changes: [DeliveryChange]) throws {
         for change in changes {
             let row = self.rows[change.sequence]
+            if self.applyReaction(change) { continue }
             if row == .done { self.violations.append("\(change.sequence) changed after it was done") }
             if row == .dead, case .done = change.verdict {
             } else if row == .dead {
@@ -287,7 +299,9 @@ struct DeliverySimulation {
             case .retry(let after, _):
                 self.rows[change.sequence] = .retry(due: self.time + Double(after.components.seconds))
             case .inHand: self.rows[change.sequence] = .inHand
-            case .waiting, .presented: self.rows[change.sequence] = .waiting
+            case .waiting: self.rows[change.sequence] = .waiting
+            case .presented: self.rows[change.sequence] = .presented
+            case .opened, .unopened, .unpresented: break
             }
         }
         try self.write { transaction throws(InboxError) in
@@ -330,6 +344,7 @@ struct DeliverySimulation {
             message?.crashes = self.crashes[sequence] ?? 0
             message?.pause = pauses[sequence]
             if case .suspects = load.kind { message?.wasInHand = true }
+            message?.isUserOpened = self.user.written.contains(sequence)
             return message
         }
         let dues = self.unfinished.compactMap { sequence -> Double? in

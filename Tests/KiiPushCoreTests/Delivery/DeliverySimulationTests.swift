@@ -46,6 +46,26 @@ import Testing
     }
 
     @Test(arguments: 0..<60)
+    func whatIsShownIsOpenedToldAndEnds(seed: UInt64) throws {
+        var configuration = DeliveryConfiguration()
+        configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
+        configuration.isStrictlyOrdered = seed % 5 == 0
+        var simulation = try DeliverySimulation(seed: seed + 3000, configuration)
+        let events: DeliverySimulation.Events = seed % 2 == 0 ? .presentations : [.presentations, .restarts]
+        for _ in 0..<1500 { try simulation.step(receives: true, events) }
+        var rest = 0
+        while !simulation.unfinished.isEmpty, rest < 100_000 {
+            try simulation.step(receives: false, .presentations)
+            rest += 1
+        }
+        let (unfinished, violations, user) = (simulation.unfinished, simulation.violations, simulation.user)
+        #expect(unfinished == [])
+        #expect(violations == [])
+        #expect(user.written.count > 4)
+        #expect(user.written.subtracting(user.told) == [])
+    }
+
+    @Test(arguments: 0..<60)
     func movingToAnotherSessionAndTryingAgainDisturbNothing(seed: UInt64) throws {
         var configuration = DeliveryConfiguration()
         configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]

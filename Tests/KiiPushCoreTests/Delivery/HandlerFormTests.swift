@@ -148,7 +148,7 @@ import Testing
 
 /// Makes a handler of the deprecated form without naming it in code that is not deprecated: as a program would that
 /// has not moved on yet, but without its warning.
-private func deprecatedHandler(_ called: Journal<String>, besides form: String? = nil) -> any NotificationHandler {
+func deprecatedHandler(_ called: Journal<String>, besides form: String? = nil) -> any NotificationHandler {
     let maker: any HandlerMaker = DeprecatedMaker()
     return maker.make(called, form)
 }

@@ -47,9 +47,38 @@ import Testing
         let indexes = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL ORDER BY name"
         #expect(try left.texts(indexes) == right.texts(indexes))
         for file in [left, right] {
-            #expect(try file.integer("PRAGMA user_version") == 2)
+            #expect(try file.integer("PRAGMA user_version") == 3)
             #expect(try file.integer("PRAGMA application_id") == 0x4B69_6950)
         }
+    }
+
+    @Test func bringsAFileOfVersion2UpToDate() throws {
+        let fixture = try InboxFixture()
+        try self.makeVersion1(at: fixture.path)
+        // What made it one of version 2.
+        try SQLiteFile(fixture.path, for: .changing).execute(
+            """
+            ALTER TABLE message ADD COLUMN stored_after INTEGER;
+            ALTER TABLE message ADD COLUMN acknowledged_after INTEGER;
+            ALTER TABLE message ADD COLUMN started_after INTEGER;
+            ALTER TABLE message ADD COLUMN answer INTEGER;
+            ALTER TABLE message ADD COLUMN trail TEXT;
+            ALTER TABLE ledger ADD COLUMN received INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE ledger ADD COLUMN duplicates INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE ledger ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE ledger ADD COLUMN expired INTEGER NOT NULL DEFAULT 0;
+            UPDATE ledger SET received = 12, duplicates = 2, pruned = 2;
+            PRAGMA user_version = 2;
+            """)
+        let inbox = try fixture.open()
+        let expected = MessageLedger(
+            received: 12, duplicates: 2, waiting: 2, running: 1, presented: 1, done: 5, dead: 1)
+        #expect(inbox.messageLedger == expected)
+        #expect(try inbox.row(7)?.openedBy == nil)
+        try inbox.update(RowChange.opened(7, by: "later"))
+        #expect(try inbox.row(7)?.openedBy == "later")
+        #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
+        #expect(try SQLiteFile(fixture.path, for: .reading).integer("PRAGMA user_version") == 3)
     }
 
     @Test func leavesTheFileAsItIsWhenItCannotBeBroughtUpToDate() throws {
@@ -72,9 +101,9 @@ import Testing
         #expect(error?.description.contains("started once") == true)
         _ = try fixture.open()
         #expect(try InboxReader(stateDirectory: fixture.directory).ledger().received == 10)
-        try SQLiteFile(fixture.path, for: .changing).execute("PRAGMA user_version = 3")
+        try SQLiteFile(fixture.path, for: .changing).execute("PRAGMA user_version = 4")
         let newer = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
-        #expect(newer == .newerVersion(path: fixture.path, version: 3))
+        #expect(newer == .newerVersion(path: fixture.path, version: 4))
     }
 
     private func makeVersion1(at path: String) throws {

@@ -1,0 +1,35 @@
+import Glibc
+import KiiPushCore
+
+/// Does what Documentation/receiving.md shows, until the user has opened a notification.
+@main
+struct ReceivingTour {
+    static func main() async throws {
+        guard let appID = variable("KII_APP_ID"), let appKey = variable("KII_APP_KEY"),
+            let url = variable("KII_BASE_URL")
+        else {
+            print("ReceivingTour: set KII_APP_ID, KII_APP_KEY and KII_BASE_URL")
+            exit(78)
+        }
+        let runtime = try PushRuntime()
+        var configuration = PushAgent.Configuration(
+            app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url), account: .pseudoUser)
+        // For a broker on this machine; whoever has another one leaves it out.
+        configuration.usesTLS = variable("KII_PLAIN_TCP") == nil
+        let lifecycle = startLifecycle(LaunchOptions())
+        let agent = makeAgent(runtime, configuration, lifecycle)
+        windowWasHidden(lifecycle)
+        let events = agent.events
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await agent.run() }
+            group.addTask { await showBadge(of: agent, untilOpened: events) }
+            try await group.next()
+            group.cancelAll()
+        }
+        await runtime.shutdown()
+    }
+
+    static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+}

@@ -1,0 +1,131 @@
+/// An agent's badge: in memory, told to those who listen, and in a file of its own.
+///
+/// The file holds a number and nothing else that counts, so one that cannot be read is as good as none.
+final class AgentBadge: Sendable {
+    private struct State {
+        var count = BadgeCount()
+        var isLoaded = false
+        /// The file lacks the latest change.
+        var isChanged = false
+        var isWritePlanned = false
+        var lastWrite: MonotonicInstant?
+        var hasFailed = false
+        var nextListener = 0
+        var listeners: [Int: AsyncStream<Int?>.Continuation] = [:]
+    }
+
+    /// Between two writes. A stop of the agent does not wait for it.
+    private static let writeInterval: Duration = .seconds(1)
+
+    private let path: String
+    private let loop: EventLoop
+    private let report: @Sendable (PushEvent) -> Void
+    private let state = Locked(State())
+
+    init(stateDirectory: String, name: String, loop: EventLoop, report: @escaping @Sendable (PushEvent) -> Void) {
+        self.path = "\(stateDirectory)/badges/\(name).json"
+        self.loop = loop
+        self.report = report
+    }
+
+    deinit { for listener in self.state.withLock({ Array($0.listeners.values) }) { listener.finish() } }
+
+    var number: Int? {
+        self.load()
+        return self.state.withLock { $0.count.number }
+    }
+
+    var numbers: AsyncStream<Int?> {
+        self.load()
+        let (stream, continuation) = AsyncStream.makeStream(of: Int?.self, bufferingPolicy: .bufferingNewest(64))
+        let number = self.state.withLock { state in
+            state.nextListener += 1
+            state.listeners[state.nextListener] = continuation
+            continuation.yield(state.count.number)
+            return state.nextListener
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { state in _ = state.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    func apply(_ badge: NotificationContent.Badge, _ context: DeliveryContext) {
+        self.change {
+            $0.apply(badge, messageID: context.messageID, receivedAt: context.receivedAt, now: .now())
+        }
+    }
+
+    func set(_ number: Int?) { self.change { $0.set(number) } }
+
+    /// Writes what the file lacks, now. On the loop's thread, since writing blocks.
+    func saveIfNeeded() async throws { try await self.loop.run { self.write() } }
+
+    private func change(_ body: (inout BadgeCount) -> Void) {
+        self.load()
+        let isToBePlanned = self.state.withLock { state in
+            let before = state.count.number
+            body(&state.count)
+            guard state.count.number != before else { return false }
+            state.isChanged = true
+            // Under the lock, so that every listener sees the changes in their order; a stream calls nobody.
+            for listener in state.listeners.values { listener.yield(state.count.number) }
+            defer { state.isWritePlanned = true }
+            return !state.isWritePlanned
+        }
+        guard isToBePlanned else { return }
+        self.loop.submit { [weak self, loop = self.loop] in
+            guard let self else { return }
+            let last = self.state.withLock { $0.lastWrite }
+            let due = last.map { $0 + AgentBadge.writeInterval } ?? loop.now
+            loop.schedule(at: max(due, loop.now)) { [weak self] in self?.write() }
+        }
+    }
+
+    // MARK: - The file
+
+    private func load() {
+        guard !self.state.withLock({ $0.isLoaded }) else { return }
+        let bytes = (try? PrivateFile.read(self.path)) ?? nil
+        let json = bytes.flatMap { try? JSONValue(parsing: $0) }
+        let count = BadgeCount(
+            number: json?["badge"]?.int64.flatMap { Int(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil },
+            receivedAt: json?["receivedAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) })
+        self.state.withLock { state in
+            guard !state.isLoaded else { return }
+            state.isLoaded = true
+            state.count = count
+        }
+    }
+
+    private func write() {
+        let count = self.state.withLock { state -> BadgeCount? in
+            state.isWritePlanned = false
+            guard state.isChanged else { return nil }
+            state.isChanged = false
+            state.lastWrite = self.loop.now
+            return state.count
+        }
+        guard let count else { return }
+        var members: [(String, JSONValue)] = [("version", 1)]
+        if let number = count.number { members.append(("badge", JSONValue(number))) }
+        if let time = count.receivedAt { members.append(("receivedAt", JSONValue(Int(time.millisecondsSinceEpoch)))) }
+        do throws(FileError) {
+            if let slash = self.path.lastIndex(of: "/") { try PrivateFile.makeDirectory(String(self.path[..<slash])) }
+            try PrivateFile.replace(self.path, with: JSONValue.object(members).serialized(pretty: true))
+            self.note(nil)
+        } catch {
+            self.state.withLock { $0.isChanged = true }
+            self.note(error)
+        }
+    }
+
+    private func note(_ failure: FileError?) {
+        let hadFailed = self.state.withLock { state in
+            defer { state.hasFailed = failure != nil }
+            return state.hasFailed
+        }
+        if let failure, !hadFailed { self.report(.stateNotSaved(reason: failure.description)) }
+        if failure == nil, hadFailed { self.report(.stateSaved) }
+    }
+}

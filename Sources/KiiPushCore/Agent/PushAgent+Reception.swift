@@ -1,0 +1,61 @@
+extension PushAgent {
+    /// The number for the program's icon, as the last message that says anything about it has set it; `nil` for none.
+    ///
+    /// A payload whose `aps` has no `badge` takes the number away, and so does one of zero or less; a payload without
+    /// `aps`, as Kii sends it over MQTT, leaves the number alone. It is kept in the state directory, where there is one,
+    /// at most one second after a change.
+    ///
+    /// - Source: UIKit's `applicationIconBadgeNumber`; the key `badge` of `aps`.
+    public var badge: Int? { self.keptBadge.number }
+
+    /// The number for the program's icon, first now and then after each change. Each call makes a stream of its own, which
+    /// keeps the newest 64 for a listener that is slow. It ends with the agent.
+    public var badges: AsyncStream<Int?> { self.keptBadge.numbers }
+
+    /// Sets the number for the program's icon, as a program does whose user has seen what it counts.
+    ///
+    /// - Parameter number: the number; `nil`, zero or less for none.
+    public func setBadge(_ number: Int?) { self.keptBadge.set(number) }
+
+    /// Presents what earlier runs have presented and the user has not answered, page by page; what cannot be presented is
+    /// delivered. Returns at once when cancelled; a presenter that does not return keeps its thread.
+    func presentAgain(_ installations: [(key: Int64, id: String)], _ core: PushRuntime.Core) async {
+        defer { self.desk.endRestoring() }
+        // What was answered until now is written first, so that it is not read as still presented.
+        core.runner.collectAnswers()
+        guard (try? await self.runtime.loop.run({})) != nil else { return }
+        for (key, id) in installations {
+            var last: Int64 = 0
+            while !Task.isCancelled {
+                let after = last
+                // What cannot be read now is presented again by the next run.
+                let page = try? await self.runtime.loop.run {
+                    try core.pipeline.value.store.presented(installation: key, after: after, limit: 100)
+                }
+                guard let page, let next = page.last?.sequence else { break }
+                last = next
+                core.runner.unpresented(await self.restore(page, id), installation: key)
+            }
+        }
+    }
+
+    /// Has a page presented, on a thread of its own: a presenter may block.
+    private func restore(_ page: [StoredMessage], _ installationID: String) async -> [Int64] {
+        let desk = self.desk
+        guard desk.presenter != nil else { return desk.restore(page, installationID: installationID) }
+        let done = OneShot<[Int64]>()
+        do throws(ThreadError) {
+            try DeliveryThread(name: "kii-presenter") {
+                done.resume(desk.restore(page, installationID: installationID))
+            }.detach()
+        } catch {
+            // They rest until the next run.
+            return []
+        }
+        return await withTaskCancellationHandler {
+            await done.value()
+        } onCancel: {
+            done.resume([])
+        }
+    }
+}

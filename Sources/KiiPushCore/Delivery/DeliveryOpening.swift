@@ -1,0 +1,15 @@
+/// That the user opened what showed a message.
+package struct DeliveryOpening: Sendable, Hashable {
+    /// The message, with what the user chose. A store that has kept it needs its numbers and the choice alone; one that
+    /// has let go of it, as it was handled, takes it as it is here.
+    package var message: StoredMessage
+    package var action: UserAction
+
+    package init(_ message: StoredMessage, action: UserAction) {
+        self.message = message
+        self.message.openedBy = action
+        self.message.attempts = 0
+        self.message.crashes = 0
+        self.action = action
+    }
+}

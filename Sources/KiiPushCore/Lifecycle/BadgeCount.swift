@@ -1,0 +1,34 @@
+/// The number on the program's icon, as messages set it.
+///
+/// - Source: "The absence of a `badge` property indicates that any number currently badging the icon should be removed."
+package struct BadgeCount: Sendable, Hashable {
+    /// The number in view; `nil` when there is none. Never zero or less.
+    package private(set) var number: Int?
+    /// When the message was received that has set it last, and its number in the inbox in this process.
+    package private(set) var receivedAt: Timestamp?
+    private var messageID: Int64?
+
+    package init(number: Int? = nil, receivedAt: Timestamp? = nil) {
+        self.number = number
+        self.receivedAt = receivedAt
+    }
+
+    /// Takes the badge of a message, unless a later one has set it: messages of different sources overtake each other.
+    package mutating func apply(
+        _ badge: NotificationContent.Badge, messageID: Int64, receivedAt: Timestamp, now: Timestamp
+    ) {
+        if let last = self.receivedAt, last <= now {
+            guard (last, self.messageID ?? .min) <= (receivedAt, messageID) else { return }
+        }
+        // What lies in the future was noted before the calendar was set back, and says nothing.
+        self.receivedAt = receivedAt
+        self.messageID = messageID
+        switch badge {
+        case .remove: self.number = nil
+        case .set(let number): self.number = number > 0 ? number : nil
+        }
+    }
+
+    /// The program sets it.
+    package mutating func set(_ number: Int?) { self.number = number.flatMap { $0 > 0 ? $0 : nil } }
+}

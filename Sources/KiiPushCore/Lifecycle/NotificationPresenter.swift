@@ -1,0 +1,47 @@
+/// Shows notifications to the user: the part of the system that on iOS draws banners and keeps Notification Center.
+///
+/// An agent that has a presenter gives it the messages that arrive with an alert while the program is in the background
+/// (``LifecycleState/background``); in the foreground nothing is presented. An agent without one behaves as if its
+/// presenter were always ``PresentationOutcome/unavailable``.
+///
+/// A message whose handler was not called rests in the inbox as *presented* until its request is answered
+/// (``NotificationRequest/respond(_:)``), also across restarts: when the agent runs again, every message that still rests
+/// comes to ``present(_:)`` once more, with ``NotificationRequest/wasPresentedBefore`` set.
+public protocol NotificationPresenter: Sendable {
+    /// Shows a notification, and keeps `request` to answer it when the user reacts.
+    ///
+    /// Called on threads that the library owns, never on the main actor and never on the cooperative pool, so it may
+    /// block; but it should return within 5 s, as it takes the place of a handler meanwhile. If it has not returned
+    /// after 30 s, the handler is called with the message instead. Calls for different messages may overlap (as many at
+    /// once as handlers may run); those of one source come one after the other, in the order of reception.
+    ///
+    /// It has nothing to do with the program's badge, which the agent keeps itself.
+    ///
+    /// - Parameter request: the message, and what the user's reaction is told to. It may be answered at any time from any
+    ///   thread, also before this returns.
+    /// - Returns: whether it is shown. An implementation that finds that it cannot show anything at all (no session bus,
+    ///   no notification service) says ``PresentationOutcome/unavailable`` each time, and reports the reason once by its
+    ///   own means.
+    func present(_ request: NotificationRequest) -> PresentationOutcome
+}
+
+/// What came of showing a notification.
+public enum PresentationOutcome: Sendable, Hashable {
+    /// It is shown, or will be; its request will be answered.
+    case presented
+    /// It cannot be shown. The handler is called with the message at once, unless it is called anyway. An answer to the
+    /// request from then on does not count.
+    case unavailable
+}
+
+/// How a notification that was shown came to its end.
+public enum PresentationResponse: Sendable, Hashable {
+    /// The user chose it, or one of its actions: the message is handed to the program, by ``UserActionHandler`` or once
+    /// more by its reception handler.
+    case opened(UserAction)
+    /// The user took it away. The message is done, without data (``FetchResult/noData``), unless the handler was called.
+    case dismissed
+    /// It went away by itself and cannot be opened any more. Done as with ``dismissed``. A banner that goes away while the
+    /// notification stays in a list that the user can open it from is not expired.
+    case expired
+}

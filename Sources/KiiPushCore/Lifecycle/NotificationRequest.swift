@@ -1,0 +1,97 @@
+/// A message to be shown to the user, and what the user's reaction is told to.
+///
+/// - Source: the shape of `UNNotificationRequest`; the content is the payload's `aps`.
+public struct NotificationRequest: Sendable, Identifiable {
+    /// Tells the messages of one inbox apart, across restarts.
+    public struct ID: Sendable, Hashable, CustomStringConvertible {
+        /// The ID of the installation that received the message.
+        public var installationID: String
+        /// The message's number, as in ``DeliveryContext/messageID``.
+        public var messageID: Int64
+
+        /// Makes an ID from its parts.
+        public init(installationID: String, messageID: Int64) {
+            self.installationID = installationID
+            self.messageID = messageID
+        }
+
+        /// The number and the installation, fit for a log or a file: `12@abc`.
+        public var description: String { "\(self.messageID)@\(self.installationID)" }
+    }
+
+    /// Which message it is.
+    public let id: ID
+    /// The message, for titles and texts of one's own.
+    public let message: ReceivedMessage
+    /// What is to be shown: title, subtitle, body, and whether there is a View button. Always
+    /// ``NotificationAlert/isVisible``.
+    public let alert: NotificationAlert
+    /// The name of the sound to play; `default` is the default sound, `nil` none.
+    public let sound: String?
+    /// The name of the category whose actions are offered.
+    public let category: String?
+    /// Which conversation it belongs to: it replaces what is shown with the same one. `nil`: it replaces nothing.
+    public let threadID: String?
+    /// When the message was received.
+    public let receivedAt: Timestamp
+    /// Whether it was shown before, by an earlier run of the agent, and not answered. What is still on the screen should be
+    /// replaced or taken over rather than shown twice.
+    public let wasPresentedBefore: Bool
+    private let reply: Reply
+
+    /// Makes a request; `nil` when the message has no alert that could be seen. For tests of a presenter as well.
+    ///
+    /// - Parameters:
+    ///   - id: which message it is.
+    ///   - message: the message.
+    ///   - receivedAt: when it was received.
+    ///   - wasPresentedBefore: whether it was shown by an earlier run. Default: no.
+    ///   - respond: takes the first answer that is given, on the thread of whoever gives it; says whether it counts.
+    public init?(
+        id: ID,
+        message: ReceivedMessage,
+        receivedAt: Timestamp,
+        wasPresentedBefore: Bool = false,
+        respond: @escaping @Sendable (PresentationResponse) -> Bool
+    ) {
+        guard let content = message.content, let alert = content.alert, alert.isVisible else { return nil }
+        self.id = id
+        self.message = message
+        self.alert = alert
+        self.sound = content.sound
+        self.category = content.category
+        self.threadID = content.threadID
+        self.receivedAt = receivedAt
+        self.wasPresentedBefore = wasPresentedBefore
+        self.reply = Reply(respond)
+    }
+
+    /// Tells what became of the notification. The first answer counts; further ones change nothing.
+    ///
+    /// May be called from any thread, also when the agent does not run: the message is then handed over by its next run.
+    /// A request that is let go of without an answer stays open, and is presented again by the next run of the agent.
+    ///
+    /// - Returns: whether the answer counts: it is the first one, and the agent's runtime has not been shut down.
+    @discardableResult
+    public func respond(_ response: PresentationResponse) -> Bool {
+        guard let take = self.reply.take() else { return false }
+        return take(response)
+    }
+
+    /// Makes any further answer one that does not count.
+    func withdraw() { _ = self.reply.take() }
+
+    /// The one answer there can be. Copies of a request share it.
+    private final class Reply: Sendable {
+        private let respond: Locked<(@Sendable (PresentationResponse) -> Bool)?>
+
+        init(_ respond: @escaping @Sendable (PresentationResponse) -> Bool) { self.respond = Locked(respond) }
+
+        func take() -> (@Sendable (PresentationResponse) -> Bool)? {
+            self.respond.withLock { respond in
+                defer { respond = nil }
+                return respond
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// Finds out whether the program came to the foreground because the user opened a notification.
+///
+/// The state variable and the rules are those of the launch detection document: set from the launch options, or by a
+/// reception in state inactive; cleared when the program enters the foreground; used up when it becomes active. One rule
+/// is added for the document's special case: a reception counts only if the user opened the notification, since a push
+/// that merely arrives while the user looks at the app switcher is received in state inactive as well.
+package struct OpeningTracker: Sendable {
+    /// A notification that the user opened.
+    package struct Opening: Sendable, Hashable {
+        package var message: ReceivedMessage
+        /// The message's number in the inbox; `nil` if it is not known.
+        package var messageID: Int64?
+        /// Who is to be told; `nil` for whoever comes first.
+        package var target: Int?
+
+        package init(message: ReceivedMessage, messageID: Int64?, target: Int? = nil) {
+            self.message = message
+            self.messageID = messageID
+            self.target = target
+        }
+    }
+
+    /// The document's `notificationUserInfo`.
+    package private(set) var notification: Opening?
+    /// The openings that were used up: further attempts to deliver such a message are no further openings of it.
+    private var used: Set<Int64> = []
+
+    package init() {}
+
+    /// The program has been started.
+    package mutating func didFinishLaunching(_ options: LaunchOptions) {
+        self.notification = nil
+        // One that was started by a push without a user is not opened.
+        guard let message = options.remoteNotification, options.userAction != nil else { return }
+        self.notification = Opening(message: message, messageID: options.messageID)
+    }
+
+    /// The program comes to the foreground, for whatever reason.
+    package mutating func willEnterForeground() { self.notification = nil }
+
+    /// The reception handler, or the user-action handler, is about to be called.
+    package mutating func received(_ opening: Opening, state: LifecycleState, isUserOpened: Bool) {
+        guard state == .inactive, isUserOpened else { return }
+        if let id = opening.messageID, self.used.contains(id) { return }
+        self.notification = opening
+    }
+
+    /// The program is in use.
+    ///
+    /// - Returns: what the user opened, once; `nil` if the program came to be active in another way.
+    package mutating func didBecomeActive() -> Opening? {
+        guard let opening = self.notification else { return nil }
+        self.notification = nil
+        if let id = opening.messageID { self.used.insert(id) }
+        return opening
+    }
+}

@@ -1,0 +1,113 @@
+/// Gives messages to the presenter, and what becomes of them there to delivery.
+package final class PresentationDesk: Sendable {
+    private struct State {
+        weak var runner: DeliveryRunner?
+        /// The store's keys of the installations whose messages may be presented.
+        var installations: [String: Int64] = [:]
+        /// Presented by this process, and not answered.
+        var outstanding: Set<NotificationRequest.ID> = []
+        /// Answered since ``PresentationDesk/beginRestoring()``; `nil` when nothing is being restored.
+        var answered: Set<NotificationRequest.ID>?
+    }
+
+    let presenter: (any NotificationPresenter)?
+    private let lifecycle: AgentLifecycle?
+    private let state = Locked(State())
+
+    package init(presenter: (any NotificationPresenter)?, lifecycle: AgentLifecycle?) {
+        self.presenter = presenter
+        self.lifecycle = lifecycle
+    }
+
+    /// The agent receives as these installations from now on.
+    package func attach(_ runner: DeliveryRunner, installations: [(key: Int64, id: String)]) {
+        self.state.withLock { state in
+            state.runner = runner
+            for (key, id) in installations { state.installations[id] = key }
+        }
+    }
+
+    // MARK: - Presenting
+
+    /// Presents a message that has arrived.
+    ///
+    /// - Parameter isResting: whether nobody is called until it is answered.
+    /// - Returns: whether it is presented.
+    func present(_ message: ReceivedMessage, _ context: DeliveryContext, isResting: Bool) -> Bool {
+        let id = NotificationRequest.ID(installationID: context.installationID, messageID: context.messageID)
+        return self.present(message, id, receivedAt: context.receivedAt, isResting: isResting, again: false)
+    }
+
+    private func present(
+        _ message: ReceivedMessage, _ id: NotificationRequest.ID, receivedAt: Timestamp, isResting: Bool, again: Bool
+    ) -> Bool {
+        guard let presenter,
+            let request = NotificationRequest(
+                id: id, message: message, receivedAt: receivedAt, wasPresentedBefore: again,
+                respond: { [weak self] response in
+                    self?.answered(response, message, id, receivedAt: receivedAt, isResting: isResting) ?? false
+                })
+        else { return false }
+        // Before it is shown: it may be answered at once.
+        self.state.withLock { state in _ = state.outstanding.insert(id) }
+        switch presenter.present(request) {
+        case .presented: return true
+        case .unavailable:
+            request.withdraw()
+            self.state.withLock { state in _ = state.outstanding.remove(id) }
+            return false
+        }
+    }
+
+    private func answered(
+        _ response: PresentationResponse, _ message: ReceivedMessage, _ id: NotificationRequest.ID,
+        receivedAt: Timestamp, isResting: Bool
+    ) -> Bool {
+        let (runner, installation) = self.state.withLock { state in
+            state.outstanding.remove(id)
+            state.answered?.insert(id)
+            return (state.runner, state.installations[id.installationID])
+        }
+        guard let runner, let installation else { return false }
+        switch response {
+        case .opened(let action):
+            self.lifecycle?.userOpens(message)
+            let stored = StoredMessage(
+                sequence: id.messageID, installation: installation, topic: "", payload: message.payloadBytes,
+                receivedAt: receivedAt)
+            return runner.opened(DeliveryOpening(stored, action: action))
+        case .dismissed, .expired:
+            // The handler was called already: there is nothing to be decided.
+            guard isResting else { return true }
+            return runner.dismissed(id.messageID, installation: installation)
+        }
+    }
+
+    // MARK: - After a restart
+
+    /// Messages of earlier runs are about to be read from the store, of which some may be answered meanwhile.
+    func beginRestoring() { self.state.withLock { $0.answered = [] } }
+
+    func endRestoring() { self.state.withLock { $0.answered = nil } }
+
+    /// Presents messages that an earlier run has presented and that were not answered.
+    ///
+    /// - Returns: the numbers of those that cannot be presented.
+    func restore(_ messages: [StoredMessage], installationID: String) -> [Int64] {
+        var unpresented: [Int64] = []
+        for stored in messages {
+            let id = NotificationRequest.ID(installationID: installationID, messageID: stored.sequence)
+            let isKnown = self.state.withLock { state in
+                state.outstanding.contains(id) || state.answered?.contains(id) == true
+            }
+            guard !isKnown else { continue }
+            // What cannot be decoded any more becomes a dead letter when it is delivered.
+            let message = try? ReceivedMessage(payload: stored.payload)
+            let isPresented =
+                message.map { self.present($0, id, receivedAt: stored.receivedAt, isResting: true, again: true) }
+                ?? false
+            if !isPresented { unpresented.append(stored.sequence) }
+        }
+        return unpresented
+    }
+}

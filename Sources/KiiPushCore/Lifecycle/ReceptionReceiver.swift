@@ -1,0 +1,64 @@
+/// Decides about an agent's messages by where the program stands, as iOS does.
+package final class ReceptionReceiver: Receiver {
+    package let handler: any NotificationHandler
+    private let lifecycle: AgentLifecycle?
+    private let desk: PresentationDesk
+    private let userActionHandler: (any UserActionHandler)?
+    /// Who is told by the lifecycle of what the user opens.
+    private let openingTarget: Int?
+    /// Takes the badge of a message that has arrived.
+    private let applyBadge: @Sendable (NotificationContent.Badge, DeliveryContext) -> Void
+
+    package init(
+        handler: any NotificationHandler,
+        lifecycle: AgentLifecycle?,
+        desk: PresentationDesk,
+        applyBadge: @escaping @Sendable (NotificationContent.Badge, DeliveryContext) -> Void
+    ) {
+        self.handler = handler
+        self.lifecycle = lifecycle
+        self.desk = desk
+        self.applyBadge = applyBadge
+        self.userActionHandler = handler as? any UserActionHandler
+        let target = handler as? any OpenedNotificationHandler
+        self.openingTarget = target.flatMap { target in lifecycle?.add(target) }
+    }
+
+    deinit { if let openingTarget { self.lifecycle?.remove(openingTarget) } }
+
+    package func state(of message: DecodedMessage) -> LifecycleState {
+        message.isUserOpened ? .inactive : self.lifecycle?.state ?? .active
+    }
+
+    package func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute {
+        if let action = context.userAction { return self.route(action, message, context) }
+        // What follows is decided when the message arrives; the handler whose attempt failed is called again.
+        guard context.attempt == 1 else { return .handler }
+        if let content = message.content { self.applyBadge(content.badge, context) }
+        switch Reception(of: message, in: self.isLaunchMessage(context) ? .notRunning : context.state).route {
+        case .handler, .launch: return .handler
+        case .nobody: return .nobody
+        case .alert: return self.desk.present(message, context, isResting: true) ? .presented : .handler
+        case .handlerAndAlert:
+            _ = self.desk.present(message, context, isResting: false)
+            return .handler
+        }
+    }
+
+    private func route(_ action: UserAction, _ message: ReceivedMessage, _ context: DeliveryContext) -> DeliveryRoute {
+        // A further attempt is no further opening.
+        if context.attempt == 1, let openingTarget {
+            let opening = OpeningTracker.Opening(
+                message: message, messageID: context.messageID, target: openingTarget)
+            self.lifecycle?.received(opening, isUserOpened: true)
+        }
+        guard let handler = self.userActionHandler else { return .handler }
+        return .invoke { completion in
+            handler.handleAction(action, for: message, context: context, completionHandler: completion)
+        }
+    }
+
+    private func isLaunchMessage(_ context: DeliveryContext) -> Bool {
+        self.lifecycle?.launchOptions.messageID == context.messageID
+    }
+}

@@ -1,0 +1,361 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// Alerts in the background, from the broker to the user and back, with the real stores.
+@Suite(.timeLimit(.minutes(15))) struct PresentationTests {
+    typealias Storage = PushRuntime.Configuration.Inbox
+
+    private static let dinner = #"{"aps":{"alert":"Dinner","badge":2},"n":1}"#
+    private static let supper = #"{"aps":{"alert":"Supper","content-available":1},"n":1}"#
+
+    /// What a test has in hand.
+    private struct Stage: Sendable {
+        let broker: FakeBroker
+        let runtime: PushRuntime
+        let configuration: PushAgent.Configuration
+
+        func agent(
+            _ handler: some NotificationHandler, _ presenter: (any NotificationPresenter)?,
+            on runtime: PushRuntime? = nil, _ lifecycle: AgentLifecycle = AgentLifecycle(state: .background)
+        ) -> PushAgent {
+            PushAgent(
+                runtime: runtime ?? self.runtime, configuration: self.configuration, handler: handler,
+                lifecycle: lifecycle, presenter: presenter, reconnect: .quick)
+        }
+
+        /// Another process on the same directory.
+        func nextRuntime() async throws -> PushRuntime {
+            await self.runtime.shutdown()
+            return try PushRuntime(
+                configuration: .patient(stateDirectory: self.runtime.configuration.stateDirectory))
+        }
+
+        /// Sends these payloads, with 1, 2, … as packet identifiers, and waits for their acknowledgements.
+        func send(_ payloads: String...) async throws -> KeptConnection {
+            try await self.broker.play { broker in
+                let connection = try broker.accept()
+                try connection.open(sessionPresent: true)
+                for (index, payload) in payloads.enumerated() {
+                    try connection.send(
+                        .publish(
+                            MQTTPublish(
+                                topic: "topic-1", payload: Array(payload.utf8), qos: .atLeastOnce, duplicate: false,
+                                packetID: UInt16(index + 1))))
+                }
+                #expect(
+                    try connection.receiveAcknowledgements(payloads.count) == payloads.indices.map { UInt16($0 + 1) })
+                return KeptConnection(connection)
+            }
+        }
+
+        /// A connection over which nothing is sent.
+        func connect() async throws -> KeptConnection { try await self.send() }
+    }
+
+    private func withStage(
+        _ storage: Storage = .file, _ body: (Stage) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory, inbox: storage) { broker, runtime, configuration in
+                try await body(Stage(broker: broker, runtime: runtime, configuration: configuration))
+            }
+        }
+    }
+
+    private func happens(
+        _ kind: MessageEvent.Kind, to messageID: Int64 = 1, in events: AsyncStream<PushEvent>
+    ) async {
+        _ = await firstEvent(events) { event in
+            if case .message(let message) = event {
+                message.kind == kind && message.messageID == messageID
+            } else {
+                false
+            }
+        }
+    }
+
+    @Test(arguments: [Storage.file, .memory])
+    func anAlertRestsHoldsNothingUpAndIsHandedOverWhenItIsOpened(storage: Storage) async throws {
+        try await self.withStage(storage) { stage in
+            let (handler, presenter) = (RecordingHandler(), RecordingPresenter())
+            let agent = stage.agent(handler, presenter)
+            let (events, later) = (agent.events, agent.events)
+            try await whileRunning(agent) {
+                // Both are acknowledged although the user has not reacted to the first.
+                let kept = try await stage.send(Self.dinner, #"{"n":2}"#)
+                #expect(await handler.next(1).map(\.context.messageID) == [2])
+                await self.happens(.presented, in: events)
+                #expect(
+                    try await stage.runtime.ledger() == MessageLedger(received: 2, presented: 1, done: 1))
+                #expect(try #require(await presenter.next()).respond(.opened(.custom("reply"))))
+                let call = try #require(await handler.next(1).first)
+                #expect(call.context.messageID == 1)
+                #expect(call.context.isUserOpened)
+                #expect(call.context.userAction == .custom("reply"))
+                #expect(call.context.state == .inactive)
+                #expect(call.message["n"]?.int64 == 1)
+                await self.happens(.done(.newData, attempt: 1), to: 1, in: later)
+                #expect(try await stage.runtime.ledger() == MessageLedger(received: 2, done: 2))
+                withExtendedLifetime(kept) {}
+            }
+        }
+    }
+
+    @Test(arguments: [Storage.file, .memory], [PresentationResponse.dismissed, .expired])
+    func anAlertThatIsNotOpenedIsDone(storage: Storage, response: PresentationResponse) async throws {
+        try await self.withStage(storage) { stage in
+            let presenter = RecordingPresenter()
+            let agent = stage.agent(RecordingHandler(), presenter)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await stage.send(Self.dinner)
+                await self.happens(.presented, in: events)
+                #expect(try #require(await presenter.next()).respond(response))
+                #expect(try await stage.runtime.ledger() == MessageLedger(received: 1, done: 1))
+                withExtendedLifetime(kept) {}
+            }
+            if storage == .file {
+                let path = "\(stage.runtime.configuration.stateDirectory)"
+                let trace = try InboxReader(stateDirectory: path).trace(of: 1)
+                #expect(trace.events.last?.kind == .done(.noData, attempt: 1, isLate: false))
+            }
+        }
+    }
+
+    @Test(arguments: [Storage.file, .memory])
+    func whatWasHandledIsHandedOverAgainWhenItsAlertIsOpened(storage: Storage) async throws {
+        try await self.withStage(storage) { stage in
+            let (handler, presenter) = (RecordingHandler(), RecordingPresenter())
+            let agent = stage.agent(handler, presenter)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await stage.send(Self.supper)
+                #expect(await handler.next(1).map(\.context.isUserOpened) == [false])
+                await self.happens(.done(.newData, attempt: 1), in: events)
+                #expect(try #require(await presenter.next()).respond(.opened(.open)))
+                let call = try #require(await handler.next(1).first)
+                #expect(call.context.messageID == 1)
+                #expect(call.context.isUserOpened)
+                #expect(call.message.content?.alert?.body == "Supper")
+                withExtendedLifetime(kept) {}
+            }
+            #expect(try await stage.runtime.ledger() == MessageLedger(received: 1, done: 1))
+        }
+    }
+
+    @Test func anAlertSurvivesARestartAndIsOpenedAfterIt() async throws {
+        try await self.withStage { stage in
+            let first = stage.agent(RecordingHandler(), RecordingPresenter())
+            let events = first.events
+            try await whileRunning(first) {
+                let kept = try await stage.send(Self.dinner)
+                await self.happens(.presented, in: events)
+                withExtendedLifetime(kept) {}
+            }
+            let runtime = try await stage.nextRuntime()
+            let (handler, presenter) = (OpeningRecorder(), RecordingPresenter())
+            // Also in the foreground: an old alert is still there to be opened.
+            let lifecycle = AgentLifecycle(state: .inactive)
+            let agent = stage.agent(handler, presenter, on: runtime, lifecycle)
+            try await whileRunning(agent) {
+                let kept = try await stage.connect()
+                let request = try #require(await presenter.next())
+                #expect(request.wasPresentedBefore)
+                #expect(request.id.messageID == 1)
+                #expect(request.alert.body == "Dinner")
+                #expect(try await runtime.ledger().presented == 1)
+                #expect(request.respond(.opened(.open)))
+                #expect(await handler.next() == "received 1 inactive opened")
+                lifecycle.didBecomeActive()
+                #expect(await handler.next() == "opened Dinner")
+                withExtendedLifetime(kept) {}
+            }
+            #expect(try await runtime.ledger() == MessageLedger(received: 1, done: 1))
+            await runtime.shutdown()
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func whatCannotBeShownAgainReachesTheHandler(hasPresenter: Bool) async throws {
+        try await self.withStage { stage in
+            let first = stage.agent(RecordingHandler(), RecordingPresenter())
+            let events = first.events
+            try await whileRunning(first) {
+                let kept = try await stage.send(Self.dinner)
+                await self.happens(.presented, in: events)
+                withExtendedLifetime(kept) {}
+            }
+            let runtime = try await stage.nextRuntime()
+            let handler = RecordingHandler()
+            let presenter = hasPresenter ? RecordingPresenter { _ in .unavailable } : nil
+            let agent = stage.agent(handler, presenter, on: runtime)
+            try await whileRunning(agent) {
+                let kept = try await stage.connect()
+                let call = try #require(await handler.next(1).first)
+                #expect(call.context.messageID == 1)
+                #expect(!call.context.isUserOpened)
+                withExtendedLifetime(kept) {}
+            }
+            #expect(try await runtime.ledger() == MessageLedger(received: 1, done: 1))
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func whatIsOpenedWhileTheAgentDoesNotRunIsHandedOverByItsNextRun() async throws {
+        try await self.withStage { stage in
+            let (handler, presenter) = (RecordingHandler(), RecordingPresenter())
+            let agent = stage.agent(handler, presenter)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await stage.send(Self.dinner)
+                await self.happens(.presented, in: events)
+                withExtendedLifetime(kept) {}
+            }
+            #expect(try #require(await presenter.next()).respond(.opened(.open)))
+            #expect(try await stage.runtime.ledger().waiting == 1)
+            try await whileRunning(agent) {
+                let kept = try await stage.connect()
+                #expect(await handler.next(1).map(\.context.isUserOpened) == [true])
+                withExtendedLifetime(kept) {}
+            }
+        }
+    }
+
+    @Test func aRunThatEndsDoesNotPresentAgainWhatIsStillShown() async throws {
+        try await self.withStage { stage in
+            let presented = Locked<[Int64]>([])
+            let presenter = RecordingPresenter { request in
+                presented.withLock { $0.append(request.id.messageID) }
+                return .presented
+            }
+            let handler = RecordingHandler()
+            let agent = stage.agent(handler, presenter)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await stage.send(Self.dinner)
+                await self.happens(.presented, in: events)
+                withExtendedLifetime(kept) {}
+            }
+            try await whileRunning(agent) {
+                let kept = try await stage.send(#"{"n":2}"#)
+                #expect(await handler.next(1).map(\.context.messageID) == [2])
+                withExtendedLifetime(kept) {}
+            }
+            #expect(presented.withLock { $0 } == [1])
+        }
+    }
+
+    @Test func anOpeningThatTheProcessDidNotFinishIsToldByTheNextOne() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, unused, configuration in
+                await unused.shutdown()
+                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
+                settings.shutdownGrace = .zero
+                let runtime = try PushRuntime(configuration: settings)
+                let stage = Stage(broker: broker, runtime: runtime, configuration: configuration)
+                let (handler, presenter) = (HoldingHandler(), RecordingPresenter())
+                let agent = stage.agent(handler, presenter)
+                let events = agent.events
+                try await whileRunning(agent) {
+                    let kept = try await stage.send(Self.dinner)
+                    await self.happens(.presented, in: events)
+                    #expect(try #require(await presenter.next()).respond(.opened(.custom("reply"))))
+                    for await _ in handler.called { break }
+                    withExtendedLifetime(kept) {}
+                }
+                let next = try await stage.nextRuntime()
+                let second = RecordingHandler()
+                try await whileRunning(stage.agent(second, RecordingPresenter(), on: next)) {
+                    let kept = try await stage.connect()
+                    #expect(await second.next(1).map(\.context.userAction) == [.custom("reply")])
+                    withExtendedLifetime(kept) {}
+                }
+                #expect(try await next.ledger() == MessageLedger(received: 1, done: 1))
+                await next.shutdown()
+            }
+        }
+    }
+
+    @Test func whatReachesNobodyIsDoneAndTold() async throws {
+        try await self.withStage { stage in
+            let agent = stage.agent(RecordingHandler(), RecordingPresenter())
+            let events = agent.events
+            var badges = agent.badges.makeAsyncIterator()
+            #expect(await badges.next() == .some(nil))
+            try await whileRunning(agent) {
+                let kept = try await stage.send(#"{"aps":{"badge":3}}"#)
+                await self.happens(.unreached(attempt: 1), in: events)
+                #expect(try await stage.runtime.ledger() == MessageLedger(received: 1, done: 1))
+                withExtendedLifetime(kept) {}
+            }
+            #expect(await badges.next() == 3)
+            #expect(agent.badge == 3)
+            // It is kept across restarts.
+            let runtime = try await stage.nextRuntime()
+            let next = stage.agent(RecordingHandler(), nil, on: runtime)
+            #expect(next.badge == 3)
+            next.setBadge(0)
+            #expect(next.badge == nil)
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func theBadgeFollowsTheMessagesThatSayAnythingAboutIt() async throws {
+        try await self.withStage { stage in
+            let handler = RecordingHandler()
+            let agent = stage.agent(handler, nil, AgentLifecycle())
+            var badges = agent.badges.makeAsyncIterator()
+            try await whileRunning(agent) {
+                let kept = try await stage.send(
+                    #"{"aps":{"badge":3}}"#, #"{"n":1}"#, #"{"aps":{"alert":"x"}}"#, #"{"aps":{"badge":4}}"#,
+                    #"{"aps":{"badge":0}}"#)
+                _ = await handler.next(5)
+                withExtendedLifetime(kept) {}
+            }
+            for expected in [nil, 3, nil, 4, nil] as [Int?] { #expect(await badges.next() == .some(expected)) }
+        }
+    }
+}
+
+/// Tells of receptions and openings in the order of their coming.
+private final class OpeningRecorder: RemoteNotificationHandler, OpenedNotificationHandler {
+    private let entries: AsyncStream<String>
+    private let continuation: AsyncStream<String>.Continuation
+
+    init() { (self.entries, self.continuation) = AsyncStream.makeStream() }
+
+    func next() async -> String? {
+        for await entry in self.entries { return entry }
+        return nil
+    }
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        completion(.newData)
+        let opened = context.isUserOpened ? " opened" : ""
+        self.continuation.yield("received \(context.messageID) \(context.state)\(opened)")
+    }
+
+    func openedFromNotification(_ message: ReceivedMessage) {
+        self.continuation.yield("opened \(message.content?.alert?.body ?? "")")
+    }
+}
+
+/// Does not answer, as one whose process ends.
+private final class HoldingHandler: RemoteNotificationHandler {
+    let called: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+    private let kept = Locked<[FetchCompletion]>([])
+
+    init() { (self.called, self.continuation) = AsyncStream.makeStream() }
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        self.kept.withLock { $0.append(completion) }
+        self.continuation.yield()
+    }
+}

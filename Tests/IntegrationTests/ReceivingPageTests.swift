@@ -1,0 +1,71 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// The page about receiving shows a program that is built, and the program does what it says.
+@Suite(.timeLimit(.minutes(15))) struct ReceivingPageTests {
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    @Test func everyBlockIsADeclarationOfTheProgram() throws {
+        let page = try String(contentsOf: self.root.appending(path: "Documentation/receiving.md"), encoding: .utf8)
+        let folder = self.root.appending(path: "Examples/ReceivingTour")
+        let source = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined(separator: "\n")
+        let blocks = page.components(separatedBy: "```swift\n").dropFirst()
+        #expect(blocks.count == 8)
+        #expect(page.components(separatedBy: "<!-- example: ReceivingTour ").count - 1 == blocks.count)
+        for block in blocks {
+            let code = try #require(block.components(separatedBy: "```").first)
+            #expect(source.contains("\n\n" + code), "\(code)")
+            #expect(code.hasSuffix("\n}\n") && code.split(separator: "\n").count <= 15, "\(code)")
+        }
+    }
+
+    @Test func theProgramDoesAllOfIt() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, unused, _ in
+                await unused.shutdown()
+                let tour = ForeignProgram(
+                    "env", "KII_APP_ID=\(AgentStateFixture.app.appID)", "KII_APP_KEY=key",
+                    "KII_BASE_URL=\(AgentStateFixture.app.baseURL)", "KII_PLAIN_TCP=1",
+                    "STATE_DIRECTORY=\(directory)", "XDG_RUNTIME_DIR=\(directory)/run",
+                    productsDirectory.appending(path: "ReceivingTour").path
+                )
+                async let result = tour.run()
+                let kept = try await broker.play { broker in
+                    let connection = try broker.accept()
+                    try connection.open(sessionPresent: true)
+                    let payloads = [
+                        #"{"msg":"hello"}"#,
+                        #"{"aps":{"alert":"Dinner is ready","sound":"chime","badge":2}}"#,
+                    ]
+                    for (index, payload) in payloads.enumerated() {
+                        try connection.send(
+                            .publish(
+                                MQTTPublish(
+                                    topic: "topic-1", payload: Array(payload.utf8), qos: .atLeastOnce,
+                                    duplicate: false, packetID: UInt16(index + 1))))
+                    }
+                    _ = try connection.receiveAcknowledgements(payloads.count)
+                    return KeptConnection(connection)
+                }
+                let (status, output, errors) = (
+                    try await result.status, try await result.output, try await result.errors
+                )
+                withExtendedLifetime(kept) {}
+                #expect(status == 0, "\(errors)")
+                var lines = output.split(separator: "\n").map { String($0) }
+                // Of another source than the rest: it may come at any time.
+                lines.removeAll { $0 == "received hello in background" || $0 == "received hello in active" }
+                #expect(output.contains("received hello in "))
+                #expect(
+                    lines == [
+                        "showing Dinner is ready with sound chime", "to the front for Dinner is ready",
+                        "opened from Dinner is ready", "the user chose reply", "badge 2",
+                    ])
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+extension RowChange {
+    /// The change that delivery makes when the user opens something.
+    static func opened(_ sequence: Int64, by choice: String) -> RowChange {
+        var change = RowChange(sequence: sequence, state: .waiting, attempts: 0, crashes: 0)
+        change.openedBy = choice
+        change.event = .opened(choice)
+        return change
+    }
+}
+
+/// What the inbox keeps of what the user did with a notification.
+@Suite struct InboxOpeningTests {
+    @Test(arguments: [RowState.presented, .done, .dead, .retry, .waiting])
+    func whatTheUserOpensWaitsWithItsAttemptsForgotten(state: RowState) throws {
+        let fixture = try InboxFixture()
+        var inbox = try fixture.open()
+        try inbox.insert([.sample()])
+        var before = RowChange(sequence: 1, state: state, attempts: 3, crashes: 1)
+        if state == .retry { before.nextAttempt = .at(9000) }
+        try inbox.update(before)
+        try inbox.update(.opened(1, by: "reply"))
+        inbox = try fixture.open()
+        let row = try #require(try inbox.row(1))
+        #expect(row.state == .waiting)
+        #expect(row.attempts == 0)
+        #expect(row.crashes == 0)
+        #expect(row.nextAttempt == nil)
+        #expect(row.openedBy == "reply")
+        #expect(inbox.messageLedger == MessageLedger(received: 1, waiting: 1))
+        #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
+        let record = try #require(try inbox.record(1))
+        #expect(record.trail.last?.event == .opened("reply"))
+        #expect(record.isTrailWhole)
+    }
+
+    @Test func whatIsInHandStaysSoAndIsKnownToBeOpened() throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert([.sample()])
+        try inbox.update(RowChange(sequence: 1, state: .inHand, attempts: 2, crashes: 1))
+        try inbox.update(.opened(1, by: ""))
+        let row = try #require(try inbox.row(1))
+        #expect(row.state == .inHand)
+        #expect(row.attempts == 2)
+        #expect(row.crashes == 1)
+        #expect(row.openedBy == "")
+        #expect(inbox.messageLedger.running == 1)
+        // Also when the attempt has ended.
+        try inbox.update(RowChange(sequence: 1, state: .retry, attempts: 3, nextAttempt: .at(9000), reason: "failed"))
+        #expect(try inbox.row(1)?.openedBy == "")
+    }
+
+    @Test(arguments: RowState.allCases)
+    func onlyWhatIsPresentedIsDoneWhenItIsDismissed(state: RowState) throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert([.sample()])
+        try inbox.update(RowChange(sequence: 1, state: state, attempts: 1))
+        var change = RowChange(sequence: 1, state: .done)
+        change.onlyIn = .presented
+        change.answer = .noData
+        let isChanged = try inbox.update(change)
+        #expect(isChanged == (state == .presented))
+        #expect(try inbox.row(1)?.state == (state == .presented ? .done : state))
+        if state == .presented { #expect(try inbox.record(1)?.answer == .noData) }
+    }
+
+    @Test func theTrailReadsBackWhatWasChosen() {
+        for choice in ["", "reply", "ü\"1,2"] {
+            let entry = RowTrail.Entry(.opened(choice), at: .at(1001))
+            let reading = RowTrail.read(
+                RowTrail.text(entry, receivedAt: .at(1000)) + "d5", receivedAt: .at(1000))
+            #expect(reading.isWhole)
+            #expect(reading.entries.map(\.event) == [.opened(choice), .duplicate])
+        }
+    }
+}

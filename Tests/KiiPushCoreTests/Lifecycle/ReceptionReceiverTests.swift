@@ -1,0 +1,310 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+extension StoredMessage {
+    /// A push with this `aps`.
+    fileprivate static func aps(_ sequence: Int64, _ aps: String) -> StoredMessage {
+        .push(sequence).with { $0.payload = Array(#"{"aps":\#(aps),"n":\#(sequence)}"#.utf8) }
+    }
+}
+
+/// A runner whose receiver goes by a lifecycle, with what was called.
+private struct Reached {
+    let store = JournalStore()
+    let clock = TestClock()
+    let runner: DeliveryRunner
+    let desk: PresentationDesk
+    let lifecycle: AgentLifecycle
+    let badges = Journal<NotificationContent.Badge>()
+
+    init(
+        _ handler: any NotificationHandler, _ state: LifecycleState, _ presenter: (any NotificationPresenter)?,
+        launchOptions: LaunchOptions = .init()
+    ) {
+        let clock = self.clock
+        self.lifecycle = AgentLifecycle(launchOptions: launchOptions, state: state)
+        self.desk = PresentationDesk(presenter: presenter, lifecycle: self.lifecycle)
+        self.runner = DeliveryRunner(store: self.store, clock: { clock.now })
+        self.desk.attach(self.runner, installations: [(1, "installation-1")])
+        let receiver = ReceptionReceiver(
+            handler: handler, lifecycle: self.lifecycle, desk: self.desk,
+            applyBadge: { [badges] badge, _ in badges.add(badge) })
+        self.runner.attach(installation: 1, id: "installation-1", receiver: receiver)
+    }
+
+    func deliver(_ messages: [StoredMessage]) {
+        self.runner.release(-messages.count)
+        self.runner.deliver(messages)
+    }
+}
+
+@Suite(.timeLimit(.minutes(15))) struct ReceptionReceiverTests {
+    private static let alert = #"{"alert":"Dinner","sound":"chime","category":"meal","thread-id":"t"}"#
+
+    private func handler(_ calls: Journal<String>) -> ClosureHandler {
+        ClosureHandler { _, context, completion in
+            calls.add("\(context.messageID) \(context.state)\(context.isUserOpened ? " opened" : "")")
+            completion(.newData)
+        }
+    }
+
+    @Test(arguments: [LifecycleState.active, .inactive])
+    func inTheForegroundTheHandlerIsCalledAndNothingPresented(state: LifecycleState) async {
+        let calls = Journal<String>()
+        let shown = Locked(0)
+        let presenter = RecordingPresenter { _ in
+            shown.withLock { $0 += 1 }
+            return .presented
+        }
+        let reached = Reached(self.handler(calls), state, presenter)
+        reached.deliver([.aps(1, Self.alert), .aps(2, "{}"), .push(3)])
+        #expect(await calls.first(3).sorted() == (1...3).map { "\($0) \(state)" })
+        await reached.store.changes.first(3)
+        #expect(shown.withLock { $0 } == 0)
+    }
+
+    @Test func inTheBackgroundAnAlertIsPresentedWithAllThatAPresenterNeeds() async throws {
+        let calls = Journal<String>()
+        let presenter = RecordingPresenter()
+        let reached = Reached(self.handler(calls), .background, presenter)
+        reached.deliver([.aps(7, Self.alert)])
+        let request = try #require(await presenter.next())
+        #expect(request.id == .init(installationID: "installation-1", messageID: 7))
+        #expect(request.id.description == "7@installation-1")
+        #expect(request.alert.body == "Dinner")
+        #expect(request.sound == "chime")
+        #expect(request.category == "meal")
+        #expect(request.threadID == "t")
+        #expect(request.receivedAt == .at(5))
+        #expect(!request.wasPresentedBefore)
+        #expect(await reached.store.changes.first(1).map(\.verdict) == [.presented])
+        #expect(calls.entries == [])
+    }
+
+    @Test func anAlertForTheProgramTooIsBoth() async throws {
+        let calls = Journal<String>()
+        let presenter = RecordingPresenter()
+        let reached = Reached(self.handler(calls), .background, presenter)
+        reached.deliver([.aps(1, #"{"alert":"Dinner","content-available":1}"#)])
+        #expect(await calls.first(1) == ["1 background"])
+        let request = try #require(await presenter.next())
+        #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.newData)])
+        // The message is done: that its alert goes away changes nothing.
+        #expect(request.respond(.dismissed))
+        #expect(reached.store.changes.entries.count == 1)
+    }
+
+    @Test func whatIsForNobodyEndsAsNoDataAndIsCounted() async {
+        let calls = Journal<String>()
+        let reached = Reached(self.handler(calls), .background, RecordingPresenter())
+        reached.deliver([.aps(1, #"{"badge":3}"#)])
+        #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.noData)])
+        #expect(reached.runner.counters.unreached == 1)
+        #expect(reached.runner.counters.noData == 1)
+        #expect(calls.entries == [])
+        #expect(reached.badges.entries == [.set(3)])
+    }
+
+    @Test func kiisPayloadsWithoutApsAlwaysReachTheHandlerAndLeaveTheBadgeAlone() async {
+        let calls = Journal<String>()
+        let reached = Reached(self.handler(calls), .background, RecordingPresenter())
+        reached.deliver([.push(1)])
+        #expect(await calls.first(1) == ["1 background"])
+        #expect(reached.badges.entries == [])
+    }
+
+    @Test(arguments: [true, false])
+    func withoutAPresenterTheHandlerIsCalledAtOnce(hasPresenter: Bool) async {
+        let calls = Journal<String>()
+        let answered = Journal<Bool>()
+        let kept = Locked<NotificationRequest?>(nil)
+        let presenter = RecordingPresenter { request in
+            kept.withLock { $0 = request }
+            return .unavailable
+        }
+        let reached = Reached(self.handler(calls), .background, hasPresenter ? presenter : nil)
+        reached.deliver([.aps(1, Self.alert)])
+        #expect(await calls.first(1) == ["1 background"])
+        #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.newData)])
+        // What could not be shown cannot be opened.
+        if let request = kept.withLock({ $0 }) { answered.add(request.respond(.opened(.open))) }
+        #expect(answered.entries == (hasPresenter ? [false] : []))
+    }
+
+    @Test func aPresenterThatDoesNotReturnInTimeIsLeftOut() async {
+        let calls = Journal<String>()
+        let clock = Locked<(@Sendable () -> Void)?>(nil)
+        let presenter = RecordingPresenter { _ in
+            clock.withLock { $0 }?()
+            return .presented
+        }
+        let reached = Reached(self.handler(calls), .background, presenter)
+        clock.withLock { body in
+            body = { [clock = reached.clock, runner = reached.runner] in
+                clock.advance(.seconds(31), runner)
+                clock.advance(.seconds(2), runner)
+            }
+        }
+        reached.deliver([.aps(1, Self.alert)])
+        #expect(await calls.first(1) == ["1 background"])
+        await reached.store.changes.first(3)
+        #expect(reached.store.verdicts == [.retry(after: .seconds(1), failure: .timedOut), .done(.newData)])
+    }
+
+    @Test func aHandlerThatFailedIsCalledAgainInWhateverStateTheProgramIsThen() async {
+        let calls = Journal<String>()
+        let handler = ClosureHandler { _, context, completion in
+            calls.add("\(context.attempt) \(context.state)")
+            completion(context.attempt == 1 ? .failed : .newData)
+        }
+        let reached = Reached(handler, .active, RecordingPresenter())
+        reached.deliver([.aps(1, Self.alert)])
+        await reached.store.changes.first(1)
+        reached.lifecycle.didEnterBackground()
+        reached.clock.advance(.seconds(1), reached.runner)
+        #expect(await calls.first(2) == ["1 active", "2 background"])
+    }
+
+    @Test func theMessageThatTheProgramWasLaunchedForReachesTheHandler() async {
+        let calls = Journal<String>()
+        let options = LaunchOptions(remoteNotification: .alert("Dinner"), messageID: 1)
+        let presenter = RecordingPresenter()
+        let reached = Reached(self.handler(calls), .background, presenter, launchOptions: options)
+        reached.deliver([.aps(1, Self.alert), .aps(2, Self.alert)])
+        #expect(await calls.first(1) == ["1 background"])
+        #expect(await presenter.next()?.id.messageID == 2)
+    }
+
+    // MARK: - Opened
+
+    private func opened(_ sequence: Int64, by action: UserAction = .open) -> StoredMessage {
+        .aps(sequence, Self.alert).with { $0.openedBy = action }
+    }
+
+    @Test(arguments: LifecycleState.allCases)
+    func whatTheUserOpensIsReceivedAgainInStateInactive(state: LifecycleState) async {
+        let calls = Journal<String>()
+        let reached = Reached(self.handler(calls), state, RecordingPresenter())
+        reached.deliver([self.opened(1)])
+        #expect(await calls.first(1) == ["1 inactive opened"])
+        #expect(reached.badges.entries == [])
+    }
+
+    private final class ActionHandler: RemoteNotificationHandler, UserActionHandler {
+        let calls = Journal<String>()
+
+        func didReceiveRemoteNotification(
+            _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+        ) {
+            self.calls.add("received")
+            completion(.newData)
+        }
+
+        func handleAction(
+            _ action: UserAction, for message: ReceivedMessage, context: DeliveryContext,
+            completionHandler completion: FetchCompletion
+        ) {
+            self.calls.add("\(action.identifier ?? "open") \(context.state) \(context.isUserOpened) \(message.text)")
+            completion(context.attempt == 1 ? .failed : .newData)
+        }
+    }
+
+    @Test(arguments: [UserAction.open, .custom("reply")])
+    func aUserActionHandlerIsCalledInsteadByTheSameRules(action: UserAction) async {
+        let handler = ActionHandler()
+        let reached = Reached(handler, .background, RecordingPresenter())
+        reached.deliver([self.opened(1, by: action)])
+        await reached.store.changes.first(1)
+        reached.clock.advance(.seconds(1), reached.runner)
+        let call = "\(action.identifier ?? "open") inactive true Dinner"
+        #expect(await handler.calls.first(2) == [call, call])
+    }
+
+    @Test func alsoWhatIsOpenedGoesToTheFormWithACompletion() async {
+        let called = Journal<String>()
+        let reached = Reached(deprecatedHandler(called, besides: "completion"), .background, RecordingPresenter())
+        reached.deliver([self.opened(1), .push(2)])
+        #expect(await called.first(2) == ["completion", "completion"])
+    }
+
+    private struct OpeningHandler: RemoteNotificationHandler, OpenedNotificationHandler {
+        let journal: Journal<String>
+
+        func didReceiveRemoteNotification(
+            _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+        ) {
+            self.journal.add("received \(context.attempt) \(context.state)")
+            completion(context.attempt == 1 && context.isUserOpened ? .failed : .newData)
+        }
+
+        func openedFromNotification(_ message: ReceivedMessage) { self.journal.add("opened \(message.text)") }
+    }
+
+    @Test func anOpeningIsToldOnceHoweverOftenItIsAttempted() async {
+        let journal = Journal<String>()
+        let reached = Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
+        reached.deliver([self.opened(1)])
+        await reached.store.changes.first(1)
+        reached.lifecycle.didBecomeActive()
+        reached.clock.advance(.seconds(1), reached.runner)
+        await journal.first(3)
+        reached.lifecycle.willResignActive()
+        reached.lifecycle.didBecomeActive()
+        #expect(journal.entries == ["received 1 inactive", "opened Dinner", "received 2 inactive"])
+    }
+
+    @Test func aPushThatArrivesDuringTheOpeningIsNotWhatWasOpened() async {
+        let journal = Journal<String>()
+        let reached = Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
+        reached.deliver([self.opened(1)])
+        await reached.store.changes.first(1)
+        reached.deliver([.aps(2, #"{"alert":"Supper"}"#)])
+        await reached.store.changes.first(2)
+        reached.lifecycle.didBecomeActive()
+        #expect(journal.entries == ["received 1 inactive", "received 1 inactive", "opened Dinner"])
+    }
+
+    @Test func aRequestIsAnsweredOnceAndLeadsTheProgramToTheForegroundFirst() async throws {
+        let journal = Journal<String>()
+        let presenter = RecordingPresenter()
+        let reached = Reached(OpeningHandler(journal: journal), .background, presenter)
+        let lifecycle = reached.lifecycle
+        lifecycle.onForegroundRequest { message in journal.add("come with \(message.text), \(lifecycle.state)") }
+        reached.deliver([.aps(1, Self.alert)])
+        await reached.store.changes.first(1)
+        let request = try #require(await presenter.next())
+        #expect(request.respond(.opened(.custom("reply"))))
+        #expect(!request.respond(.opened(.open)))
+        #expect(!request.respond(.dismissed))
+        #expect(journal.entries == ["come with Dinner, inactive"])
+        let change = await reached.store.changes.first(2)[1]
+        guard case .opened(let opening) = change.verdict else {
+            Issue.record("\(change)")
+            return
+        }
+        #expect(opening.action == .custom("reply"))
+        #expect(opening.message.payload == StoredMessage.aps(1, Self.alert).payload)
+        reached.runner.shutdown()
+    }
+
+    @Test(arguments: [PresentationResponse.dismissed, .expired])
+    func whatIsNotOpenedIsDone(response: PresentationResponse) async throws {
+        let presenter = RecordingPresenter()
+        let reached = Reached(self.handler(Journal()), .background, presenter)
+        reached.deliver([.aps(1, Self.alert)])
+        #expect(try #require(await presenter.next()).respond(response))
+        #expect(await reached.store.changes.first(2).map(\.verdict) == [.presented, .unopened])
+    }
+
+    @Test func afterAShutdownNothingCounts() async throws {
+        let presenter = RecordingPresenter()
+        let reached = Reached(self.handler(Journal()), .background, presenter)
+        reached.deliver([.aps(1, Self.alert)])
+        await reached.store.changes.first(1)
+        let request = try #require(await presenter.next())
+        reached.runner.shutdown()
+        #expect(!request.respond(.opened(.open)))
+        #expect(reached.store.changes.entries.count == 1)
+    }
+}
