@@ -15,6 +15,9 @@ extension DeliveryMachine {
     mutating func shareMemory(_ now: MonotonicInstant) {
         guard let due = self.sharingDue, due <= now else { return }
         self.crowdedSince = now
+        // A message on its way stands in the store as in hand. Did the process end now, the next one would start it before
+        // those of its source that wait.
+        guard !self.configuration.isStrictlyOrdered || self.reserved == 0 else { return }
         var installations: Set<Int64> = []
         for entry in self.queues.trim() {
             self.present.remove(entry.message.key)
