@@ -22,12 +22,19 @@ import Testing
             }
         }
         defer { server.stop() }
-        _ = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
         let request = HTTPRequest(method: method, url: server.url, body: body.map { Array($0.utf8) })
-        let error = await #expect(throws: TransportError.self) { try await self.loop.perform(request) }
-        #expect(error?.code == .connectionLost)
-        #expect(arrived.withLock { $0 } == 1)
-        #expect(server.connectionCount == 1)
+        var sent = 0
+        var isReused = false
+        // A connection that was idle for two minutes is not used again, and a busy machine can take that long.
+        while !isReused {
+            _ = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
+            let connections = server.connectionCount
+            let error = await #expect(throws: TransportError.self) { try await self.loop.perform(request) }
+            #expect(error?.code == .connectionLost)
+            sent += 1
+            #expect(arrived.withLock { $0 } == sent)
+            isReused = server.connectionCount == connections
+        }
     }
 
     @Test func aRequestThatWaitsForAConnectionRunsOutOfTime() async throws {
