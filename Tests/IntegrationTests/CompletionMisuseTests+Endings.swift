@@ -128,6 +128,13 @@ extension CompletionMisuseTests {
 
     // MARK: - 11 and 12: what the answer is worth
 
+    private func isDone(_ sequence: Int64, in directory: String) throws -> Bool {
+        var access = Inbox.Configuration()
+        access.isReadOnly = true
+        let inbox = try Inbox(path: "\(directory)/inbox.sqlite", configuration: access)
+        return try inbox.row(sequence)?.state == .done
+    }
+
     @Test func answeringAndThenEndingTheProcessIsACrashOfThatMessageAlone() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, _ in
@@ -148,6 +155,8 @@ extension CompletionMisuseTests {
                         }
                     }
                     #expect(try await process.waitForEnd() == SIGKILL)
+                    // A busy machine may store the answer before the process ends; then it counts, and there is no crash.
+                    if try self.isDone(3, in: directory) { return }
                 }
                 try process.start(isFirst: false)
                 let inbox = try InboxReader(stateDirectory: directory)

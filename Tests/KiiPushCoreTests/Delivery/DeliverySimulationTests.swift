@@ -2,7 +2,7 @@ import KiiPushCore
 import Testing
 
 @Suite struct DeliverySimulationTests {
-    @Test(arguments: 0..<60)
+    @Test(arguments: 0..<30)
     func everyMessageEndsOnceInOrderAndAlone(seed: UInt64) throws {
         var configuration = DeliveryConfiguration()
         configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<60)
+    @Test(arguments: 0..<48)
     func whatIsShownIsOpenedToldAndEnds(seed: UInt64) throws {
         var configuration = DeliveryConfiguration()
         configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
@@ -65,7 +65,7 @@ import Testing
         #expect(user.written.subtracting(user.told) == [])
     }
 
-    @Test(arguments: 0..<60)
+    @Test(arguments: 0..<30)
     func movingToAnotherSessionAndTryingAgainDisturbNothing(seed: UInt64) throws {
         var configuration = DeliveryConfiguration()
         configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
