@@ -76,7 +76,7 @@ let package = Package(
         .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: settings),
         .testTarget(
             name: "KiiPushCoreTests",
-            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "TestSupport"],
+            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

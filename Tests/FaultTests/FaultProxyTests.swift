@@ -58,7 +58,7 @@ import Testing
         let seen = try await self.connected(proxy) { broker in
             try broker.send(
                 .message(1, packetID: 1), .message(2, packetID: 2), .message(3, packetID: 3))
-            #expect(throws: TestFailure.self) { try broker.receive() }
+            #expect(throws: FakeConnection.Closed.self) { try broker.receive() }
         } client: { client in
             let messages = try [client.nextMessage(), client.nextMessage()]
             #expect(throws: TestFailure.self) { try client.nextMessage() }
@@ -77,7 +77,7 @@ import Testing
         try await self.connected(proxy) { broker in
             try broker.send(.message(1, packetID: 1), .message(2, packetID: 2))
             #expect(try broker.receiveAcknowledgements(1) == [1])
-            #expect(throws: TestFailure.self) { try broker.receive() }
+            #expect(throws: FakeConnection.Closed.self) { try broker.receive() }
         } client: { client in
             for packetID in [1, 2] as [UInt16] {
                 _ = try client.nextMessage()
@@ -153,7 +153,7 @@ import Testing
             #expect(try broker.receiveAcknowledgements(1) == [1])
             // No packet begins so.
             try broker.send(bytes: [UInt8](repeating: 0, count: 10))
-            if limit == 10 { #expect(throws: TestFailure.self) { try broker.receive() } }
+            if limit == 10 { #expect(throws: FakeConnection.Closed.self) { try broker.receive() } }
         } client: { client in
             try client.acknowledge(1)
             _ = #expect(throws: (any Error).self) { try client.nextMessage() }

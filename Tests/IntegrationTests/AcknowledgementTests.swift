@@ -13,8 +13,7 @@ import Testing
                 PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             ) {
                 let stored = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     var stored: [Int] = []
                     for number in 1...50 {
                         try connection.send(.message(number, packetID: UInt16(number)))
@@ -40,8 +39,7 @@ import Testing
             ) {
                 let order: [UInt16] = (1...200).map { UInt16($0 * 7 % 1009) }
                 let acknowledged = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     for (index, identifier) in order.enumerated() {
                         try connection.send(.message(index, packetID: identifier))
                     }
@@ -92,15 +90,13 @@ import Testing
                 PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             ) {
                 try await broker.play { broker in
-                    let first = try broker.accept()
-                    try first.open(sessionPresent: true)
+                    let first = try broker.acceptSession()
                     try first.send(.message(7, packetID: 11))
                     // Received, stored and acknowledged; the broker goes away without having read that.
                     _ = try first.receiveAcknowledgements(1)
                 }
                 try await broker.play { broker in
-                    let second = try broker.accept()
-                    try second.open(sessionPresent: true)
+                    let second = try broker.acceptSession()
                     for identifier in 11...50 {
                         // mosquitto marks what was queued before a reconnect as duplicate, received or not.
                         try second.send(.message(7, packetID: UInt16(identifier), duplicate: true))
@@ -124,7 +120,7 @@ import Testing
                     let connect = try connection.open(sessionPresent: false, granted: .atMostOnce)
                     #expect(connect.clientID == "topic-1")
                     #expect(!connect.cleanSession)
-                    return KeptConnection(connection)
+                    return connection
                 }
                 var isLost = false
                 for await event in events {
@@ -147,8 +143,7 @@ import Testing
             let events = agent.events
             try await whileRunning(agent) {
                 try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     let huge = [UInt8](repeating: 0x20, count: 300_000)
                     let bad: [(String, [UInt8])] = [
                         ("topic-1", Array("not JSON".utf8)), ("topic-2", Array("{}".utf8)),

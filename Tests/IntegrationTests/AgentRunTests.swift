@@ -83,16 +83,15 @@ import Testing
             let (held, hold) = AsyncStream<Void>.makeStream()
             try await whileRunning(agent) {
                 let connection = try await broker.play { broker in
-                    let connection = KeptConnection(try broker.accept())
-                    try connection.connection.open(sessionPresent: true)
-                    try connection.connection.deliver(1...1)
+                    let connection = try broker.acceptSession()
+                    try connection.deliver(1...1)
                     return connection
                 }
                 // When one message is done, what arrives is delivered without a detour over the store.
                 _ = await firstEvent(events) { event in
                     if case .message(let message) = event, case .done = message.kind { true } else { false }
                 }
-                try await broker.play { _ in try connection.connection.deliver(2...6) }
+                try await broker.play { _ in try connection.deliver(2...6) }
                 for await _ in handler.held { break }
                 handler.answer(when: agent.events)
                 // The stop finds the network thread at work. Were it told before that thread has let go of the agent, the
@@ -143,9 +142,7 @@ import Testing
                 let process = MisusingProcess(state: directory)
                 try process.start(isFirst: false)
                 let connection = try await broker.play { broker in
-                    let connection = KeptConnection(try broker.accept())
-                    try connection.connection.open(sessionPresent: true)
-                    return connection
+                    return try broker.acceptSession()
                 }
                 let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
                 let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
@@ -161,7 +158,7 @@ import Testing
                 // The kernel lets go of a lock with the process that had it.
                 let events = agent.events
                 try await whileRunning(agent) {
-                    _ = try await broker.play { try $0.accept().open(sessionPresent: true) }
+                    _ = try await broker.play { try $0.acceptSession() }
                     _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
                 }
             }

@@ -84,7 +84,7 @@ import Testing
                     try connection.send(
                         .connack(MQTTConnack(sessionPresent: false, code: .badUserNameOrPassword)))
                 }
-                let asking = try await cloud.play { KeptConnection(try $0.accept()) }
+                let asking = try await cloud.play { try $0.accept() }
                 withExtendedLifetime(asking) {}
             }
         }
@@ -101,9 +101,7 @@ import Testing
                 let obstacle = WriterInTheWay(directory)
                 async let run: Void = whileRunning(agent) {
                     let connection = try await broker.play { broker in
-                        let connection = KeptConnection(try broker.accept())
-                        try connection.connection.open(sessionPresent: true)
-                        return connection
+                        return try broker.acceptSession()
                     }
                     _ = await firstEvent(connects) { if case .connected = $0 { true } else { false } }
                     await obstacle.begin()

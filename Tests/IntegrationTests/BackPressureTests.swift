@@ -40,8 +40,7 @@ import Testing
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
                     try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
+                        let connection = try broker.acceptSession()
                         // 60 MB, which no socket holds: what is not read is not taken from us.
                         var bytes: [UInt8] = []
                         for number in 1...1000 { try Self.publish(number).encode(into: &bytes) }
@@ -70,13 +69,12 @@ import Testing
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
                     let connection = try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
+                        let connection = try broker.acceptSession()
                         for number in 1...20 {
                             try connection.send(Self.publish(number))
                             _ = try connection.receiveAcknowledgements(1)
                         }
-                        return KeptConnection(connection)
+                        return connection
                     }
                     #expect(await handler.next(20).count == 20)
                     withExtendedLifetime(connection) {}
@@ -176,13 +174,12 @@ import Testing
                 let events = agent.events
                 let running = Task { try await agent.run() }
                 let connection = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     try connection.send(Self.publish(1, bytes: 200_000), Self.publish(2, bytes: 100_000))
                     _ = try connection.receiveAcknowledgements(2)
                     // Nobody reads this until less waits.
                     try connection.send(Self.publish(3))
-                    return KeptConnection(connection)
+                    return connection
                 }
                 for await _ in starts { break }
                 running.cancel()

@@ -144,8 +144,7 @@ extension CompletionMisuseTests {
                     try process.start(isFirst: start == 1)
                     if start == 1 {
                         try await broker.play { broker in
-                            let connection = try broker.accept()
-                            try connection.open(sessionPresent: true)
+                            let connection = try broker.acceptSession()
                             for number in [1000, 1001] {
                                 try connection.send(
                                     .message(number, of: "source-\(number)", packetID: UInt16(number)))

@@ -20,14 +20,13 @@ import Testing
             let events = agent.events
             try await whileRunning(agent) {
                 let kept = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     try connection.send(.message(1, packetID: 1))
-                    return KeptConnection(connection)
+                    return connection
                 }
                 _ = await firstEvent(events) { if case .message = $0 { true } else { false } }
                 _ = try await broker.play { _ in
-                    try kept.connection.send(
+                    try kept.send(
                         .message(1, packetID: 1, duplicate: true),
                         .message(2, packetID: 2))
                 }
@@ -35,7 +34,7 @@ import Testing
                     if case .message(let event) = $0 { event.messageID == 2 } else { false }
                 }
                 release.signal()
-                let acknowledged = try await broker.play { _ in try kept.connection.receiveAcknowledgements(3) }
+                let acknowledged = try await broker.play { _ in try kept.receiveAcknowledgements(3) }
                 #expect(acknowledged == [1, 1, 2])
                 let numbers = await handler.next(2).map { $0.message.rawPayload["n"]?.int64 }
                 #expect(numbers == [1, 2])
@@ -74,8 +73,7 @@ import Testing
                 #expect(try await sent > Self.unstoredLimit)
                 _ = await firstEvent(recoveries) { if case .storageRecovered = $0 { true } else { false } }
                 let asked = try await broker.play { broker in
-                    let second = try broker.accept()
-                    try second.open(sessionPresent: true)
+                    let second = try broker.acceptSession()
                     var asked = 0
                     while asked < Self.askedForEver, case .pingreq? = try? second.receive() { asked += 1 }
                     return asked
@@ -127,13 +125,11 @@ import Testing
             let events = agent.events
             try await whileRunning(agent) {
                 let connections = try await broker.play { broker in
-                    let first = try broker.accept()
-                    try first.open(sessionPresent: true)
+                    let first = try broker.acceptSession()
                     first.goDark()
                     try first.send(.message(1, packetID: 1))
-                    let second = try broker.accept()
-                    try second.open(sessionPresent: true)
-                    return [KeptConnection(first), KeptConnection(second)]
+                    let second = try broker.acceptSession()
+                    return [first, second]
                 }
                 let loss = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
                 guard case .disconnected(let reason, let delay) = loss else { throw TestFailure("no loss was told") }
@@ -215,9 +211,7 @@ import Testing
             let events = agent.events
             async let run: Void = agent.run()
             let connection = try await broker.play { broker in
-                let connection = try broker.accept()
-                try connection.open(sessionPresent: true)
-                return KeptConnection(connection)
+                return try broker.acceptSession()
             }
             _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
             await runtime.shutdown()

@@ -81,11 +81,10 @@ import Testing
                 let events = agent.events
                 try await whileRunning(agent) {
                     let connection = try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
+                        let connection = try broker.acceptSession()
                         for number in 1...messages { try connection.send(Self.publish(number)) }
                         #expect(try connection.receiveAcknowledgements(messages).count == messages)
-                        return KeptConnection(connection)
+                        return connection
                     }
                     try await Self.damage("\(directory)/inbox.sqlite", message: 700)
                     handler.release()
@@ -98,9 +97,9 @@ import Testing
                     #expect(reason.contains("SQLite code 11"))
                     #expect(takenOver > 700)
                     try await broker.play { _ in
-                        try connection.connection.send(Self.publish(messages + 1))
+                        try connection.send(Self.publish(messages + 1))
                         #expect(
-                            try connection.connection.receiveAcknowledgements(1) == [UInt16(messages + 1)])
+                            try connection.receiveAcknowledgements(1) == [UInt16(messages + 1)])
                     }
                     // Each of the others once, the one that came afterwards among them.
                     let handled = await handler.next(messages)
@@ -170,7 +169,7 @@ import Testing
                 runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             let before = agent.events
             try await whileRunning(agent) {
-                _ = try await broker.play { try $0.accept().open(sessionPresent: true) }
+                _ = try await broker.play { try $0.acceptSession() }
                 _ = await firstEvent(before) { if case .connected = $0 { true } else { false } }
             }
             // Only what reads rows back, or changes them, knows this column.

@@ -12,15 +12,14 @@ import Testing
             let begin = Timestamp.now()
             try await whileRunning(agent) {
                 let kept = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     for number in 1...3 { try connection.send(.message(number, packetID: UInt16(number))) }
                     try connection.send(
                         .publish(
                             MQTTPublish(
                                 topic: "elsewhere", payload: Array(#"{"n":4}"#.utf8), qos: .atLeastOnce, packetID: 4)))
                     _ = try connection.receiveAcknowledgements(4)
-                    return KeptConnection(connection)
+                    return connection
                 }
                 for _ in 1...4 {
                     let event = try await self.end(events)

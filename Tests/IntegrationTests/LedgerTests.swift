@@ -13,20 +13,18 @@ import Testing
             try await whileRunning(agent) {
                 #expect(try await runtime.ledger() == MessageLedger())
                 try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     for number in 1...5 { try connection.send(.varied(number)) }
                     _ = try connection.receiveAcknowledgements(5)
                     #expect(try LedgerAudit.problems(inStateDirectory: directory) == [])
                 }
                 // The acknowledgements are not known to have arrived: two of the five once more, and a sixth.
                 let kept = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     for number in [2, 3] { try connection.send(.varied(number, duplicate: true)) }
                     try connection.send(.varied(6))
                     _ = try connection.receiveAcknowledgements(3)
-                    return KeptConnection(connection)
+                    return connection
                 }
                 await self.verdicts(events, done: 2, dead: 1, failed: 1)
                 let ledger = try await runtime.ledger()
@@ -56,18 +54,16 @@ import Testing
                 try await whileRunning(agent) {
                     #expect(try await runtime.ledger() == MessageLedger())
                     try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
+                        let connection = try broker.acceptSession()
                         for number in 1...5 { try connection.send(.varied(number)) }
                         // What is behind 2 in the order of acknowledgements waits for it.
                         #expect(try connection.receiveAcknowledgements(1) == [1])
                     }
                     let kept = try await broker.play { broker in
-                        let connection = try broker.accept()
-                        try connection.open(sessionPresent: true)
+                        let connection = try broker.acceptSession()
                         for number in [3, 4] { try connection.send(.varied(number, duplicate: true)) }
                         try connection.send(.varied(6))
-                        return KeptConnection(connection)
+                        return connection
                     }
                     await self.verdicts(events, done: 2, dead: 1, failed: 1)
                     let ledger = try await runtime.ledger()

@@ -43,9 +43,7 @@ struct MisuseScene {
         let events = agent.events
         try await whileRunning(agent) { [broker] in
             let connection = try await broker.play { broker in
-                let connection = KeptConnection(try broker.accept())
-                try connection.connection.open(sessionPresent: true)
-                return connection
+                return try broker.acceptSession()
             }
             let stage = MisuseStage(
                 events: events, runtime: runtime, clock: clock, broker: broker, connection: connection)
@@ -72,7 +70,7 @@ struct MisuseStage: Sendable {
     private let runtime: PushRuntime
     private let clock: ManualClock
     private let broker: FakeBroker
-    private let connection: KeptConnection
+    private let connection: FakeConnection
 
     /// What is left when the agent has stopped.
     struct Outcome {
@@ -82,7 +80,7 @@ struct MisuseStage: Sendable {
 
     init(
         events: AsyncStream<PushEvent>, runtime: PushRuntime, clock: ManualClock, broker: FakeBroker,
-        connection: KeptConnection
+        connection: FakeConnection
     ) {
         self.events = events
         self.runtime = runtime
@@ -95,8 +93,8 @@ struct MisuseStage: Sendable {
     func send(_ number: Int, source: String = "a") async throws {
         let packet = MQTTPacket.message(number, of: source, packetID: UInt16(number))
         try await self.broker.play { [connection] _ in
-            try connection.connection.send(packet)
-            #expect(try connection.connection.receiveAcknowledgements(1) == [UInt16(number)])
+            try connection.send(packet)
+            #expect(try connection.receiveAcknowledgements(1) == [UInt16(number)])
         }
     }
 

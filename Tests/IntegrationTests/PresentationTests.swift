@@ -33,10 +33,9 @@ import Testing
         }
 
         /// Sends these payloads, with 1, 2, … as packet identifiers, and waits for their acknowledgements.
-        func send(_ payloads: String...) async throws -> KeptConnection {
+        func send(_ payloads: String...) async throws -> FakeConnection {
             try await self.broker.play { broker in
-                let connection = try broker.accept()
-                try connection.open(sessionPresent: true)
+                let connection = try broker.acceptSession()
                 for (index, payload) in payloads.enumerated() {
                     try connection.send(
                         .publish(
@@ -46,12 +45,12 @@ import Testing
                 }
                 #expect(
                     try connection.receiveAcknowledgements(payloads.count) == payloads.indices.map { UInt16($0 + 1) })
-                return KeptConnection(connection)
+                return connection
             }
         }
 
         /// A connection over which nothing is sent.
-        func connect() async throws -> KeptConnection { try await self.send() }
+        func connect() async throws -> FakeConnection { try await self.send() }
     }
 
     private func withStage(
@@ -145,15 +144,20 @@ import Testing
         }
     }
 
+    /// An agent that presents one alert, and ends.
+    private func presentDinner(_ stage: Stage) async throws {
+        let agent = stage.agent(RecordingHandler(), RecordingPresenter())
+        let events = agent.events
+        try await whileRunning(agent) {
+            let kept = try await stage.send(Self.dinner)
+            await self.happens(.presented, in: events)
+            withExtendedLifetime(kept) {}
+        }
+    }
+
     @Test func anAlertSurvivesARestartAndIsOpenedAfterIt() async throws {
         try await self.withStage { stage in
-            let first = stage.agent(RecordingHandler(), RecordingPresenter())
-            let events = first.events
-            try await whileRunning(first) {
-                let kept = try await stage.send(Self.dinner)
-                await self.happens(.presented, in: events)
-                withExtendedLifetime(kept) {}
-            }
+            try await self.presentDinner(stage)
             let runtime = try await stage.nextRuntime()
             let (handler, presenter) = (OpeningRecorder(), RecordingPresenter())
             // Also in the foreground: an old alert is still there to be opened.
@@ -180,13 +184,7 @@ import Testing
     @Test(arguments: [true, false])
     func whatCannotBeShownAgainReachesTheHandler(hasPresenter: Bool) async throws {
         try await self.withStage { stage in
-            let first = stage.agent(RecordingHandler(), RecordingPresenter())
-            let events = first.events
-            try await whileRunning(first) {
-                let kept = try await stage.send(Self.dinner)
-                await self.happens(.presented, in: events)
-                withExtendedLifetime(kept) {}
-            }
+            try await self.presentDinner(stage)
             let runtime = try await stage.nextRuntime()
             let handler = RecordingHandler()
             let presenter = hasPresenter ? RecordingPresenter { _ in .unavailable } : nil

@@ -59,9 +59,7 @@ import Testing
                 let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
                 try await whileRunning(agent) {
                     let connection = try await broker.play { broker in
-                        let connection = KeptConnection(try broker.accept())
-                        try connection.connection.open(sessionPresent: true)
-                        return connection
+                        return try broker.acceptSession()
                     }
                     try await Self.waitUntilPruned(runtime)
                     withExtendedLifetime(connection) {}

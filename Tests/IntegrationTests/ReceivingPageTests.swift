@@ -35,8 +35,7 @@ import Testing
                 )
                 async let result = tour.run()
                 let kept = try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     let payloads = [
                         #"{"msg":"hello"}"#,
                         #"{"aps":{"alert":"Dinner is ready","sound":"chime","badge":2}}"#,
@@ -49,7 +48,7 @@ import Testing
                                     duplicate: false, packetID: UInt16(index + 1))))
                     }
                     _ = try connection.receiveAcknowledgements(payloads.count)
-                    return KeptConnection(connection)
+                    return connection
                 }
                 let (status, output, errors) = (
                     try await result.status, try await result.output, try await result.errors

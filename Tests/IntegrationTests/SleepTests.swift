@@ -37,11 +37,9 @@ import Testing
         if case .connected = event { true } else { false }
     }
 
-    private func open(_ broker: FakeBroker) async throws -> KeptConnection {
+    private func open(_ broker: FakeBroker) async throws -> FakeConnection {
         try await broker.play { broker in
-            let connection = try broker.accept()
-            try connection.open(sessionPresent: true)
-            return KeptConnection(connection)
+            return try broker.acceptSession()
         }
     }
 
@@ -53,9 +51,9 @@ import Testing
                 _ = await firstEvent(events, where: self.isConnected)
                 try await clocks.jump(runtime, slept: .seconds(3600))
                 try await broker.play { _ in
-                    guard case .pingreq = try kept.connection.receive() else { throw TestFailure("no PINGREQ") }
-                    try kept.connection.send(.pingresp, .message(1, packetID: 1))
-                    #expect(try kept.connection.receiveAcknowledgements(1) == [1])
+                    guard case .pingreq = try kept.receive() else { throw TestFailure("no PINGREQ") }
+                    try kept.send(.pingresp, .message(1, packetID: 1))
+                    #expect(try kept.receiveAcknowledgements(1) == [1])
                 }
                 #expect(await handler.next(1).first?.message.rawPayload["n"]?.int64 == 1)
             }
@@ -73,8 +71,8 @@ import Testing
                 _ = await firstEvent(events, where: self.isConnected)
                 try await clocks.jump(runtime, slept: .seconds(3600))
                 try await broker.play { _ in
-                    guard case .pingreq = try kept.connection.receive() else { throw TestFailure("no PINGREQ") }
-                    if brokerResets { kept.connection.reset() }
+                    guard case .pingreq = try kept.receive() else { throw TestFailure("no PINGREQ") }
+                    if brokerResets { kept.reset() }
                 }
                 guard
                     case .disconnected(let reason, let delay) = await firstEvent(

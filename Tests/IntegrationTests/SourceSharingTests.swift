@@ -6,17 +6,16 @@ import Testing
 /// Sources whose handlers take long, with more messages than memory holds, delay no other.
 @Suite(.timeLimit(.minutes(15))) struct SourceSharingTests {
     /// 600 messages of three slow sources, and then one that has nothing to do with them.
-    private func bring(_ broker: FakeBroker) async throws -> KeptConnection {
+    private func bring(_ broker: FakeBroker) async throws -> FakeConnection {
         try await broker.play { broker in
-            let connection = try broker.accept()
-            try connection.open(sessionPresent: true)
+            let connection = try broker.acceptSession()
             for number in 1...600 {
                 let source = ["a", "b", "c"][number % 3]
                 try connection.send(.message(number, of: source, packetID: UInt16(number)))
             }
             try connection.send(.message(601, of: "quick", packetID: 601))
             _ = try connection.receiveAcknowledgements(601)
-            return KeptConnection(connection)
+            return connection
         }
     }
 

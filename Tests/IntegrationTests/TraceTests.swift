@@ -13,8 +13,7 @@ import Testing
             let begin = Timestamp.now()
             try await whileRunning(agent) {
                 try await broker.play { broker in
-                    let connection = try broker.accept()
-                    try connection.open(sessionPresent: true)
+                    let connection = try broker.acceptSession()
                     for number in 1...3 { try connection.send(.message(number, packetID: UInt16(number))) }
                     try connection.send(
                         .publish(MQTTPublish(topic: "topic-1", payload: Array(#"{"n":4}"#.utf8), qos: .atMostOnce)),

@@ -153,7 +153,7 @@ import Testing
                     try first.send(.connack(MQTTConnack(sessionPresent: false, code: code)))
                     let second = try broker.accept()
                     #expect(try second.open(sessionPresent: true).password == "another")
-                    return [KeptConnection(first), KeptConnection(second)]
+                    return [first, second]
                 }
                 #expect(await self.losses(events, 1).first?.delay == .zero)
                 withExtendedLifetime(connections) {}
@@ -172,7 +172,7 @@ import Testing
                     let connection = try broker.accept()
                     _ = try connection.receive()
                     try connection.send(.connack(MQTTConnack(sessionPresent: false, code: .notAuthorized)))
-                    return KeptConnection(connection)
+                    return connection
                 }
                 #expect(await self.losses(events, 2).map(\.delay) == [.zero, .seconds(600)])
                 #expect(cloud.requests.count == 1)

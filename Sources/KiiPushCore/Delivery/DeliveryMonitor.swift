@@ -3,15 +3,13 @@ import Glibc
 /// One lock around one value, and two conditions to wait for: work for the threads, and time for the timer.
 ///
 /// As with ``Locked``: compute under the lock, act after it.
-///
-/// Why any thread may hold one, which the compiler cannot see: `state` is touched by ``withLock(_:)`` and
-/// ``wait(for:_:)`` alone, with `mutex` locked for as long as a body runs; waiting gives it up inside pthread_cond_wait
-/// only, between two runs. What goes in or comes out is Sendable, as all of `State` is. Who lets go of the last reference
-/// is alone with it. The pointers never change, and pthread's calls on what they point to are for any thread.
-final class DeliveryMonitor<State: Sendable>: @unchecked Sendable {
-    private var state: State
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let conditions: UnsafeMutablePointer<pthread_cond_t>
+final class DeliveryMonitor<State: Sendable>: Sendable {
+    // Safe: touched by `withLock` and `wait` alone, with `mutex` locked for as long as a body runs; waiting gives it up
+    // inside pthread_cond_wait only, between two runs. Who lets go of the last reference is alone with it.
+    private nonisolated(unsafe) var state: State
+    // Safe, both: the pointers never change, and pthread's calls on what they point to are for any thread.
+    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private nonisolated(unsafe) let conditions: UnsafeMutablePointer<pthread_cond_t>
 
     enum Condition: Int {
         case work = 0

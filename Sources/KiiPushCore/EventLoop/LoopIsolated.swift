@@ -1,14 +1,12 @@
 /// A value that lives on a loop's thread, in a box that may travel.
 ///
-/// Reaching for the value on any other thread is a programmer error and traps.
-///
-/// Why any thread may hold one, which the compiler cannot see: `storage` is read and written through ``value`` alone,
-/// which traps unless it runs on the loop's one thread, so accesses never overlap. The initialisers either take the
-/// value out of everyone else's reach (`sending`) or run on that thread. The box may be let go of anywhere: what it held
-/// is then either in nobody's hands or still kept alive by the loop's own. What ``value`` returns is for the loop's
+/// Reaching for the value on any other thread is a programmer error and traps. What ``value`` returns is for the loop's
 /// thread alone; who reads it there does not hand it on.
-package final class LoopIsolated<Value>: @unchecked Sendable {
-    private var storage: Value
+package final class LoopIsolated<Value>: Sendable {
+    // Safe: read and written through `value` alone, which traps unless it runs on the loop's one thread, so accesses never
+    // overlap. The initialisers either take the value out of everyone else's reach (`sending`) or run on that thread. The
+    // box may be let go of anywhere: what it held is then in nobody's hands or still kept alive by the loop's own.
+    private nonisolated(unsafe) var storage: Value
     private let thread: LoopThread
 
     /// Boxes a value that nobody else can reach.

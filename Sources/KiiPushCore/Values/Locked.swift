@@ -4,14 +4,13 @@ import Glibc
 ///
 /// A pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports races that are not
 /// there. Compute under the lock, act after it: no callback is ever made from inside ``withLock(_:)``.
-///
-/// Why any thread may hold one, which the compiler cannot see: `state` is touched by ``withLock(_:)`` alone, with `mutex`
-/// locked for as long as the body runs. What goes in, at the beginning or by a body, is out of everyone else's reach, and
-/// what a body returns is out of the state's, since all of it is `sending`. Who lets go of the last reference is alone
-/// with it. The pointer to the mutex never changes, and pthread's calls on it are for any thread.
-package final class Locked<State>: @unchecked Sendable {
-    private var state: State
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+package final class Locked<State>: Sendable {
+    // Safe: touched by `withLock` alone, with `mutex` locked for as long as the body runs. What goes in, at the beginning or
+    // by a body, is out of everyone else's reach, and what a body returns is out of the state's, since all of it is
+    // `sending`. Who lets go of the last reference is alone with it.
+    private nonisolated(unsafe) var state: State
+    // Safe: the pointer never changes, and pthread's calls on what it points to are for any thread.
+    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     package init(_ initial: sending State) {
         self.state = initial

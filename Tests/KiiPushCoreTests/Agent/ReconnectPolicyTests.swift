@@ -1,4 +1,5 @@
 import KiiPushCore
+import SeededNumbers
 import Testing
 
 /// Architecture: the delays after a loss, and when the endpoint is fetched again.

@@ -1,4 +1,5 @@
 import KiiPushCore
+import SeededNumbers
 
 /// One broker and several receivers on one installation: whoever connects knocks the one off that is connected.
 struct TakeoverSimulation {

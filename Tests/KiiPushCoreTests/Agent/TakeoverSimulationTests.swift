@@ -1,4 +1,5 @@
 import KiiPushCore
+import SeededNumbers
 import Testing
 
 /// Two receivers on one installation: recognised, and slowed down to a few connections an hour.

@@ -1,4 +1,5 @@
 import KiiPushCore
+import SeededNumbers
 
 /// A machine, a store that works in its own time, and handlers that do whatever chance says. An inbox is told all that
 /// the store does, and its ledger is held against the store's rows each time.
@@ -109,6 +110,15 @@ struct DeliverySimulation {
         default: try self.storeWorks()
         }
         self.collect()
+    }
+
+    /// Receives nothing more, and goes on until every message has come to its end, if that comes.
+    mutating func finish(_ events: Events = []) throws {
+        var rest = 100_000
+        while !self.unfinished.isEmpty, rest > 0 {
+            try self.step(receives: false, events)
+            rest -= 1
+        }
     }
 
     mutating func collect() {

@@ -2,18 +2,19 @@ import KiiPushCore
 import Testing
 
 @Suite struct DeliverySimulationTests {
-    @Test(arguments: 0..<30)
-    func everyMessageEndsOnceInOrderAndAlone(seed: UInt64) throws {
+    private func configuration(_ seed: UInt64, isStrictlyOrdered: Bool) -> DeliveryConfiguration {
         var configuration = DeliveryConfiguration()
         configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
-        configuration.isStrictlyOrdered = seed % 5 == 0
+        configuration.isStrictlyOrdered = isStrictlyOrdered
+        return configuration
+    }
+
+    @Test(arguments: 0..<30)
+    func everyMessageEndsOnceInOrderAndAlone(seed: UInt64) throws {
+        let configuration = self.configuration(seed, isStrictlyOrdered: seed % 5 == 0)
         var simulation = try DeliverySimulation(seed: seed, configuration)
         for _ in 0..<800 { try simulation.step(receives: true) }
-        var rest = 0
-        while !simulation.unfinished.isEmpty, rest < 100_000 {
-            try simulation.step(receives: false)
-            rest += 1
-        }
+        try simulation.finish()
         let (count, unfinished, violations) = (
             simulation.sequenceCount, simulation.unfinished, simulation.violations
         )
@@ -26,16 +27,10 @@ import Testing
 
     @Test(arguments: 0..<30)
     func whateverAProcessLeavesTheNextOneBringsToItsEnd(seed: UInt64) throws {
-        var configuration = DeliveryConfiguration()
-        configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
-        configuration.isStrictlyOrdered = seed % 2 == 0
+        let configuration = self.configuration(seed, isStrictlyOrdered: seed % 2 == 0)
         var simulation = try DeliverySimulation(seed: seed + 1000, configuration)
         for _ in 0..<1500 { try simulation.step(receives: true, .restarts) }
-        var rest = 0
-        while !simulation.unfinished.isEmpty, rest < 100_000 {
-            try simulation.step(receives: false)
-            rest += 1
-        }
+        try simulation.finish()
         let (processes, unfinished, violations) = (simulation.process, simulation.unfinished, simulation.violations)
         #expect(processes > 2)
         #expect(unfinished == [])
@@ -47,17 +42,11 @@ import Testing
 
     @Test(arguments: 0..<48)
     func whatIsShownIsOpenedToldAndEnds(seed: UInt64) throws {
-        var configuration = DeliveryConfiguration()
-        configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
-        configuration.isStrictlyOrdered = seed % 5 == 0
+        let configuration = self.configuration(seed, isStrictlyOrdered: seed % 5 == 0)
         var simulation = try DeliverySimulation(seed: seed + 3000, configuration)
         let events: DeliverySimulation.Events = seed % 2 == 0 ? .presentations : [.presentations, .restarts]
         for _ in 0..<1500 { try simulation.step(receives: true, events) }
-        var rest = 0
-        while !simulation.unfinished.isEmpty, rest < 100_000 {
-            try simulation.step(receives: false, .presentations)
-            rest += 1
-        }
+        try simulation.finish(.presentations)
         let (unfinished, violations, user) = (simulation.unfinished, simulation.violations, simulation.user)
         #expect(unfinished == [])
         #expect(violations == [])
@@ -67,17 +56,11 @@ import Testing
 
     @Test(arguments: 0..<30)
     func movingToAnotherSessionAndTryingAgainDisturbNothing(seed: UInt64) throws {
-        var configuration = DeliveryConfiguration()
-        configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
-        configuration.isStrictlyOrdered = seed % 2 == 0
+        var configuration = self.configuration(seed, isStrictlyOrdered: seed % 2 == 0)
         configuration.retryDelays = [.seconds(1), .seconds(5)]
         var simulation = try DeliverySimulation(seed: seed + 2000, configuration)
         for _ in 0..<1500 { try simulation.step(receives: true, .interventions) }
-        var rest = 0
-        while !simulation.unfinished.isEmpty, rest < 100_000 {
-            try simulation.step(receives: false)
-            rest += 1
-        }
+        try simulation.finish()
         let (unfinished, violations) = (simulation.unfinished, simulation.violations)
         #expect(unfinished == [])
         #expect(violations == [])

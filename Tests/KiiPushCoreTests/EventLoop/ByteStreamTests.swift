@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import KiiPushCore
+import SeededNumbers
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ByteStreamTests {

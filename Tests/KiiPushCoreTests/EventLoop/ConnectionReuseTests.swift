@@ -48,7 +48,7 @@ import Testing
         }
         defer { server.stop() }
         let url = server.url
-        let first = Task { try await loop.perform(HTTPRequest(method: "GET", url: url)) }
+        let first = Task { try await loop.perform(HTTPRequest(method: "GET", url: url, timeout: .seconds(600))) }
         var iterator = requests.makeAsyncIterator()
         await iterator.next()
         let waiting = HTTPRequest(method: "GET", url: url, timeout: .milliseconds(50))

@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import SeededNumbers
 import Synchronization
 import Testing
 

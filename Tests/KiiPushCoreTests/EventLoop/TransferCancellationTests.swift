@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import SeededNumbers
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct TransferCancellationTests {

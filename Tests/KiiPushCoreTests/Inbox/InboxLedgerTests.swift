@@ -1,4 +1,5 @@
 import KiiPushCore
+import SeededNumbers
 import TestSupport
 import Testing
 

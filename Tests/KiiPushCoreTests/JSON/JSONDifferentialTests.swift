@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import SeededNumbers
 import Testing
 
 /// Foundation's parser as a second opinion. Where the two differ on purpose, a test below says so.

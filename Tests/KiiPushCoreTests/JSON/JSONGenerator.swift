@@ -1,3 +1,5 @@
+import SeededNumbers
+
 /// Writes documents of every shape, and damages them.
 enum JSONGenerator {
     static func document(using generator: inout SeededGenerator) -> String {

@@ -1,4 +1,5 @@
 import KiiPushCore
+import SeededNumbers
 import Testing
 
 @Suite struct FrameDecoderTests {

@@ -1,5 +1,6 @@
 import FuzzTargets
 import KiiPushCore
+import SeededNumbers
 import Testing
 
 @Suite struct MQTTSessionRandomTests {
