@@ -50,6 +50,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "ActivatedAgent",
+            dependencies: ["KiiPushCore"],
+            path: "Examples/ActivatedAgent",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "ReceivingTour",
             dependencies: ["KiiPushCore"],
             path: "Examples/ReceivingTour",

@@ -24,6 +24,8 @@ struct KiiPushCommand: ParsableCommand {
     static func main() async {
         // A reader that goes away is met where the writing is done, not by dying in the middle of something.
         signal(SIGPIPE, SIG_IGN)
+        // A program that was started for a push may use the tool; the messages are for the program.
+        unsetenv("KII_PUSH_LAUNCH_FD")
         let words = Array(CommandLine.arguments.dropFirst())
         exit(await Self.status(of: words).rawValue)
     }

@@ -55,7 +55,8 @@ struct Room {
             name: "Lifecycle",
             folder: "Sources/KiiPushCore/Lifecycle",
             modules: ["Glibc"],
-            knows: ["Values", "Message", "Delivery"]
+            // JSON: the lines between an activator and its program.
+            knows: ["Values", "JSON", "Message", "Delivery"]
         ),
         Room(
             name: "Agent",

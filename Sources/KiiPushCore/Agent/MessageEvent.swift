@@ -23,6 +23,9 @@ public struct MessageEvent: Sendable, Hashable {
         case retry(attempt: Int, failure: DeliveryFailure, after: Duration)
         /// It was given up on. ``MessageEvent/isKept`` says whether it is kept as a dead letter.
         case dead(DeadLetterReason)
+        /// The attempt failed, in a program that an ``Activator`` started: the agent that has the message tries it again, or
+        /// gives it up.
+        case handedBack(DeliveryFailure)
         /// An answer came after the deadline. When it counted, the message is done.
         case late(attempt: Int, counted: Bool)
         /// The handler has not returned long after its deadline; its thread is lost until it does.
@@ -44,9 +47,17 @@ public struct MessageEvent: Sendable, Hashable {
         self.isKept = isKept
     }
 
-    init(_ event: DeliveryEvent, isKept: Bool) {
+    /// Where messages are kept.
+    enum Keeping: Sendable {
+        case file
+        case memory
+        /// Another process has them, which started this one.
+        case launcher
+    }
+
+    init(_ event: DeliveryEvent, _ keeping: Keeping) {
         self.messageID = event.sequence
-        self.isKept = isKept
+        self.isKept = keeping != .memory
         self.kind =
             switch event.kind {
             case .received: .received
@@ -58,6 +69,7 @@ public struct MessageEvent: Sendable, Hashable {
             case .opened(let action): .opened(action)
             case .dismissed: .dismissed
             case .retry(let attempt, let failure, let delay): .retry(attempt: attempt, failure: failure, after: delay)
+            case .dead(.attemptsFailed(let failure)) where keeping == .launcher: .handedBack(failure)
             case .dead(let reason): .dead(reason)
             case .late(_, let attempt, let counted): .late(attempt: attempt, counted: counted)
             case .stuck(let attempt): .stuck(attempt: attempt)

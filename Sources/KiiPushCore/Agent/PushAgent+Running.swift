@@ -51,12 +51,18 @@ extension PushAgent {
     /// stops gracefully: no more messages are taken, running handlers get
     /// ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the broker is told.
     ///
+    /// In a process that an ``Activator`` started it receives from that one instead, and opens neither a connection nor the
+    /// inbox: the handler is called by the same rules, alerts that are to be presented reach it too, and an attempt that
+    /// fails is tried again by the activator's agent. It returns when the activator ends. What this process was started
+    /// for, and all that follows, is the first agent's that runs.
+    ///
     /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help; ``KiiInputError``
     ///   for a subscription that can never be made, before anything is sent. Returns normally when cancelled, and when
     ///   the runtime is shut down meanwhile.
     public func run() async throws {
         try await self.exclusively {
             try self.requireUsableSubscriptions()
+            if let channel = try self.launchChannel() { return try await self.receiveFromLauncher(channel) }
             let core = try await self.runtime.open()
             do {
                 for event in core.events { self.hub.emit(event) }

@@ -56,6 +56,8 @@ public final class PushAgent: Sendable {
     let hub = EventHub()
     let reconnect: ReconnectPolicy.Configuration
     let subscriptionRetry: SubscriptionRetry
+    /// What the process was started with.
+    let launch: Result<LaunchChannel?, LaunchError>
     private let isBusy = Locked(false)
 
     /// Makes an agent; nothing happens before ``register(replacing:)`` or ``run()``.
@@ -88,7 +90,8 @@ public final class PushAgent: Sendable {
         lifecycle: AgentLifecycle? = nil,
         presenter: (any NotificationPresenter)? = nil,
         reconnect: ReconnectPolicy.Configuration,
-        subscriptionRetry: SubscriptionRetry = .init()
+        subscriptionRetry: SubscriptionRetry = .init(),
+        launch: Result<LaunchChannel?, LaunchError> = LaunchChannel.inherited
     ) {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")
         self.runtime = runtime
@@ -97,7 +100,11 @@ public final class PushAgent: Sendable {
             stateDirectory: runtime.configuration.stateDirectory, name: configuration.name, loop: runtime.loop,
             report: { [hub] in hub.emit($0) })
         self.keptBadge = badge
-        self.desk = PresentationDesk(presenter: presenter, lifecycle: lifecycle)
+        // In a process that was started for a push, the one that started it presents what is to be presented.
+        var isLaunched = false
+        if case .success(.some) = launch { isLaunched = true }
+        self.launch = launch
+        self.desk = PresentationDesk(presenter: isLaunched ? nil : presenter, lifecycle: lifecycle)
         self.receiver = ReceptionReceiver(
             handler: handler, lifecycle: lifecycle, desk: self.desk,
             applyBadge: { badge.apply($0, $1) })

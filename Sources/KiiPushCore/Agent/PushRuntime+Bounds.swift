@@ -55,6 +55,7 @@ extension PushRuntime.Configuration {
     var delivery: DeliveryConfiguration {
         var delivery = self.inbox == .memory ? DeliveryConfiguration.memoryInbox : DeliveryConfiguration()
         delivery.concurrentHandlers = self.concurrentHandlers
+        delivery.deadline = self.handlerDeadline
         delivery.isStrictlyOrdered = self.isStrictlyOrdered
         if let delays = self.retryDelays { delivery.retryDelays = delays }
         // What is not on a disk is in memory anyway, so nothing is gained by keeping it from delivery.

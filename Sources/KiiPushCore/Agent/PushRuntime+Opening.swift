@@ -69,7 +69,7 @@ extension PushRuntime {
         let runner = DeliveryRunner(
             configuration: delivery,
             store: mailbox,
-            observer: HubObserver(hubs: hubs, isKept: inbox != nil),
+            observer: HubObserver(hubs: hubs, keeping: inbox == nil ? .memory : .file),
             threads: DeliveryThreads(later: { [weak loop] pause, body in
                 _ = loop?.submit { [weak loop] in
                     guard let loop else { return }
@@ -104,27 +104,4 @@ final class StateLock: Sendable {
     private let file: LockFile
 
     init(_ file: consuming LockFile) { self.file = file }
-}
-
-/// Tells each agent what happened to its messages.
-private struct HubObserver: DeliveryObserver {
-    let hubs: Locked<[Int64: EventHub]>
-    /// Whether messages that are given up on are kept.
-    let isKept: Bool
-
-    func deliveryHappened(_ events: [DeliveryEvent]) {
-        let known = self.hubs.withLock { $0 }
-        for event in events {
-            guard let hub = known[event.installation], hub.hasListeners else { continue }
-            hub.emit(.message(MessageEvent(event, isKept: self.isKept)))
-        }
-    }
-
-    func deliveryStalled(_ stall: DeliveryStall) { self.emit(.deliveryStalled(reason: stall.description)) }
-
-    func deliveryRecovered() { self.emit(.deliveryRecovered) }
-
-    private func emit(_ event: PushEvent) {
-        for hub in self.hubs.withLock({ Array($0.values) }) { hub.emit(event) }
-    }
 }

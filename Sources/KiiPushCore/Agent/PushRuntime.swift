@@ -56,6 +56,8 @@ public final class PushRuntime: Sendable {
         /// What delivery takes its time from: deadlines of handlers and pauses between attempts. For tests, which move it
         /// themselves and then call ``PushRuntime/deliveryTimeChanged()``.
         package var deliveryClock: @Sendable () -> MonotonicInstant = { .now() }
+        /// How long a handler has for its answer. For tests in which processes that do not answer have no clock of the test's.
+        package var handlerDeadline = Duration.seconds(30)
         /// How often the inbox is looked through for what need not be kept; `nil`: as often as is good. For tests.
         package var sweepInterval: Duration?
         /// Reads the machine's clocks; for tests that have it sleep.

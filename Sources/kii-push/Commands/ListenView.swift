@@ -91,7 +91,7 @@ actor ListenView: AsyncRemoteNotificationHandler {
     private func show(_ event: MessageEvent) throws {
         let elapsed = self.started[event.messageID].map { ContinuousClock.now - $0 }
         switch event.kind {
-        case .done, .unreached, .dismissed, .dead, .retry:
+        case .done, .unreached, .dismissed, .dead, .retry, .handedBack:
             self.started[event.messageID] = nil
             self.completedCount += 1
         case .received, .joined, .started, .presented, .opened, .late, .stuck: break

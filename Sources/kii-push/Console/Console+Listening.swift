@@ -127,6 +127,9 @@ private struct Verdict {
             let fate = event.isKept ? "kept in the inbox" : "not kept: the inbox is in memory"
             self.init(word: "dead", style: .red, detail: "\(reason); \(fate)")
             self.members = [("reason", JSONValue(reason.description)), ("kept", JSONValue(event.isKept))]
+        case .handedBack(let failure):
+            self.init(word: "failed", style: .red, detail: "\(failure); handed back")
+            self.members = [("failure", JSONValue(failure.description))]
         case .late(let attempt, let counted):
             let detail = counted ? "an answer after the deadline, in time to count" : "an answer too late to count"
             self.init(word: "late", style: .yellow, detail: detail)

@@ -1,0 +1,55 @@
+import Glibc
+import KiiPushCore
+
+/// Appends each push to a file: an agent that need not run all the time.
+///
+///     kii-push run --activate ActivatedAgent -- journal.txt
+///
+/// starts it for a push, and keeps it running for the next ones. Started by hand it connects for itself; it is the same
+/// program both ways.
+struct Journal: RemoteNotificationHandler {
+    let path: String
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        let line = Array("\(context.messageID) \(message.rawPayload.text)\n".utf8)
+        let file = open(self.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0, write(file, line, line.count) == line.count, fsync(file) == 0 else {
+            if file >= 0 { close(file) }
+            // No message is lost by that: the handler is called again, after a while.
+            completion(.failed)
+            return
+        }
+        close(file)
+        completion(.newData)
+    }
+}
+
+@main
+struct ActivatedAgent {
+    static func main() async throws {
+        guard CommandLine.arguments.count == 2, let appID = variable("KII_APP_ID"),
+            let appKey = variable("KII_APP_KEY"),
+            let url = variable("KII_BASE_URL")
+        else {
+            print("usage: ActivatedAgent FILE, with KII_APP_ID, KII_APP_KEY and KII_BASE_URL set")
+            exit(78)
+        }
+        // What it was started for, if a push started it. The handler gets that message too.
+        if let message = LaunchOptions.current.remoteNotification { print("started for a \(message.kind) message") }
+        let lifecycle = AgentLifecycle(launchOptions: .current)
+        let agent = PushAgent(
+            runtime: try PushRuntime(),
+            configuration: .init(
+                app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url), account: .pseudoUser),
+            handler: Journal(path: CommandLine.arguments[1]),
+            lifecycle: lifecycle
+        )
+        try await agent.run()
+    }
+
+    static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+}

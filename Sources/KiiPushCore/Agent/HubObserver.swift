@@ -1,0 +1,23 @@
+/// Tells each agent what happened to its messages.
+struct HubObserver: DeliveryObserver {
+    /// Who hears of an installation's messages, by the store's key.
+    let hubs: Locked<[Int64: EventHub]>
+    /// Where messages are.
+    let keeping: MessageEvent.Keeping
+
+    func deliveryHappened(_ events: [DeliveryEvent]) {
+        let known = self.hubs.withLock { $0 }
+        for event in events {
+            guard let hub = known[event.installation], hub.hasListeners else { continue }
+            hub.emit(.message(MessageEvent(event, self.keeping)))
+        }
+    }
+
+    func deliveryStalled(_ stall: DeliveryStall) { self.emit(.deliveryStalled(reason: stall.description)) }
+
+    func deliveryRecovered() { self.emit(.deliveryRecovered) }
+
+    private func emit(_ event: PushEvent) {
+        for hub in self.hubs.withLock({ Array($0.values) }) { hub.emit(event) }
+    }
+}

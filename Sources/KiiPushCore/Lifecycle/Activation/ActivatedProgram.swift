@@ -1,0 +1,146 @@
+import Glibc
+
+/// A running instance of an activator's program, as the activator's thread sees it: it blocks nowhere.
+final class ActivatedProgram {
+    /// What the program said.
+    enum Utterance {
+        case answer(ActivationAnswer)
+        /// Told once.
+        case nonsense(String)
+        /// It has closed its end, or is not listened to any more.
+        case end
+    }
+
+    /// The variable that names the descriptor, and the descriptor's number.
+    static let variable = "KII_PUSH_LAUNCH_FD"
+    private static let descriptorNumber: Int32 = 3
+    /// After so many lines of nonsense the program is not listened to any more.
+    private static let mostNonsense = 100
+
+    private let process: SpawnedProcess
+    /// `nil` where the program has no descriptor.
+    private let channel: OwnedDescriptor?
+    private var isOpen: Bool
+    private var output: [UInt8] = []
+    private var closesInput = false
+    // An answer is short; a reason is cut to 500 characters anyway.
+    private var lines = LineBuffer(limit: 65_536)
+    private var nonsense = 0
+
+    var processID: Int32 { self.process.processID }
+
+    /// Starts the program with its first message.
+    ///
+    /// - Parameter whenEnded: called on another thread.
+    init(
+        _ configuration: Activator.Configuration,
+        first: ActivationMessage,
+        whenEnded: @escaping @Sendable (Int32, SpawnedProcess.Ending) -> Void
+    ) throws(SpawnError) {
+        guard !configuration.command.isEmpty else {
+            throw SpawnError(program: "a program without a name", code: ENOENT)
+        }
+        var launch = SpawnedProcess.Launch(configuration.command)
+        launch.environment = configuration.environment
+        switch configuration.input {
+        case .descriptor:
+            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: launch.words[0])
+            launch.environment[Self.variable] = "\(Self.descriptorNumber)"
+            launch.descriptors[Self.descriptorNumber] = theirs
+            self.process = try SpawnedProcess(launch)
+            self.channel = ours
+            self.isOpen = true
+            self.send(first)
+        case .standardInput:
+            launch.descriptors[0] = try OwnedDescriptor.file(holding: first.payload, for: launch.words[0])
+            self.process = try SpawnedProcess(launch)
+            self.channel = nil
+            self.isOpen = false
+        }
+        let process = self.process
+        do throws(ThreadError) {
+            try DeliveryThread(name: "kii-reaper") { whenEnded(process.processID, process.wait()) }.detach()
+        } catch {
+            // Nobody would hear of its end.
+            process.end(with: SIGKILL)
+            _ = process.wait()
+            throw SpawnError(program: launch.words[0], code: error.code)
+        }
+    }
+
+    func end(with signal: Int32) { self.process.end(with: signal) }
+
+    // MARK: - Saying
+
+    func send(_ message: ActivationMessage) {
+        self.output += message.line
+        self.write()
+    }
+
+    /// No more is sent.
+    func closeInput() {
+        self.closesInput = true
+        self.write()
+    }
+
+    /// Whether something waits to be written.
+    var hasOutput: Bool { !self.output.isEmpty }
+
+    /// Writes what the socket takes now.
+    func write() {
+        guard self.isOpen, let descriptor = self.channel?.number else { return self.output = [] }
+        while !self.output.isEmpty {
+            let count = self.output.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return }
+            // The program has closed its end, which reading will show.
+            guard count > 0 else { return self.output = [] }
+            self.output.removeFirst(count)
+        }
+        if self.closesInput { shutdown(descriptor, Int32(SHUT_WR)) }
+    }
+
+    // MARK: - Hearing
+
+    /// What may be read from; `nil` when nothing comes any more.
+    var openDescriptor: Int32? { self.isOpen ? self.channel?.number : nil }
+
+    /// What the program has said since the last time.
+    func read() -> [Utterance] {
+        var heard: [Utterance] = []
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while let descriptor = self.openDescriptor {
+            let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { break }
+            guard count > 0 else {
+                self.hangUp(&heard)
+                break
+            }
+            for line in self.lines.lines(from: bytes[..<count]) { self.hear(line, &heard) }
+        }
+        return heard
+    }
+
+    private func hear(_ line: [UInt8]?, _ heard: inout [Utterance]) {
+        guard self.isOpen else { return }
+        do throws(ActivationLineError) {
+            guard let line else { throw ActivationLineError("a line is longer than 64 KiB") }
+            // An empty line is nothing.
+            guard !line.isEmpty else { return }
+            heard.append(.answer(try ActivationAnswer(line: line)))
+        } catch {
+            self.nonsense += 1
+            if self.nonsense == 1 { heard.append(.nonsense(error.description)) }
+            if self.nonsense == Self.mostNonsense { self.hangUp(&heard) }
+        }
+    }
+
+    private func hangUp(_ heard: inout [Utterance]) {
+        self.isOpen = false
+        if let descriptor = self.channel?.number { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        heard.append(.end)
+    }
+}

@@ -1,0 +1,167 @@
+/// A message on its way to the program that was started for it: one line of JSON.
+///
+/// ```json
+/// {"id":7,"attempt":1,"deadlineMs":29999,"userOpened":false,"installation":"i1","receivedAt":1700000000000,"payload":"{…}"}
+/// ```
+///
+/// The payload is a text, exactly as it was received: an object in its place could be too deep for the line's own depth,
+/// and would lose what a number or a repeated key looked like.
+package struct ActivationMessage: Sendable, Hashable {
+    /// ``DeliveryContext/messageID``.
+    package var id: Int64
+    /// ``DeliveryContext/attempt``.
+    package var attempt: Int
+    /// How much time is left for the answer.
+    package var timeRemaining: Duration
+    /// What the user chose on the notification that showed it; `nil` when the message itself is the reason.
+    package var userAction: UserAction?
+    /// ``DeliveryContext/installationID``.
+    package var installationID: String
+    package var receivedAt: Timestamp
+    package var payload: [UInt8]
+
+    package init(
+        id: Int64, attempt: Int, timeRemaining: Duration, userAction: UserAction?, installationID: String,
+        receivedAt: Timestamp, payload: [UInt8]
+    ) {
+        self.id = id
+        self.attempt = attempt
+        self.timeRemaining = timeRemaining
+        self.userAction = userAction
+        self.installationID = installationID
+        self.receivedAt = receivedAt
+        self.payload = payload
+    }
+
+    /// The line, with the line feed at its end.
+    package var line: [UInt8] {
+        var members: [(String, JSONValue)] = [
+            ("id", JSONValue(self.id)),
+            ("attempt", JSONValue(self.attempt)),
+            ("deadlineMs", JSONValue(max(0, self.timeRemaining.wholeNanoseconds / 1_000_000))),
+            ("userOpened", JSONValue(self.userAction != nil)),
+        ]
+        if let identifier = self.userAction?.identifier { members.append(("action", JSONValue(identifier))) }
+        members += [
+            ("installation", JSONValue(self.installationID)),
+            ("receivedAt", JSONValue(self.receivedAt.millisecondsSinceEpoch)),
+            ("payload", JSONValue(String(decoding: self.payload, as: UTF8.self))),
+        ]
+        return JSONValue.object(members).serialized() + [UInt8(ascii: "\n")]
+    }
+
+    /// Reads a line, without the line feed.
+    package init(line: [UInt8]) throws(ActivationLineError) {
+        let value = try ActivationLineError.parse(line)
+        self.id = try value.required("id") { $0.int64 }
+        guard let attempt = Int(exactly: try value.required("attempt") { $0.int64 }), attempt >= 1 else {
+            throw ActivationLineError("/attempt is not 1 or more")
+        }
+        self.attempt = attempt
+        let milliseconds = try value.required("deadlineMs") { $0.int64 }
+        self.timeRemaining = .milliseconds(min(max(milliseconds, 0), 3_600_000))
+        let identifier = value["action"]?.string
+        let isUserOpened = try value.required("userOpened") { $0.bool }
+        self.userAction = isUserOpened ? identifier.map { $0.isEmpty ? .open : .custom($0) } ?? .open : nil
+        self.installationID = try value.required("installation") { $0.string }
+        self.receivedAt = Timestamp(millisecondsSinceEpoch: try value.required("receivedAt") { $0.int64 })
+        self.payload = Array(try value.required("payload") { $0.string }.utf8)
+    }
+}
+
+/// What a started program says: one line of JSON.
+package enum ActivationAnswer: Sendable, Hashable {
+    /// It has read what it was started with and takes as many messages at once: `{"ready":4}`. Without such a line it is
+    /// given the next message when it has answered the one before.
+    case ready(Int)
+    /// `{"id":7,"result":"newData"}`, or `noData`, `failed`, or `reject` with a `reason`.
+    case verdict(id: Int64, ActivationVerdict)
+
+    /// The line, with the line feed at its end.
+    package var line: [UInt8] {
+        let value: JSONValue =
+            switch self {
+            case .ready(let count): .object([("ready", JSONValue(count))])
+            case .verdict(let id, .result(let result)):
+                .object([("id", JSONValue(id)), ("result", JSONValue(result.activationName))])
+            case .verdict(let id, .rejected(let reason)):
+                .object([("id", JSONValue(id)), ("result", "reject"), ("reason", JSONValue(reason))])
+            }
+        return value.serialized() + [UInt8(ascii: "\n")]
+    }
+
+    /// Reads a line, without the line feed.
+    package init(line: [UInt8]) throws(ActivationLineError) {
+        let value = try ActivationLineError.parse(line)
+        if value["ready"] != nil {
+            let count = try value.required("ready") { $0.int64 }
+            guard count >= 1 else { throw ActivationLineError("/ready is not 1 or more") }
+            self = .ready(Int(min(count, 10_000)))
+            return
+        }
+        let id = try value.required("id") { $0.int64 }
+        let name = try value.required("result") { $0.string }
+        if name == "reject" {
+            self = .verdict(id: id, .rejected(value["reason"]?.string ?? "rejected without a reason"))
+        } else if let result = FetchResult.allCases.first(where: { $0.activationName == name }) {
+            self = .verdict(id: id, .result(result))
+        } else {
+            throw ActivationLineError("/result is not newData, noData, failed or reject")
+        }
+    }
+}
+
+/// What a started program made of a message.
+package enum ActivationVerdict: Sendable, Hashable {
+    case result(FetchResult)
+    /// Not to be tried again.
+    case rejected(String)
+
+    /// What an exit status says about the message that the program had: 0 newData, 10 noData, 65 (`EX_DATAERR`) reject, 75
+    /// (`EX_TEMPFAIL`) failed; `nil` for an ending that says nothing, so that the attempt failed by it.
+    package init?(_ ending: SpawnedProcess.Ending) {
+        switch ending {
+        case .exited(0): self = .result(.newData)
+        case .exited(10): self = .result(.noData)
+        case .exited(65): self = .rejected("the program refused it (exit status 65)")
+        case .exited(75): self = .result(.failed)
+        case .exited, .signalled: return nil
+        }
+    }
+}
+
+/// A line that is no message, or no answer. Holds nothing of the line.
+package struct ActivationLineError: Error, Sendable, Hashable, CustomStringConvertible {
+    package var description: String
+
+    package init(_ description: String) { self.description = description }
+
+    fileprivate static func parse(_ line: [UInt8]) throws(ActivationLineError) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONValue(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes))
+        } catch {
+            throw ActivationLineError("a line is no JSON: \(error.code) at byte \(error.byteOffset)")
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate func required<Value>(
+        _ key: String, _ read: (JSONValue) -> Value?
+    ) throws(ActivationLineError) -> Value {
+        guard let value = self[key].flatMap(read) else {
+            throw ActivationLineError("/\(key) is missing, or of the wrong type")
+        }
+        return value
+    }
+}
+
+extension FetchResult {
+    fileprivate var activationName: String {
+        switch self {
+        case .newData: "newData"
+        case .noData: "noData"
+        case .failed: "failed"
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Glibc
+
+/// Decides which message goes to the one process that runs, when it is started and when it is told to end.
+///
+/// It knows neither processes nor clocks: what happens is told to it, and what is to be done is in ``takeOrders()``.
+///
+/// A program is given one message, and the next when it has answered. One that has said how many it takes is given as
+/// many. So an exit status answers one message, which the program had: what is written to a program that ends may
+/// never be read, and counts as handled by nobody.
+package struct ActivationQueue: Sendable {
+    package struct Entry: Sendable, Hashable {
+        /// Tells the attempts apart, also those of one message.
+        package var number: Int
+        /// The message's.
+        package var id: Int64
+        package var deadline: MonotonicInstant
+
+        package init(number: Int, id: Int64, deadline: MonotonicInstant) {
+            self.number = number
+            self.id = id
+            self.deadline = deadline
+        }
+    }
+
+    /// What is to be done, by the numbers of entries.
+    package enum Order: Sendable, Hashable {
+        case start(with: Int)
+        case send(Int)
+        case answer(Int, ActivationVerdict)
+        case fail(Int, reason: String)
+        /// It came too late to be sent; its attempt is over.
+        case abandon(Int)
+        /// Lets the program see that no more messages come.
+        case closeInput
+        case end(signal: Int32)
+    }
+
+    private struct Process {
+        /// How many messages it is given at once.
+        var capacity = 1
+        /// It speaks the protocol.
+        var isReady = false
+        /// It reads no more messages.
+        var isDeaf = false
+        var ending = Ending.no
+    }
+
+    private enum Ending: Hashable {
+        case no
+        /// It sees that no more messages come.
+        case asked(tellAt: MonotonicInstant)
+        case told(killAt: MonotonicInstant)
+        case killed
+    }
+
+    private let takesOneMessage: Bool
+    private let grace: Duration
+    private var waiting: [Entry] = []
+    private var sent: [Entry] = []
+    private var process: Process?
+    private var isStopping = false
+    private var orders: [Order] = []
+
+    /// - Parameters:
+    ///   - takesOneMessage: whether each process gets one message in all.
+    ///   - grace: how long a process has to end when it is told to, and how long after the deadline one that speaks the
+    ///     protocol may say so itself.
+    package init(takesOneMessage: Bool, grace: Duration) {
+        self.takesOneMessage = takesOneMessage
+        self.grace = grace
+    }
+
+    package mutating func takeOrders() -> [Order] {
+        defer { self.orders = [] }
+        return self.orders
+    }
+
+    /// Whether nothing runs and nothing waits.
+    package var isIdle: Bool { self.process == nil && self.waiting.isEmpty }
+
+    // MARK: - What happens
+
+    package mutating func deliver(_ entry: Entry, now: MonotonicInstant) {
+        guard !self.isStopping else { return self.orders.append(.abandon(entry.number)) }
+        self.waiting.append(entry)
+        self.timePassed(now: now)
+    }
+
+    package mutating func received(_ answer: ActivationAnswer, now: MonotonicInstant) {
+        switch answer {
+        case .ready(let count):
+            self.process?.isReady = true
+            self.process?.capacity = count
+        case .verdict(let id, let verdict):
+            // One that nobody waits for answers an attempt that is over.
+            guard let index = self.sent.firstIndex(where: { $0.id == id }) else { break }
+            self.orders.append(.answer(self.sent.remove(at: index).number, verdict))
+        }
+        self.timePassed(now: now)
+    }
+
+    /// The process has closed its end.
+    package mutating func inputClosed() { self.process?.isDeaf = true }
+
+    package mutating func startFailed(reason: String, now: MonotonicInstant) {
+        for entry in self.sent { self.orders.append(.fail(entry.number, reason: reason)) }
+        self.sent = []
+        self.process = nil
+        self.timePassed(now: now)
+    }
+
+    package mutating func ended(_ ending: SpawnedProcess.Ending, now: MonotonicInstant) {
+        for entry in self.sent {
+            // One that takes several may have ended before it read this one.
+            if self.process?.isReady == false, let verdict = ActivationVerdict(ending) {
+                self.orders.append(.answer(entry.number, verdict))
+            } else {
+                self.orders.append(.fail(entry.number, reason: "the program ended without an answer: \(ending)"))
+            }
+        }
+        self.sent = []
+        self.process = nil
+        self.timePassed(now: now)
+    }
+
+    /// Starts nothing more, and lets what runs come to its end.
+    package mutating func stop(now: MonotonicInstant) {
+        guard !self.isStopping else { return }
+        self.isStopping = true
+        for entry in self.waiting { self.orders.append(.abandon(entry.number)) }
+        self.waiting = []
+        guard self.process?.ending == .no else { return }
+        self.process?.ending = .asked(tellAt: now + self.grace)
+        self.orders.append(.closeInput)
+    }
+
+    package mutating func timePassed(now: MonotonicInstant) {
+        self.expire(now: now)
+        guard self.process != nil else { return self.start() }
+        while let index = self.nextToSend {
+            let entry = self.waiting.remove(at: index)
+            self.sent.append(entry)
+            self.orders.append(.send(entry.number))
+        }
+    }
+
+    /// When ``timePassed(now:)`` has something to do.
+    package var nextDeadline: MonotonicInstant? {
+        var instants = self.waiting.map(\.deadline)
+        switch self.process?.ending {
+        case .no: instants += self.sent.map { self.limit(of: $0) }
+        case .asked(let instant), .told(let instant): instants.append(instant)
+        case .killed, nil: break
+        }
+        return instants.min()
+    }
+
+    // MARK: - What follows
+
+    private mutating func start() {
+        guard !self.isStopping, !self.waiting.isEmpty else { return }
+        let entry = self.waiting.removeFirst()
+        self.process = Process(isDeaf: self.takesOneMessage)
+        self.sent = [entry]
+        self.orders.append(.start(with: entry.number))
+    }
+
+    private var nextToSend: Int? {
+        guard let process, !process.isDeaf, process.ending == .no, self.sent.count < process.capacity else {
+            return nil
+        }
+        // One attempt at a time of a message.
+        return self.waiting.firstIndex { entry in !self.sent.contains { $0.id == entry.id } }
+    }
+
+    private mutating func expire(now: MonotonicInstant) {
+        let late = self.waiting.filter { $0.deadline <= now }
+        self.waiting.removeAll { $0.deadline <= now }
+        for entry in late { self.orders.append(.abandon(entry.number)) }
+        // One that has nothing to do, reads nothing and does not end keeps everything from being handled.
+        let isInTheWay = !late.isEmpty && self.sent.isEmpty && self.process?.isDeaf == true
+        switch self.process?.ending {
+        case .no where isInTheWay || self.sent.contains { self.limit(of: $0) <= now },
+            .asked(...now):
+            self.process?.ending = .told(killAt: now + self.grace)
+            self.orders.append(.end(signal: SIGTERM))
+        case .told(...now):
+            self.process?.ending = .killed
+            self.orders.append(.end(signal: SIGKILL))
+        default: break
+        }
+    }
+
+    /// Until when a process may keep a message. One that speaks the protocol finds out by itself that an attempt is over,
+    /// and goes on with the others.
+    private func limit(of entry: Entry) -> MonotonicInstant {
+        self.process?.isReady == true ? entry.deadline + self.grace : entry.deadline
+    }
+}

@@ -1,0 +1,117 @@
+/// Starts a program for messages: what on iOS the system does for an app that does not run.
+///
+/// It is the handler of an agent that holds the connection. A message starts the program, or goes to it if it runs:
+/// there is one running instance, which gets the messages of one source in the order of their reception. A message is
+/// done with the program's own verdict; a program that crashes has failed this attempt, and is started again for the
+/// next one.
+///
+/// ```swift
+/// let activator = Activator(configuration: .init(command: ["/usr/lib/mail/sync"]))
+/// let agent = PushAgent(runtime: runtime, configuration: configuration, handler: activator)
+/// try await agent.run()
+/// await activator.stop()
+/// ```
+///
+/// A program with this library runs a ``PushAgent`` as ever: started this way, ``PushAgent/run()`` receives from here and
+/// opens no connection, and ``LaunchOptions/current`` has what it was started for. A program without it reads the message,
+/// and answers by its exit status: 0 is `newData`, 10 `noData`, 65 (`EX_DATAERR`) refuses the message for good, 75
+/// (`EX_TEMPFAIL`) and anything else mean `failed`. The lines that go over the descriptor are those of "Receiving pushes".
+///
+/// May be used from any thread.
+public final class Activator: RemoteNotificationHandler {
+    /// What is started, and how.
+    public struct Configuration: Sendable {
+        /// How a program gets its message.
+        public enum Input: Sendable, Hashable {
+            /// Over the socket that the variable `KII_PUSH_LAUNCH_FD` names, one JSON object a line.
+            case descriptor
+            /// The payload on standard input; one message for each process.
+            case standardInput
+        }
+
+        /// The program, found along the PATH unless it has a slash, and its arguments. Without a program every message
+        /// fails.
+        public var command: [String]
+        /// How the program gets its messages. Default: over the descriptor.
+        public var input: Input
+        /// Variables that the program gets besides those of this process.
+        public var environment: [String: String]
+        /// How long a program has to end after SIGTERM before SIGKILL follows, and, where it speaks the protocol, how
+        /// long after a message's deadline it may still say so itself. Default 5 s.
+        public var terminationGrace: Duration
+        /// A file that names the process that runs, so that after a crash of this program the next one ends what was left
+        /// running before it starts the program again. Give each activator one of its own. Default: none.
+        public var processFile: String?
+
+        /// The defaults for a program and its arguments.
+        public init(command: [String]) {
+            self.command = command
+            self.input = .descriptor
+            self.environment = [:]
+            self.terminationGrace = .seconds(5)
+            self.processFile = nil
+        }
+    }
+
+    /// What is going on, for a log.
+    public enum Event: Sendable, Hashable, CustomStringConvertible {
+        /// The program runs, with this process ID.
+        case started(processID: Int32)
+        /// It could not be started; the message's attempt failed.
+        case startFailed(reason: String)
+        /// It ended, `how` says by which exit status or signal.
+        case ended(processID: Int32, how: String)
+        /// It did not answer in time, or does not end, and is sent this signal.
+        case terminated(processID: Int32, signal: Int32)
+        /// It wrote something that is no answer. Told once for a process.
+        case misspoke(processID: Int32, reason: String)
+        /// A process that an earlier run of this program has left is ended.
+        case leftoverEnded(processID: Int32)
+        /// ``Configuration/processFile`` cannot be written.
+        case processFileFailed(reason: String)
+
+        /// One line for a person.
+        public var description: String {
+            switch self {
+            case .started(let id): "started as process \(id)"
+            case .startFailed(let reason): reason
+            case .ended(let id, let how): "process \(id) ended with \(how)"
+            case .terminated(let id, let signal):
+                "process \(id) did not answer or end in time; it gets \(signal == 9 ? "SIGKILL" : "SIGTERM")"
+            case .misspoke(let id, let reason): "process \(id) wrote what is no answer: \(reason)"
+            case .leftoverEnded(let id): "process \(id), which an earlier run has left, is ended"
+            case .processFileFailed(let reason): reason
+            }
+        }
+    }
+
+    private let worker: ActivatorMailbox
+
+    /// Makes an activator; nothing is started before the first message.
+    ///
+    /// - Parameters:
+    ///   - configuration: what is started.
+    ///   - report: told what is going on, one call at a time, on a thread of the activator's; it must not block.
+    public init(configuration: Configuration, report: @escaping @Sendable (Event) -> Void = { _ in }) {
+        self.worker = ActivatorMailbox(configuration: configuration, report: report)
+    }
+
+    deinit { self.worker.stop(whenStopped: nil) }
+
+    /// Starts the program with the message, or sends it to the one that runs. The agent calls it.
+    public func didReceiveRemoteNotification(
+        _ message: ReceivedMessage,
+        context: DeliveryContext,
+        fetchCompletionHandler completion: FetchCompletion
+    ) {
+        self.worker.deliver(message, context, completion)
+    }
+
+    /// Ends the program: it sees that no more messages come, after ``Configuration/terminationGrace`` it gets SIGTERM, and
+    /// after as long again SIGKILL. Messages from now on fail. Returns when it has ended.
+    public func stop() async {
+        let stopped = OneShot<Void>()
+        self.worker.stop { stopped.resume(()) }
+        await stopped.value()
+    }
+}

@@ -1,0 +1,139 @@
+import Glibc
+
+/// The thread of an activator: what happens goes into its queue, and what the queue orders is done.
+final class ActivatorThread {
+    private let mailbox: ActivatorMailbox
+    private let bell: Bell
+    private var queue: ActivationQueue
+    private var deliveries: [Int: ActivatorMailbox.Delivery] = [:]
+    private var lastNumber = 0
+    private var program: ActivatedProgram?
+    private let processFile: ProcessFile?
+
+    private var configuration: Activator.Configuration { self.mailbox.configuration }
+
+    init(mailbox: ActivatorMailbox, bell: Bell) {
+        self.mailbox = mailbox
+        self.bell = bell
+        self.queue = ActivationQueue(
+            takesOneMessage: mailbox.configuration.input == .standardInput,
+            grace: mailbox.configuration.terminationGrace)
+        self.processFile = mailbox.configuration.processFile.map(ProcessFile.init)
+    }
+
+    func run() {
+        self.endLeftover()
+        while true {
+            let content = self.mailbox.take()
+            let now = MonotonicInstant.now()
+            for delivery in content.deliveries { self.deliver(delivery, now: now) }
+            if content.isStopping { self.queue.stop(now: now) }
+            for (processID, ending) in content.endings { self.ended(processID, ending) }
+            self.queue.timePassed(now: .now())
+            self.obey()
+            if content.isStopping, self.queue.isIdle { return self.mailbox.close() }
+            let canBeRead = self.bell.wait(
+                for: self.program?.openDescriptor, writing: self.program?.hasOutput ?? false,
+                until: self.queue.nextDeadline)
+            self.program?.write()
+            if canBeRead { self.read() }
+        }
+    }
+
+    private func deliver(_ delivery: ActivatorMailbox.Delivery, now: MonotonicInstant) {
+        self.lastNumber += 1
+        self.deliveries[self.lastNumber] = delivery
+        self.queue.deliver(
+            .init(
+                number: self.lastNumber, id: delivery.context.messageID,
+                deadline: delivery.context.deadlineInstant),
+            now: now)
+    }
+
+    // MARK: - The program
+
+    private func read() {
+        guard let program else { return }
+        for said in program.read() {
+            switch said {
+            case .answer(let answer): self.queue.received(answer, now: .now())
+            case .nonsense(let reason):
+                self.mailbox.report(.misspoke(processID: program.processID, reason: reason))
+            case .end: self.queue.inputClosed()
+            }
+        }
+    }
+
+    private func ended(_ processID: Int32, _ ending: SpawnedProcess.Ending) {
+        guard self.program?.processID == processID else { return }
+        // What it said last is in the socket still.
+        self.read()
+        self.program = nil
+        self.processFile?.remove()
+        self.mailbox.report(.ended(processID: processID, how: "\(ending)"))
+        self.queue.ended(ending, now: .now())
+    }
+
+    private func start(with number: Int) {
+        guard let delivery = self.deliveries[number] else { return }
+        do throws(SpawnError) {
+            let program = try ActivatedProgram(
+                self.configuration, first: self.message(of: delivery), whenEnded: { [mailbox] in mailbox.ended($0, $1) }
+            )
+            self.program = program
+            self.mailbox.report(.started(processID: program.processID))
+            if let reason = self.processFile?.write(program.processID) {
+                self.mailbox.report(.processFileFailed(reason: reason))
+            }
+        } catch {
+            self.mailbox.report(.startFailed(reason: "\(error)"))
+            self.queue.startFailed(reason: "\(error)", now: .now())
+        }
+    }
+
+    private func endLeftover() {
+        if let processID = self.processFile?.endLeftover(grace: self.configuration.terminationGrace) {
+            self.mailbox.report(.leftoverEnded(processID: processID))
+        }
+    }
+
+    private func message(of delivery: ActivatorMailbox.Delivery) -> ActivationMessage {
+        let context = delivery.context
+        return ActivationMessage(
+            id: context.messageID, attempt: context.attempt, timeRemaining: context.timeRemaining,
+            userAction: context.userAction, installationID: context.installationID, receivedAt: context.receivedAt,
+            payload: delivery.message.payloadBytes)
+    }
+
+    // MARK: - Orders
+
+    private func obey() {
+        while true {
+            let orders = self.queue.takeOrders()
+            if orders.isEmpty { return }
+            for order in orders { self.obey(order) }
+        }
+    }
+
+    private func obey(_ order: ActivationQueue.Order) {
+        switch order {
+        case .start(let number): self.start(with: number)
+        case .send(let number):
+            if let delivery = self.deliveries[number] { self.program?.send(self.message(of: delivery)) }
+        case .answer(let number, .result(let result)):
+            self.deliveries.removeValue(forKey: number)?.completion(result)
+        case .answer(let number, .rejected(let reason)):
+            self.deliveries.removeValue(forKey: number)?.completion.reject(reason)
+        case .fail(let number, let reason):
+            self.deliveries.removeValue(forKey: number)?.completion.fail(ActivatorError(reason))
+        case .abandon(let number):
+            self.deliveries.removeValue(forKey: number)?.completion.fail(
+                ActivatorError("there was no time left for it"))
+        case .closeInput: self.program?.closeInput()
+        case .end(let signal):
+            guard let program else { return }
+            self.mailbox.report(.terminated(processID: program.processID, signal: signal))
+            program.end(with: signal)
+        }
+    }
+}

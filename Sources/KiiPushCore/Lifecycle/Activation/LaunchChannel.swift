@@ -1,0 +1,154 @@
+import Glibc
+
+/// The socket to the ``Activator`` that started this process.
+package final class LaunchChannel: Sendable {
+    /// The one that this process was started with: its message is read when this is first asked for. `nil` for a process
+    /// that was started in another way.
+    package static let inherited = Result { () throws(LaunchError) in try LaunchChannel.inherit() }
+
+    /// The message that the process was started for.
+    package let first: ActivationMessage
+    private let socket: OwnedDescriptor
+    private let input: Locked<(lines: LineBuffer, read: [[UInt8]])>
+    private let isTaken = Locked(false)
+    /// One answer after the other.
+    private let output = Locked(())
+
+    /// How long the message may take that the process was started for: it was sent before the process began.
+    private static let patience: Int = 10
+
+    /// Takes a descriptor, and reads the first message from it.
+    package init(descriptor: Int32) throws(LaunchError) {
+        try LaunchChannel.check(descriptor)
+        // What this program starts has no part in it.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let socket = OwnedDescriptor(descriptor)
+        var input = (lines: LineBuffer(), read: [[UInt8]]())
+        LaunchChannel.setReadLimit(descriptor, seconds: LaunchChannel.patience)
+        guard let line = try LaunchChannel.nextLine(of: descriptor, &input) else { throw .nothingReceived(descriptor) }
+        LaunchChannel.setReadLimit(descriptor, seconds: 0)
+        self.first = try LaunchChannel.message(line)
+        self.socket = socket
+        self.input = Locked(input)
+    }
+
+    private static func inherit() throws(LaunchError) -> LaunchChannel? {
+        guard let text = getenv(ActivatedProgram.variable).map({ String(cString: $0) }) else { return nil }
+        // Nor has it a part in the name.
+        unsetenv(ActivatedProgram.variable)
+        guard let descriptor = Int32(text), descriptor > 2 else { throw .notADescriptor }
+        return try LaunchChannel(descriptor: descriptor)
+    }
+
+    private static func check(_ descriptor: Int32) throws(LaunchError) {
+        func option(_ name: Int32) -> Int32? {
+            var value: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+        }
+        guard fcntl(descriptor, F_GETFD) >= 0 else { throw .closed(descriptor) }
+        guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
+            throw .notASocket(descriptor)
+        }
+    }
+
+    /// What the process was started for.
+    package var launchOptions: LaunchOptions {
+        // What cannot be decoded reaches no handler either.
+        guard let message = try? ReceivedMessage(payload: self.first.payload) else { return LaunchOptions() }
+        return LaunchOptions(
+            remoteNotification: message, messageID: self.first.id, userAction: self.first.userAction)
+    }
+
+    /// Makes the channel one agent's, for good; false if it is another's.
+    package func take() -> Bool {
+        self.isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+
+    /// Waits for the next message after the first.
+    ///
+    /// - Returns: `nil` when there will be no more.
+    package func next() throws(LaunchError) -> ActivationMessage? {
+        let line = try self.input.withLock { input throws(LaunchError) in
+            try LaunchChannel.nextLine(of: self.socket.number, &input)
+        }
+        return try line.map { line throws(LaunchError) in try LaunchChannel.message(line) }
+    }
+
+    /// Sends an answer. One that does not arrive is not missed: without its end of the socket the activator counts the
+    /// message as failed.
+    package func send(_ answer: ActivationAnswer) {
+        let line = answer.line
+        self.output.withLock { _ in
+            var start = 0
+            while start < line.count {
+                let count = line[start...].withUnsafeBytes {
+                    Glibc.send(self.socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                start += count
+            }
+        }
+    }
+
+    /// Has ``next()`` return, and the activator see that no message is taken any more.
+    package func close() { shutdown(self.socket.number, Int32(SHUT_RDWR)) }
+
+    // MARK: - Lines
+
+    private static func setReadLimit(_ descriptor: Int32, seconds: Int) {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    private static func nextLine(
+        of descriptor: Int32, _ input: inout (lines: LineBuffer, read: [[UInt8]])
+    ) throws(LaunchError) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while input.read.isEmpty {
+            let count = recv(descriptor, &bytes, bytes.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            for line in input.lines.lines(from: bytes[..<count]) {
+                guard let line else { throw .malformed("a line is longer than 64 MiB") }
+                input.read.append(line)
+            }
+        }
+        return input.read.removeFirst()
+    }
+
+    private static func message(_ line: [UInt8]) throws(LaunchError) -> ActivationMessage {
+        do throws(ActivationLineError) {
+            return try ActivationMessage(line: line)
+        } catch {
+            throw .malformed(error.description)
+        }
+    }
+}
+
+/// What this process was started with is not an ``Activator``'s.
+package enum LaunchError: Error, Sendable, Hashable, CustomStringConvertible {
+    case notADescriptor
+    case closed(Int32)
+    case notASocket(Int32)
+    case nothingReceived(Int32)
+    case malformed(String)
+
+    package var description: String {
+        let what =
+            switch self {
+            case .notADescriptor: "is no number of a descriptor above 2"
+            case .closed(let number): "names descriptor \(number), which is closed"
+            case .notASocket(let number): "names descriptor \(number), which is no local stream socket"
+            case .nothingReceived(let number): "names descriptor \(number), over which no message came"
+            case .malformed(let reason): "names a descriptor that does not speak the protocol (\(reason))"
+            }
+        return
+            "KII_PUSH_LAUNCH_FD \(what); only `kii-push run --activate` and Activator set it: unset it, and the program "
+            + "receives from the broker"
+    }
+}

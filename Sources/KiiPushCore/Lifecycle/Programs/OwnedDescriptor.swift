@@ -1,0 +1,40 @@
+import Glibc
+
+/// A file descriptor that is closed with its owner, and that no program inherits that is started.
+package final class OwnedDescriptor: Sendable {
+    package let number: Int32
+
+    package init(_ number: Int32) { self.number = number }
+
+    deinit { close(self.number) }
+
+    /// Two local sockets that are connected with each other.
+    ///
+    /// - Parameter program: what they are for, for the error.
+    package static func connectedPair(
+        for program: String
+    ) throws(SpawnError) -> (OwnedDescriptor, OwnedDescriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw SpawnError(program: program, code: errno)
+        }
+        return (OwnedDescriptor(ends[0]), OwnedDescriptor(ends[1]))
+    }
+
+    /// A file without a name, in memory, that a program can read as its standard input: unlike a pipe it needs nobody to
+    /// write, and unlike a socket it can be opened as `/dev/stdin`.
+    ///
+    /// - Parameter program: what it is for, for the error.
+    package static func file(holding bytes: [UInt8], for program: String) throws(SpawnError) -> OwnedDescriptor {
+        // POSIX has the descriptor closed in programs that are started.
+        let name = "/kii-push-\(getpid())-\(UInt64.random(in: .min ... .max))"
+        let number = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0o600)
+        guard number >= 0 else { throw SpawnError(program: program, code: errno) }
+        shm_unlink(name)
+        let file = OwnedDescriptor(number)
+        guard pwrite(number, bytes, bytes.count, 0) == bytes.count else {
+            throw SpawnError(program: program, code: errno)
+        }
+        return file
+    }
+}

@@ -1,0 +1,177 @@
+import Glibc
+
+/// A program that was started by this one, in a process group of its own.
+///
+/// The child gets this process's environment with what is added to it, the descriptors that it is given, and nothing
+/// else: what the host program has open stays its own. Every process that is started is waited for, by
+/// ``wait()`` on some thread: none stays behind as a zombie.
+package final class SpawnedProcess: Sendable {
+    /// What to start, and with what.
+    package struct Launch: Sendable {
+        /// The program, found along the PATH unless it has a slash, and its arguments. Never empty.
+        package var words: [String]
+        /// Variables that are set besides those of this process.
+        package var environment: [String: String] = [:]
+        /// What the child gets, by the numbers that the descriptors have there. Where 0 is not among them the
+        /// child reads nothing; 1 and 2 are this process's own unless they are.
+        package var descriptors: [Int32: OwnedDescriptor] = [:]
+
+        package init(_ words: [String]) {
+            precondition(!words.isEmpty, "there is no program to start")
+            self.words = words
+        }
+    }
+
+    /// How a process ended.
+    package enum Ending: Sendable, Hashable, CustomStringConvertible {
+        case exited(Int32)
+        case signalled(Int32)
+
+        package var description: String {
+            switch self {
+            case .exited(let status): "exit status \(status)"
+            case .signalled(let signal): "signal \(signal)"
+            }
+        }
+
+        init(waitStatus: Int32) {
+            let signal = waitStatus & 0x7f
+            self = signal == 0 ? .exited(waitStatus >> 8 & 0xff) : .signalled(signal)
+        }
+    }
+
+    private struct State {
+        /// Once it is reaped; from then on its number may be another process's.
+        var ending: Ending?
+        var isToldToEnd = false
+    }
+
+    package let processID: Int32
+    private let state = Locked(State())
+
+    /// Starts a program.
+    ///
+    /// - Throws: ``SpawnError``.
+    package init(_ launch: Launch) throws(SpawnError) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if launch.descriptors[0] == nil {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
+        // Copies above the numbers that the child uses, so that no dup2 overwrites the source of the next.
+        let lowest = (launch.descriptors.keys.max() ?? 2) + 1
+        var copies: [Int32] = []
+        defer { for copy in copies { close(copy) } }
+        for (number, descriptor) in launch.descriptors {
+            let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, max(lowest, 10))
+            guard copy >= 0 else { throw SpawnError(program: launch.words[0], code: errno) }
+            copies.append(copy)
+            posix_spawn_file_actions_adddup2(&actions, copy, number)
+        }
+        for descriptor in SpawnedProcess.inheritableDescriptors() where launch.descriptors[descriptor] == nil {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // The whole of what it starts can be ended, and an interrupt typed at the terminal is for this process alone.
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let words = launch.words.map { strdup($0) } + [nil]
+        let variables = SpawnedProcess.environment(adding: launch.environment).map { strdup($0) } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var processID: pid_t = 0
+        let code = posix_spawnp(&processID, launch.words[0], &actions, &attributes, words, variables)
+        guard code == 0 else { throw SpawnError(program: launch.words[0], code: code) }
+        self.processID = processID
+    }
+
+    /// Tells the process, and all that it has started and that have not left its group, to end. Does nothing once it has
+    /// been waited for.
+    ///
+    /// - Parameter signal: SIGTERM, or SIGKILL for one that does not listen.
+    package func end(with signal: Int32) {
+        self.state.withLock { state in
+            // A group's number is nobody else's at least as long as its leader is not reaped.
+            guard state.ending == nil else { return }
+            state.isToldToEnd = true
+            kill(-self.processID, signal)
+        }
+    }
+
+    /// Waits for the end, on a thread that may block. What the process has left running goes on, unless the process was
+    /// told to end: then the rest of its group is killed.
+    package func wait() -> Ending {
+        // Not reaped by this: others may want to tell it to end meanwhile.
+        var information = siginfo_t()
+        while self.state.withLock({ $0.ending }) == nil,
+            waitid(P_PID, id_t(self.processID), &information, WEXITED | WNOWAIT) != 0, errno == EINTR
+        {}
+        return self.state.withLock { state in
+            if let ending = state.ending { return ending }
+            if state.isToldToEnd { kill(-self.processID, SIGKILL) }
+            var status: Int32 = 0
+            while waitpid(self.processID, &status, 0) < 0, errno == EINTR {}
+            let ending = Ending(waitStatus: status)
+            state.ending = ending
+            return ending
+        }
+    }
+
+    /// What is open and would stay open in a program that is started now, beside standard input, output and error.
+    private static func inheritableDescriptors() -> [Int32] {
+        guard let folder = opendir("/proc/self/fd") else { return [] }
+        defer { closedir(folder) }
+        var descriptors: [Int32] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard let descriptor = Int32(name), descriptor > 2 else { continue }
+            let flags = fcntl(descriptor, F_GETFD)
+            if flags >= 0, flags & FD_CLOEXEC == 0 { descriptors.append(descriptor) }
+        }
+        return descriptors
+    }
+
+    /// The variables of this process, `NAME=VALUE`, with these in place of those of the same names.
+    private static func environment(adding added: [String: String]) -> [String] {
+        var variables = added.map { "\($0.key)=\($0.value)" }
+        var position = environ
+        while let variable = position.pointee {
+            let text = String(cString: variable)
+            if added[String(text.prefix { $0 != "=" })] == nil { variables.append(text) }
+            position += 1
+        }
+        return variables
+    }
+}
+
+/// A program could not be started.
+package struct SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
+    package var program: String
+    /// An `errno` value.
+    package var code: Int32
+
+    package init(program: String, code: Int32) {
+        self.program = program
+        self.code = code
+    }
+
+    package var description: String {
+        let advice =
+            switch self.code {
+            case ENOENT: "; name it with its whole path, or install it"
+            case EACCES, ENOEXEC: "; make it executable (chmod +x), and a script begin with #! and its interpreter"
+            default: ""
+            }
+        return "cannot start \(self.program): \(String(cString: strerror(self.code)))\(advice)"
+    }
+}

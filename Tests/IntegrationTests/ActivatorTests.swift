@@ -1,0 +1,168 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// Programs that are started for messages, and what they can do wrong.
+@Suite(.timeLimit(.minutes(15))) struct ActivatorTests {
+    private typealias Kind = MessageEvent.Kind
+
+    private static func isOutcome(_ kind: Kind) -> Bool {
+        switch kind {
+        case .done, .dead, .retry: true
+        default: false
+        }
+    }
+
+    /// What becomes of one message.
+    private func outcome(
+        of configuration: Activator.Configuration, deadline: Duration = .seconds(600)
+    ) async throws -> Kind? {
+        let outcome = Locked<Kind?>(nil)
+        try await withActivationStage(deadline: deadline) { stage in
+            try await stage.play(configuration) { events, _ in
+                let kept = try await stage.broker.bring([.message(1, packetID: 1)])
+                let kind = await ActivationStage.happens(in: events, Self.isOutcome)
+                outcome.withLock { $0 = kind }
+                withExtendedLifetime(kept) {}
+            }
+        }
+        return outcome.withLock { $0 }
+    }
+
+    @Test(arguments: [
+        ("exit 0", Kind.done(.newData, attempt: 1)),
+        ("exit 10", .done(.noData, attempt: 1)),
+        ("exit 65", .dead(.rejected("the program refused it (exit status 65)"))),
+        ("exit 75", .retry(attempt: 1, failure: .failed, after: .milliseconds(1))),
+        (
+            "exit 3",
+            .retry(
+                attempt: 1, failure: .threw("the program ended without an answer: exit status 3"),
+                after: .milliseconds(1))
+        ),
+        (
+            "kill -9 $$",
+            .retry(
+                attempt: 1, failure: .threw("the program ended without an answer: signal 9"), after: .milliseconds(1))
+        ),
+        // A line that is no answer does not count, nor does what it leaves running.
+        (#"echo nonsense >&3; head -c 100000 /dev/zero >&3; sleep 1 & exit 10"#, .done(.noData, attempt: 1)),
+        (#"printf '{"id":1,"result":"noData"}\n' >&3; cat <&3"#, .done(.noData, attempt: 1)),
+        (#"printf '{"id":1,"result":"reject","reason":"no"}\n' >&3; exit 0"#, .dead(.rejected("no"))),
+        // Closing the descriptor is no answer.
+        ("exec 3>&-; exit 10", .done(.noData, attempt: 1)),
+    ])
+    private func whatAProgramSaysIsTheVerdict(script: String, expected: Kind) async throws {
+        #expect(try await self.outcome(of: ActivationStage.shell(script)) == expected)
+    }
+
+    @Test func aProgramReadsItsMessageFromTheDescriptor() async throws {
+        let script = """
+            read -r line <&"$KII_PUSH_LAUNCH_FD"
+            [[ $line == '{"id":1,"attempt":1,"deadlineMs":'*',"userOpened":false,"installation":"'* ]] || exit 65
+            [[ $line == *',"payload":"{\\"n\\":1}"}' ]] && exit 10
+            exit 65
+            """
+        #expect(try await self.outcome(of: ActivationStage.shell(script)) == .done(.noData, attempt: 1))
+    }
+
+    @Test func aProgramReadsThePayloadFromStandardInput() async throws {
+        let script =
+            #"[[ -z $KII_PUSH_LAUNCH_FD && $(cat) == '{"n":1}' && $(cat /dev/stdin) == '{"n":1}' ]] && exit 10"#
+        let configuration = ActivationStage.shell(script) { $0.input = .standardInput }
+        #expect(try await self.outcome(of: configuration) == .done(.noData, attempt: 1))
+    }
+
+    @Test(arguments: [
+        ("/nowhere/program", "No such file or directory; name it with its whole path, or install it"),
+        (
+            "/etc/passwd",
+            "Permission denied; make it executable (chmod +x), and a script begin with #! and its interpreter"
+        ),
+    ])
+    func aProgramThatCannotBeStartedFailsTheAttempt(program: String, reason: String) async throws {
+        let configuration = Activator.Configuration(command: [program])
+        let expected = Kind.retry(
+            attempt: 1, failure: .threw("cannot start \(program): \(reason)"), after: .milliseconds(1))
+        #expect(try await self.outcome(of: configuration) == expected)
+    }
+
+    @Test(arguments: ["exec sleep 1000", "exec 3>&-; exec sleep 1000", "trap '' TERM; while :; do sleep 1; done"])
+    func aProgramThatNeverAnswersIsEndedAndStartedAgain(script: String) async throws {
+        try await withActivationStage(deadline: .seconds(1)) { stage in
+            let configuration = ActivationStage.shell(script) { $0.terminationGrace = .milliseconds(100) }
+            try await stage.play(configuration) { events, report in
+                let kept = try await stage.broker.bring([.message(1, packetID: 1)])
+                let first = await report.nextStart()
+                #expect(await ActivationStage.happens(in: events, Self.isOutcome) != nil)
+                let second = await report.nextStart()
+                #expect(first != second)
+                // Reaped: no zombie is left.
+                #expect(first.map { kill($0, 0) } == -1)
+                withExtendedLifetime(kept) {}
+            }
+        }
+    }
+
+    @Test func messagesGoToTheRunningProgramOneAfterTheOther() async throws {
+        let script = """
+            for number in 1 2 3; do
+                read -r line <&3
+                [[ $line == '{"id":'$number','* ]] || exit 65
+                printf '{"id":%d,"result":"newData"}\\n' $number >&3
+            done
+            read -r line <&3
+            """
+        try await withActivationStage { stage in
+            try await stage.play(ActivationStage.shell(script)) { events, report in
+                let kept = try await stage.broker.bring((1...3).map { .message($0, packetID: UInt16($0)) })
+                #expect(
+                    await ActivationStage.happens(3, in: events, Self.isOutcome) == .done(.newData, attempt: 1))
+                #expect(await report.nextStart() != nil)
+                withExtendedLifetime(kept) {}
+            }
+            let ledger = try await stage.runtime.ledger()
+            #expect(ledger.done == 3)
+        }
+    }
+
+    @Test func whatWasLeftRunningIsEndedBeforeTheProgramIsStartedAgain() async throws {
+        try await withActivationStage { stage in
+            // What an earlier process started and did not live to see end.
+            var launch = SpawnedProcess.Launch(["/bin/sleep", "1000"])
+            launch.environment = [:]
+            let left = try SpawnedProcess(launch)
+            let stat = try String(contentsOfFile: "/proc/\(left.processID)/stat", encoding: .utf8)
+            let startTime = try #require(stat.split(separator: ")").last?.split(separator: " ").dropFirst(19).first)
+            let file = "\(stage.directory)/process"
+            try "\(left.processID) \(startTime)\n".write(toFile: file, atomically: true, encoding: .utf8)
+            async let ending = onThread { left.wait() }
+            try await stage.play(ActivationStage.shell("exit 0") { $0.processFile = file }) { events, report in
+                let kept = try await stage.broker.bring([.message(1, packetID: 1)])
+                #expect(
+                    await report.next { if case .leftoverEnded(let processID) = $0 { processID } else { nil } }
+                        == left.processID)
+                #expect(await report.nextStart() != nil)
+                #expect(await ActivationStage.happens(in: events, Self.isOutcome) == .done(.newData, attempt: 1))
+                withExtendedLifetime(kept) {}
+            }
+            #expect(try await ending == .signalled(SIGTERM))
+            #expect(!FileManager.default.fileExists(atPath: file))
+        }
+    }
+
+    @Test func aProcessFileOfAnotherProcessEndsNobody() async throws {
+        try await withActivationStage { stage in
+            let file = "\(stage.directory)/process"
+            // This very process, but started at another time.
+            try "\(getpid()) 1\n".write(toFile: file, atomically: true, encoding: .utf8)
+            try await stage.play(ActivationStage.shell("exit 0") { $0.processFile = file }) { events, _ in
+                let kept = try await stage.broker.bring([.message(1, packetID: 1)])
+                #expect(await ActivationStage.happens(in: events, Self.isOutcome) == .done(.newData, attempt: 1))
+                withExtendedLifetime(kept) {}
+            }
+        }
+    }
+}
