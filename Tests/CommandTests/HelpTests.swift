@@ -10,7 +10,7 @@ import Testing
 
     static let commands: [[String]] = [
         ["emulator"], ["register"], ["whoami"], ["subscribe"], ["unsubscribe"], ["topics"], ["send", "topic"],
-        ["send", "user"], ["send", "object"], ["listen"], ["trace"], ["decode"],
+        ["send", "user"], ["send", "object"], ["listen"], ["run"], ["trace"], ["decode"],
     ]
 
     @Test(arguments: commands)

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 /// Shows what an agent goes through, and answers its messages. An actor, so that lines come out one after the other.
-actor ListenView: AsyncRemoteNotificationHandler {
+actor ListenView: AgentView, AsyncRemoteNotificationHandler {
     private let console: Console
     private let installationID: String
     private let result: FetchResult
@@ -31,13 +31,11 @@ actor ListenView: AsyncRemoteNotificationHandler {
         (self.stops, self.stopContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
-    /// Why the view wants an end; `nil` when the task was cancelled first.
     func ending() async -> ListenEnding? {
         for await ending in self.endings { return ending }
         return nil
     }
 
-    /// Waits for the first connection; `false` when the task was cancelled first.
     func connected() async -> Bool {
         for await _ in self.connections { return true }
         return false

@@ -12,10 +12,19 @@ enum ListenEnding: Sendable {
     case failed(any Error)
 }
 
+/// Shows what an agent goes through, and may want an end.
+protocol AgentView: Actor {
+    func show(_ event: PushEvent)
+    /// Why the view wants an end; `nil` when the task was cancelled first.
+    func ending() async -> ListenEnding?
+    /// Waits for the first connection; `false` when the task was cancelled first.
+    func connected() async -> Bool
+}
+
 /// Runs an agent and its view until one of the reasons to end comes true, then stops the agent gracefully.
 struct Listening: Sendable {
     let agent: PushAgent
-    let view: ListenView
+    let view: any AgentView
     let timeout: Duration?
 
     /// - Throws: ``CommandFailure`` when the signals cannot be waited for; nothing was started then.

@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Receives until it is stopped, and starts a program for what arrives.
+@Suite(.timeLimit(.minutes(15))) struct RunTests {
+    @Test func startsAProgramForEachMessageAndTakesItsExitStatus() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let script = "read -r payload; [[ $payload == *hi* ]] && exit 10; exit 65"
+        let run = try session.tool.start(["run", "--activate", "bash", "--stdin", "-v", "--", "-c", script])
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(run.output(containing: "<-- noData").contains("<-- noData"))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"no"}"#)
+        #expect(run.output(containing: "<-- dead").contains("rejected: the program refused it (exit status 65)"))
+        run.signal(SIGTERM)
+        let result = run.waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.error.matches(of: /program: process \d+ ended with exit status 10\n/).count == 1)
+    }
+
+    @Test func keepsAProgramThatSpeaksTheProtocolRunning() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let journal = session.tool.home.appending(path: "journal").path
+        let program = productsDirectory.appending(path: "ActivatedAgent").path
+        let command = [
+            "/usr/bin/env", "KII_APP_ID=app", "KII_APP_KEY=key", "KII_BASE_URL=http://127.0.0.1:1/api", program,
+            journal,
+        ]
+        let run = try session.tool.start(
+            ["run", "--activate", command[0], "-v", "--grace", "5m", "--"] + command.dropFirst())
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        for number in 1...3 { try session.succeed("send", "user", "me", "--data", #"{"n":\#(number)}"#) }
+        let lines = run.output(containing: "<-- newData        #3 ")
+        #expect(lines.matches(of: /<-- newData {8}#[123]\b/).count == 3)
+        run.signal(SIGTERM)
+        let result = run.waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.error.matches(of: /program: started as process \d+\n/).count == 1)
+        #expect(result.error.matches(of: /program: process \d+ ended with exit status 0\n/).count == 1)
+        #expect(try String(contentsOfFile: journal, encoding: .utf8).split(separator: "\n").count == 3)
+    }
+
+    @Test func saysWhyAProgramCannotBeStarted() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let run = try session.tool.start(["run", "--activate", "/nowhere/program"])
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let line =
+            "cannot start /nowhere/program: No such file or directory; name it with its whole path, or install it"
+        #expect(run.output(containing: "<-- failed").contains("threw: \(line); attempt 1, retry in 1.0 s"))
+        #expect(run.error(containing: "warning: program: \(line)").contains(line))
+        run.signal(SIGTERM)
+        #expect(run.waitForExit().exit == 0)
+    }
+
+    @Test func wantsAProgram() throws {
+        let result = try Tool()("run")
+        #expect(result.exit == 64)
+        #expect(result.error.contains("'--activate PROGRAM' is missing: what is to be started"))
+    }
+}
