@@ -141,9 +141,7 @@ import Testing
             try await withFakeBroker(in: directory) { broker, runtime, configuration in
                 let process = MisusingProcess(state: directory)
                 try process.start(isFirst: false)
-                let connection = try await broker.play { broker in
-                    return try broker.acceptSession()
-                }
+                let connection = try await broker.play { try $0.acceptSession() }
                 let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
                 let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
                 guard case .stateDirectoryInUse("\(directory)/lock", process.processID) = error else {

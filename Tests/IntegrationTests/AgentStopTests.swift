@@ -100,9 +100,7 @@ import Testing
                 let (connects, events) = (agent.events, agent.events)
                 let obstacle = WriterInTheWay(directory)
                 async let run: Void = whileRunning(agent) {
-                    let connection = try await broker.play { broker in
-                        return try broker.acceptSession()
-                    }
+                    let connection = try await broker.play { try $0.acceptSession() }
                     _ = await firstEvent(connects) { if case .connected = $0 { true } else { false } }
                     await obstacle.begin()
                     withExtendedLifetime(connection) {}

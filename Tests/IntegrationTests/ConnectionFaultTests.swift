@@ -210,9 +210,7 @@ import Testing
                 runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: slow)
             let events = agent.events
             async let run: Void = agent.run()
-            let connection = try await broker.play { broker in
-                return try broker.acceptSession()
-            }
+            let connection = try await broker.play { try $0.acceptSession() }
             _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
             await runtime.shutdown()
             try await run

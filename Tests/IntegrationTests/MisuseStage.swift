@@ -42,9 +42,7 @@ struct MisuseScene {
         let agent = PushAgent(runtime: runtime, configuration: self.configuration, handler: handler, reconnect: .quick)
         let events = agent.events
         try await whileRunning(agent) { [broker] in
-            let connection = try await broker.play { broker in
-                return try broker.acceptSession()
-            }
+            let connection = try await broker.play { try $0.acceptSession() }
             let stage = MisuseStage(
                 events: events, runtime: runtime, clock: clock, broker: broker, connection: connection)
             try await body(stage)

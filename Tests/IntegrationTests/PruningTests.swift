@@ -58,9 +58,7 @@ import Testing
                 let runtime = try PushRuntime(configuration: settings)
                 let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
                 try await whileRunning(agent) {
-                    let connection = try await broker.play { broker in
-                        return try broker.acceptSession()
-                    }
+                    let connection = try await broker.play { try $0.acceptSession() }
                     try await Self.waitUntilPruned(runtime)
                     withExtendedLifetime(connection) {}
                 }

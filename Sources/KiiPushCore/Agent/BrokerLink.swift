@@ -25,8 +25,8 @@ final class BrokerLink: ByteStreamDelegate {
         }
     }
 
-    /// How long the answer to a PINGREQ may take after a sleep of the machine.
-    private static let probeLimit: Duration = .seconds(5)
+    /// How long the answer to a PINGREQ may take after a sleep of the machine; tests have it take longer.
+    private let probeLimit: Duration
 
     let installation: Int64
     private let loop: EventLoop
@@ -63,6 +63,7 @@ final class BrokerLink: ByteStreamDelegate {
     ) {
         self.installation = installation
         self.session = MQTTSession(configuration: configuration)
+        self.probeLimit = configuration.pingTimeout ?? .seconds(5)
         self.filter = filter
         self.connectionBase = connectionBase
         self.loop = loop
@@ -310,7 +311,7 @@ extension BrokerLink {
     func wokeUp() {
         guard self.connectedAt != nil else { return }
         self.isProbing = true
-        self.session.probe(within: BrokerLink.probeLimit, now: self.loop.now, into: &self.output)
+        self.session.probe(within: self.probeLimit, now: self.loop.now, into: &self.output)
         self.perform()
     }
 

@@ -181,7 +181,8 @@ import Testing
         let right = try await withThrowingTaskGroup(of: Bool.self) { group in
             for index in 0..<3000 {
                 group.addTask {
-                    let answer = try await loop.perform(HTTPRequest(method: "GET", url: "\(url)/\(index)"))
+                    let request = HTTPRequest(method: "GET", url: "\(url)/\(index)", timeout: .seconds(600))
+                    let answer = try await loop.perform(request)
                     return answer.body == Array("GET /\(index) HTTP/1.1".utf8)
                 }
             }
