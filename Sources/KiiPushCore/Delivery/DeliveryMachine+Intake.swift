@@ -128,7 +128,12 @@ extension DeliveryMachine {
             let outdated = self.outdated(request)
             self.departed[request.attachment] = nil
             if case .scan = request.kind { return self.settle(at: now) }
-            for message in messages where !outdated.contains(message.sequence) { self.decline(message) }
+            for message in messages
+            where !self.isOutdated(
+                message.sequence, isUserOpened: message.isUserOpened, in: outdated, by: request)
+            {
+                self.decline(message)
+            }
             return self.settle(at: now)
         }
         self.intakes[request.installation]?.loaded(request.kind, page)
@@ -137,7 +142,10 @@ extension DeliveryMachine {
         } else if let next = page.nextRetry {
             self.lookLater(request.installation, at: now + max(next, .milliseconds(10)))
         }
-        let current = messages.filter { !intake.outdatedWhileLoading.contains($0.sequence) }
+        let current = messages.filter { message in
+            !self.isOutdated(
+                message.sequence, isUserOpened: message.isUserOpened, in: intake.outdatedWhileLoading, by: request)
+        }
         if case .scan(let after) = request.kind {
             if !self.isDraining {
                 let absent = current.filter { !self.present.contains($0.key) }
@@ -273,9 +281,12 @@ extension DeliveryMachine {
     package mutating func declined(_ messages: [StoredMessage], of load: DeliveryLoad? = nil) {
         // Rows that were only looked at wait already.
         if case .scan = load?.kind { return }
-        let outdated = load.map(self.outdated) ?? []
-        for message in messages
-        where !message.wasInHand && message.pause == nil && !outdated.contains(message.sequence) {
+        for message in messages where !message.wasInHand && message.pause == nil {
+            let isOutdated = load.map { load in
+                self.isOutdated(
+                    message.sequence, isUserOpened: message.isUserOpened, in: self.outdated(load), by: load)
+            }
+            guard isOutdated != true else { continue }
             self.output.changes.append(
                 DeliveryChange(
                     sequence: message.sequence,
@@ -293,6 +304,20 @@ extension DeliveryMachine {
             return intake.outdatedWhileLoading
         }
         return self.departed[load.attachment]?.outdated ?? []
+    }
+
+    /// Whether a load brings a message as it was before it came to its end, or was given back.
+    ///
+    /// One that the user has opened by then may have been asked for before that and read after it: marked as in hand, it
+    /// is nobody else's.
+    private func isOutdated(
+        _ sequence: Int64, isUserOpened: Bool, in outdated: Set<Int64>, by load: DeliveryLoad
+    ) -> Bool {
+        guard outdated.contains(sequence) else { return false }
+        guard load.kind.isMarking, isUserOpened, case .opened(_, isSent: true) = self.reactions[sequence] else {
+            return true
+        }
+        return false
     }
 
     private mutating func giveBack(_ isMatch: (Entry) -> Bool) {

@@ -56,6 +56,24 @@ import Testing
         #expect(output.loads.map(\.kind) == [.waiting])
     }
 
+    @Test func whatIsOpenedAndConcludedWhileAPageIsAskedForIsDelivered() throws {
+        let machine = TestMachine.open()
+        machine.receive([TestMessage(sequence: 1), TestMessage(sequence: 2, source: "b")])
+        let claims = [try #require(machine.claim(at: 0)), try #require(machine.claim(at: 0))]
+        for sequence in 1...2 as ClosedRange<Int64> {
+            machine.machine.opened(DeliveryOpening(.push(sequence), action: .open))
+        }
+        _ = machine.output()
+        // The first asks for a page, which the store is told after both: so it finds the second as well.
+        for claim in claims { machine.answer(claim.call, .result(.newData), at: 1) }
+        let output = machine.output()
+        #expect(output.changes.map(\.sequence) == [1, 1, 2, 2])
+        let opened = [1, 2].map { TestMessage(sequence: $0, source: "s\($0)", isUserOpened: true) }
+        try self.load(opened, into: machine, output.loads)
+        let delivered = [machine.claim(at: 3), machine.claim(at: 3)].map { $0?.messages.first?.sequence }
+        #expect(delivered == [1, 2])
+    }
+
     @Test func whatWaitsForItsNextAttemptDoesNotWaitWhenItIsOpened() throws {
         let machine = TestMachine.open()
         machine.receive([1])
