@@ -181,6 +181,33 @@ import Testing
         }
     }
 
+    @Test(arguments: [Storage.file, .memory])
+    func aRedeliveryOfWhatWasOpenedIsRecognised(storage: Storage) async throws {
+        try await self.withStage(storage) { stage in
+            let (handler, presenter) = (RecordingHandler(), RecordingPresenter())
+            let agent = stage.agent(handler, presenter)
+            let events = agent.events
+            try await whileRunning(agent) {
+                func supper(duplicate: Bool) -> MQTTPacket {
+                    .publish(
+                        MQTTPublish(
+                            topic: "topic-1", payload: Array(Self.supper.utf8), qos: .atLeastOnce, duplicate: duplicate,
+                            packetID: 5))
+                }
+                let first = try await stage.broker.bring([supper(duplicate: false)])
+                #expect(try #require(await presenter.next()).respond(.opened(.open)))
+                #expect(await handler.next(2).map(\.context.isUserOpened) == [false, true])
+                await self.happens(.opened(.open), in: events)
+                // The acknowledgement is not known to have arrived.
+                first.reset()
+                let second = try await stage.broker.bring([supper(duplicate: true)])
+                let ledger = try await stage.runtime.ledger()
+                #expect(ledger == MessageLedger(received: 2, duplicates: 1, done: 1))
+                withExtendedLifetime(second) {}
+            }
+        }
+    }
+
     @Test(arguments: [true, false])
     func whatCannotBeShownAgainReachesTheHandler(hasPresenter: Bool) async throws {
         try await self.withStage { stage in

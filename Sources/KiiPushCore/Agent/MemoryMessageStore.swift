@@ -184,24 +184,28 @@ final class MemoryMessageStore: MessageStore {
 
     /// Makes a message wait for delivery that the user opened; one that was handled may be forgotten by now.
     private func open(_ opening: DeliveryOpening) {
-        let message = opening.message
-        let known = self.entries[message.sequence]
-        switch known?.standing {
-        case .waiting, .retry, .presented: break
+        let sequence = opening.message.sequence
+        guard let entry = self.entries[sequence] else {
+            self.uncount()
+            self.entries[sequence] = Entry(message: opening.message, packetID: nil, standing: .waiting)
+            self.pendingBytes += MemoryMessageStore.bytes(of: opening.message)
+            return self.backlogs[opening.message.installation, default: .init()].append(waiting: sequence)
+        }
+        // As it was received: what came by way of the user has no topic.
+        entry.message.openedBy = opening.action
+        switch entry.standing {
+        // In hand.
+        case nil: return
         case .final:
             self.uncount()
-            self.finalInOrder.removeAll { $0 == message.sequence }
-            self.pendingBytes += MemoryMessageStore.bytes(of: message)
-        case nil where known != nil:
-            // In hand.
-            known?.message.openedBy = opening.action
-            return
-        case nil:
-            self.uncount()
-            self.pendingBytes += MemoryMessageStore.bytes(of: message)
+            self.finalInOrder.removeAll { $0 == sequence }
+            self.pendingBytes += MemoryMessageStore.bytes(of: entry.message)
+        case .waiting, .retry, .presented: break
         }
-        self.entries[message.sequence] = Entry(message: message, packetID: known?.packetID, standing: .waiting)
-        self.backlogs[message.installation, default: .init()].append(waiting: message.sequence)
+        entry.message.attempts = 0
+        entry.message.crashes = 0
+        entry.standing = .waiting
+        self.backlogs[entry.message.installation, default: .init()].append(waiting: sequence)
     }
 
     /// Takes back that a message is over. Which kind of end it had is forgotten with it; nearly all are done.
