@@ -59,6 +59,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [PushRuntime.Configuration.Inbox.file, .memory])
+    func alertsThatNobodyHasAnsweredDoNotStopReading(inbox: PushRuntime.Configuration.Inbox) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                let runtime = try self.bounded(directory, inbox: inbox)
+                let (handler, presenter) = (RecordingHandler(), RecordingPresenter())
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler,
+                    lifecycle: AgentLifecycle(state: .background), presenter: presenter, reconnect: .quick)
+                try await whileRunning(agent) {
+                    let padding = String(repeating: "x", count: 60_000)
+                    let alerts = (1...20).map { number in
+                        MQTTPacket.publish(
+                            MQTTPublish(
+                                topic: "topic-1", payload: Array(#"{"aps":{"alert":"\#(padding)"}}"#.utf8),
+                                qos: .atLeastOnce, packetID: UInt16(number)))
+                    }
+                    let connection = try await broker.bring(alerts + [.message(2000, packetID: 2000)])
+                    #expect(await handler.next(1).first?.message["n"]?.int64 == 2000)
+                    #expect(try await runtime.ledger().presented == 20)
+                    for _ in 1...20 { #expect(try #require(await presenter.next()).respond(.opened(.open))) }
+                    #expect(await handler.next(20).count == 20)
+                    withExtendedLifetime(connection) {}
+                }
+                await runtime.shutdown()
+            }
+        }
+    }
+
     @Test func whatWaitsForAnAgentThatDoesNotRunStopsNoOther() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in

@@ -25,6 +25,14 @@ final class MemoryMessageStore: MessageStore {
         case final
     }
 
+    /// Whether a message that stands there waits for a handler, or has one.
+    private static func isPending(_ standing: Standing?) -> Bool {
+        switch standing {
+        case nil, .waiting, .retry: true
+        case .presented, .final: false
+        }
+    }
+
     private var entries: [Int64: Entry] = [:]
     /// What waits, by installation.
     private var backlogs: [Int64: MemoryBacklog] = [:]
@@ -64,7 +72,7 @@ final class MemoryMessageStore: MessageStore {
 
     func pendingBytes(besides installations: Set<Int64>) -> Int64 {
         self.entries.values.reduce(0) { sum, entry in
-            if case .final = entry.standing { return sum }
+            guard MemoryMessageStore.isPending(entry.standing) else { return sum }
             guard !installations.contains(entry.message.installation) else { return sum }
             return sum + MemoryMessageStore.bytes(of: entry.message)
         }
@@ -152,10 +160,10 @@ final class MemoryMessageStore: MessageStore {
         let installation = entry.message.installation
         switch change.verdict {
         case .inHand:
-            entry.standing = nil
+            self.move(entry, to: nil)
             self.backlogs[installation]?.remove(waiting: change.sequence)
         case .presented:
-            entry.standing = .presented
+            self.move(entry, to: .presented)
             // Acknowledgements leave in order, and the user may take hours.
             outcome.finished.append(change.sequence)
         case .unopened, .unpresented:
@@ -166,10 +174,10 @@ final class MemoryMessageStore: MessageStore {
             change.verdict = verdict
             return self.apply(change, at: now, into: &outcome)
         case .waiting:
-            entry.standing = .waiting
+            self.move(entry, to: .waiting)
             self.backlogs[installation, default: .init()].append(waiting: change.sequence)
         case .retry(let delay, _):
-            entry.standing = .retry(at: now + delay)
+            self.move(entry, to: .retry(at: now + delay))
             self.backlogs[installation, default: .init()].retries.insert(change.sequence)
         case .opened, .done, .dead:
             if case .final = entry.standing { return }
@@ -199,12 +207,11 @@ final class MemoryMessageStore: MessageStore {
         case .final:
             self.uncount()
             self.finalInOrder.removeAll { $0 == sequence }
-            self.pendingBytes += MemoryMessageStore.bytes(of: entry.message)
         case .waiting, .retry, .presented: break
         }
         entry.message.attempts = 0
         entry.message.crashes = 0
-        entry.standing = .waiting
+        self.move(entry, to: .waiting)
         self.backlogs[entry.message.installation, default: .init()].append(waiting: sequence)
     }
 
@@ -213,13 +220,21 @@ final class MemoryMessageStore: MessageStore {
         if self.counted.done > 0 { self.counted.done -= 1 } else { self.counted.dead -= 1 }
     }
 
+    private func move(_ entry: Entry, to standing: Standing?) {
+        let isPending = MemoryMessageStore.isPending(standing)
+        if isPending != MemoryMessageStore.isPending(entry.standing) {
+            let bytes = MemoryMessageStore.bytes(of: entry.message)
+            self.pendingBytes += isPending ? bytes : -bytes
+        }
+        entry.standing = standing
+    }
+
     private func finish(_ sequence: Int64, _ entry: Entry) {
-        self.pendingBytes -= MemoryMessageStore.bytes(of: entry.message)
+        self.move(entry, to: .final)
         guard entry.packetID != nil else {
             self.entries[sequence] = nil
             return
         }
-        entry.standing = .final
         self.finalInOrder.append(sequence)
         if self.finalInOrder.count > 2 * MemoryMessageStore.finalKept {
             for old in self.finalInOrder.prefix(MemoryMessageStore.finalKept) { self.entries[old] = nil }

@@ -30,10 +30,9 @@ package struct InboxCounts: Sendable, Hashable {
         set { self.tallies[Int(state.rawValue)] = newValue }
     }
 
-    /// Bytes that wait for a handler, in whatever state: what back-pressure is measured by.
-    package var pendingBytes: Int64 {
-        self[.waiting].bytes + self[.inHand].bytes + self[.retry].bytes + self[.presented].bytes
-    }
+    /// Bytes that wait for a handler, in whatever state: what back-pressure is measured by. What is shown to the user waits
+    /// for nobody but them, who may never react.
+    package var pendingBytes: Int64 { self[.waiting].bytes + self[.inHand].bytes + self[.retry].bytes }
 
     /// How many rows there are, in whatever state.
     var rows: Int64 { self.tallies.reduce(0) { $0 + $1.rows } }

@@ -112,7 +112,7 @@ final class InboxStatements {
             """, "reading unproven rows")
         self.installations = make("SELECT key FROM installation", "reading the installations")
         self.openBytes = make(
-            "SELECT coalesce(sum(bytes), 0) FROM message WHERE installation = ?1 AND state < 4",
+            "SELECT coalesce(sum(bytes), 0) FROM message WHERE installation = ?1 AND state < 4 AND state <> 3",
             "adding up what waits")
         self.scan = make(
             "SELECT sequence, state, updated_ms, bytes FROM message WHERE sequence > ?1 ORDER BY sequence LIMIT ?2",

@@ -160,6 +160,25 @@ import Testing
         #expect(try fixture.open { $0.isReadOnly = true }.counts == inbox.counts)
     }
 
+    @Test func whatIsShownToTheUserIsNotWhatWaitsForAHandler() throws {
+        let inbox = try InboxFixture().open()
+        let installation = try inbox.transaction { transaction throws(InboxError) in
+            try transaction.installation(id: "one")
+        }
+        try inbox.insert([
+            .sample(installation: installation, bytes: 100),
+            .sample(installation: installation, bytes: 10, state: .waiting),
+        ])
+        try inbox.update(RowChange(sequence: 1, state: .presented))
+        let waiting = 10 + InboxCounts.rowOverhead + 5
+        #expect(inbox.counts.pendingBytes == waiting)
+        #expect(try inbox.pendingBytes(besides: []) == waiting)
+        // Opened, it does.
+        try inbox.update(RowChange(sequence: 1, state: .waiting))
+        #expect(inbox.counts.pendingBytes == 110 + 2 * (waiting - 10))
+        #expect(try inbox.pendingBytes(besides: []) == inbox.counts.pendingBytes)
+    }
+
     @Test func retriesAndDropsDeadLettersAndNothingElse() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample(state: .dead), .sample(state: .dead), .sample()])
