@@ -181,6 +181,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, .open, .custom("reply")] as [UserAction?])
+    func theMessageThatAProgramIsLaunchedForReachesTheHandlerAlthoughItRests(action: UserAction?) async throws {
+        try await self.withStage { stage in
+            try await self.presentDinner(stage)
+            let runtime = try await stage.nextRuntime()
+            let handler = RecordingHandler()
+            let options = LaunchOptions(
+                remoteNotification: try ReceivedMessage(payload: Array(Self.dinner.utf8)), messageID: 1,
+                userAction: action)
+            let agent = stage.agent(
+                handler, RecordingPresenter(), on: runtime, AgentLifecycle(launchOptions: options))
+            try await whileRunning(agent) {
+                let kept = try await stage.connect()
+                let call = try #require(await handler.next(1).first)
+                #expect(call.context.messageID == 1)
+                #expect(call.context.userAction == action)
+                withExtendedLifetime(kept) {}
+            }
+            #expect(try await runtime.ledger() == MessageLedger(received: 1, done: 1))
+            await runtime.shutdown()
+        }
+    }
+
     @Test(arguments: [Storage.file, .memory])
     func aRedeliveryOfWhatWasOpenedIsRecognised(storage: Storage) async throws {
         try await self.withStage(storage) { stage in

@@ -8,16 +8,26 @@ public struct LaunchOptions: Sendable, Hashable {
     /// That message's number, as in ``DeliveryContext/messageID``: the message reaches the reception handler too, in
     /// whatever state the program is then. `nil` when it is not known.
     public var messageID: Int64?
+    /// The ID of the installation that received it, as in ``DeliveryContext/installationID``. Numbers are given anew in every
+    /// inbox: a program whose agents have several says this too. `nil` when it is not known; then the number alone counts.
+    public var installationID: String?
     /// What the user chose on the message's notification, if that started the program; `nil` when the message itself did,
     /// with no user about.
     public var userAction: UserAction?
 
     /// Makes launch options. The defaults are those of a program that was started by hand, or with the machine.
     public init(
-        remoteNotification: ReceivedMessage? = nil, messageID: Int64? = nil, userAction: UserAction? = nil
+        remoteNotification: ReceivedMessage? = nil, messageID: Int64? = nil, userAction: UserAction? = nil,
+        installationID: String? = nil
     ) {
         self.remoteNotification = remoteNotification
         self.messageID = messageID
+        self.installationID = installationID
         self.userAction = userAction
+    }
+
+    /// Whether this is the message that the program was started for.
+    func names(_ id: NotificationRequest.ID) -> Bool {
+        self.messageID == id.messageID && (self.installationID ?? id.installationID) == id.installationID
     }
 }

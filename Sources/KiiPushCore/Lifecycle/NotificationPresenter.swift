@@ -5,8 +5,9 @@
 /// presenter were always ``PresentationOutcome/unavailable``.
 ///
 /// A message whose handler was not called rests in the inbox as *presented* until its request is answered
-/// (``NotificationRequest/respond(_:)``), also across restarts: when the agent runs again, every message that still rests
-/// comes to ``present(_:)`` once more, with ``NotificationRequest/wasPresentedBefore`` set.
+/// (``NotificationRequest/respond(_:)``), also across restarts: when the agent runs in another process, every message that
+/// still rests comes to ``present(_:)`` once more, with ``NotificationRequest/wasPresentedBefore`` set; but the one that the
+/// program was launched for (``LaunchOptions/messageID``) goes to its handler.
 public protocol NotificationPresenter: Sendable {
     /// Shows a notification, and keeps `request` to answer it when the user reacts.
     ///

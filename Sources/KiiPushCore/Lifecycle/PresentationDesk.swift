@@ -90,7 +90,8 @@ package final class PresentationDesk: Sendable {
 
     func endRestoring() { self.state.withLock { $0.answered = nil } }
 
-    /// Presents messages that an earlier run has presented and that were not answered.
+    /// Presents messages that an earlier run has presented and that were not answered. The one that the program was
+    /// launched for is delivered instead.
     ///
     /// - Returns: the numbers of those that cannot be presented.
     func restore(_ messages: [StoredMessage], installationID: String) -> [Int64] {
@@ -101,6 +102,15 @@ package final class PresentationDesk: Sendable {
                 state.outstanding.contains(id) || state.answered?.contains(id) == true
             }
             guard !isKnown else { continue }
+            // The program is here for it.
+            if let options = self.lifecycle?.launchOptions, options.names(id) {
+                if let action = options.userAction, let runner = self.state.withLock({ $0.runner }) {
+                    _ = runner.opened(DeliveryOpening(stored, action: action))
+                } else {
+                    unpresented.append(stored.sequence)
+                }
+                continue
+            }
             // What cannot be decoded any more becomes a dead letter when it is delivered.
             let message = try? ReceivedMessage(payload: stored.payload)
             let isPresented =

@@ -59,6 +59,7 @@ package final class ReceptionReceiver: Receiver {
     }
 
     private func isLaunchMessage(_ context: DeliveryContext) -> Bool {
-        self.lifecycle?.launchOptions.messageID == context.messageID
+        self.lifecycle?.launchOptions.names(
+            .init(installationID: context.installationID, messageID: context.messageID)) ?? false
     }
 }
