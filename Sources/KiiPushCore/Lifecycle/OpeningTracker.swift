@@ -10,20 +10,32 @@ package struct OpeningTracker: Sendable {
         package var message: ReceivedMessage
         /// The message's number in the inbox; `nil` if it is not known.
         package var messageID: Int64?
+        /// The installation that received it; `nil` if it is not known.
+        package var installationID: String?
         /// Who is to be told; `nil` for whoever comes first.
         package var target: Int?
 
-        package init(message: ReceivedMessage, messageID: Int64?, target: Int? = nil) {
+        package init(
+            message: ReceivedMessage, messageID: Int64?, installationID: String? = nil, target: Int? = nil
+        ) {
             self.message = message
             self.messageID = messageID
+            self.installationID = installationID
             self.target = target
         }
     }
 
     /// The document's `notificationUserInfo`.
     package private(set) var notification: Opening?
-    /// The openings that were used up: further attempts to deliver such a message are no further openings of it.
-    private var used: Set<Int64> = []
+    /// The openings that were received or used up: further attempts to deliver such a message are no further openings of
+    /// it.
+    private var known: Set<Key> = []
+
+    /// Numbers are given anew in every inbox, and agents with different ones share a tracker.
+    private struct Key: Hashable {
+        var installationID: String?
+        var messageID: Int64
+    }
 
     package init() {}
 
@@ -32,7 +44,8 @@ package struct OpeningTracker: Sendable {
         self.notification = nil
         // One that was started by a push without a user is not opened.
         guard let message = options.remoteNotification, options.userAction != nil else { return }
-        self.notification = Opening(message: message, messageID: options.messageID)
+        self.notification = Opening(
+            message: message, messageID: options.messageID, installationID: options.installationID)
     }
 
     /// The program comes to the foreground, for whatever reason.
@@ -40,8 +53,7 @@ package struct OpeningTracker: Sendable {
 
     /// The reception handler, or the user-action handler, is about to be called.
     package mutating func received(_ opening: Opening, state: LifecycleState, isUserOpened: Bool) {
-        guard state == .inactive, isUserOpened else { return }
-        if let id = opening.messageID, self.used.contains(id) { return }
+        guard isUserOpened, self.isNew(opening), state == .inactive else { return }
         self.notification = opening
     }
 
@@ -51,7 +63,18 @@ package struct OpeningTracker: Sendable {
     package mutating func didBecomeActive() -> Opening? {
         guard let opening = self.notification else { return nil }
         self.notification = nil
-        if let id = opening.messageID { self.used.insert(id) }
+        _ = self.isNew(opening)
         return opening
+    }
+
+    /// Whether this opening was not known before, as it is from now on.
+    private mutating func isNew(_ opening: Opening) -> Bool {
+        guard let id = opening.messageID else { return true }
+        guard self.known.insert(Key(installationID: opening.installationID, messageID: id)).inserted else {
+            return false
+        }
+        // A launch that did not say whose message it was for: the first with its number is taken for it.
+        guard opening.installationID != nil else { return true }
+        return self.known.remove(Key(installationID: nil, messageID: id)) == nil
     }
 }

@@ -46,10 +46,11 @@ package final class ReceptionReceiver: Receiver {
     }
 
     private func route(_ action: UserAction, _ message: ReceivedMessage, _ context: DeliveryContext) -> DeliveryRoute {
-        // A further attempt is no further opening.
-        if context.attempt == 1, let openingTarget {
+        // Further attempts as well, since the first may have been an earlier process's: the tracker knows them.
+        if let openingTarget {
             let opening = OpeningTracker.Opening(
-                message: message, messageID: context.messageID, target: openingTarget)
+                message: message, messageID: context.messageID, installationID: context.installationID,
+                target: openingTarget)
             self.lifecycle?.received(opening, isUserOpened: true)
         }
         guard let handler = self.userActionHandler else { return .handler }

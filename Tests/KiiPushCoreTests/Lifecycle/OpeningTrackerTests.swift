@@ -3,8 +3,8 @@ import Testing
 
 /// The recorded sequences, call by call, and what may come between the calls.
 @Suite struct OpeningTrackerTests {
-    private func opening(_ text: String, _ id: Int64 = 1) -> OpeningTracker.Opening {
-        OpeningTracker.Opening(message: .alert(text), messageID: id)
+    private func opening(_ text: String, _ id: Int64 = 1, of installation: String? = nil) -> OpeningTracker.Opening {
+        OpeningTracker.Opening(message: .alert(text), messageID: id, installationID: installation)
     }
 
     /// Which message each call opens, run through the tracker alone.
@@ -81,6 +81,37 @@ import Testing
             LaunchOptions(remoteNotification: .alert("a"), messageID: 7, userAction: .open))
         #expect(tracker.didBecomeActive()?.message.text == "a")
         tracker.received(self.opening("a", 7), state: .inactive, isUserOpened: true)
+        #expect(tracker.didBecomeActive() == nil)
+    }
+
+    @Test func messagesOfTwoInboxesAreToldApart() {
+        var tracker = OpeningTracker()
+        for installation in ["a", "b"] {
+            tracker.received(self.opening(installation, 7, of: installation), state: .inactive, isUserOpened: true)
+            #expect(tracker.didBecomeActive()?.message.text == installation)
+            tracker.received(self.opening(installation, 7, of: installation), state: .inactive, isUserOpened: true)
+            #expect(tracker.didBecomeActive() == nil)
+        }
+    }
+
+    @Test(arguments: [nil, "a"])
+    func theLaunchIsThatOfOneInbox(installation: String?) {
+        var tracker = OpeningTracker()
+        tracker.didFinishLaunching(
+            LaunchOptions(
+                remoteNotification: .alert("a"), messageID: 7, userAction: .open, installationID: installation))
+        #expect(tracker.didBecomeActive()?.message.text == "a")
+        tracker.received(self.opening("a", 7, of: "a"), state: .inactive, isUserOpened: true)
+        #expect(tracker.didBecomeActive() == nil)
+        tracker.received(self.opening("b", 7, of: "b"), state: .inactive, isUserOpened: true)
+        #expect(tracker.didBecomeActive()?.message.text == "b")
+    }
+
+    @Test func aFurtherReceptionOfWhatWasClearedIsNoOpeningEither() {
+        var tracker = OpeningTracker()
+        tracker.received(self.opening("a"), state: .inactive, isUserOpened: true)
+        tracker.willEnterForeground()
+        tracker.received(self.opening("a"), state: .inactive, isUserOpened: true)
         #expect(tracker.didBecomeActive() == nil)
     }
 

@@ -254,6 +254,27 @@ private struct Reached {
         #expect(journal.entries == ["received 1 inactive", "opened Dinner", "received 2 inactive"])
     }
 
+    @Test func anOpeningWhoseFirstAttemptWasAnEarlierProcessesIsTold() async {
+        let journal = Journal<String>()
+        let reached = Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
+        reached.deliver([self.opened(1).with { $0.attempts = 1 }])
+        await reached.store.changes.first(1)
+        reached.lifecycle.didBecomeActive()
+        #expect(journal.entries == ["received 2 inactive", "opened Dinner"])
+    }
+
+    @Test func onlyTheInboxThatTheLaunchNamesHasItsMessage() async {
+        let calls = Journal<String>()
+        let options = LaunchOptions(
+            remoteNotification: .alert("Dinner"), messageID: 1, installationID: "installation-2")
+        let presenter = RecordingPresenter()
+        let reached = Reached(self.handler(calls), .background, presenter, launchOptions: options)
+        reached.deliver([.aps(1, Self.alert)])
+        #expect(await presenter.next()?.id.messageID == 1)
+        await reached.store.changes.first(1)
+        #expect(calls.entries == [])
+    }
+
     @Test func aPushThatArrivesDuringTheOpeningIsNotWhatWasOpened() async {
         let journal = Journal<String>()
         let reached = Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
