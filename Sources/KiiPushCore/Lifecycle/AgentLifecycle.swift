@@ -141,7 +141,9 @@ public final class AgentLifecycle: Sendable {
     /// A handler is about to be called with what the user opened.
     package func received(_ opening: OpeningTracker.Opening, isUserOpened: Bool) {
         let opened = self.core.withLock { core in
-            core.tracker.received(opening, state: isUserOpened ? .inactive : core.state, isUserOpened: isUserOpened)
+            // One that is opened is on its way to the foreground, unless nobody has brought it there.
+            let state: LifecycleState = isUserOpened && core.state != .background ? .inactive : core.state
+            core.tracker.received(opening, state: state, isUserOpened: isUserOpened)
             // Active already: nothing else will use it up.
             return core.takeOpening()
         }

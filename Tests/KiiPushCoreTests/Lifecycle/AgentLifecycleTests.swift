@@ -126,6 +126,18 @@ final class OpeningLog: OpenedNotificationHandler {
         #expect(second.opened == ["a"])
     }
 
+    @Test func whatIsOpenedWhileTheProgramStaysInTheBackgroundDoesNotCountAsOpened() {
+        let lifecycle = AgentLifecycle(state: .background)
+        let log = OpeningLog()
+        let target = lifecycle.add(log)
+        lifecycle.userOpens(.alert("a"))
+        lifecycle.received(self.opening("a", 1, target), isUserOpened: true)
+        lifecycle.didBecomeActive()
+        // Nor does a further attempt.
+        lifecycle.received(self.opening("a", 1, target), isUserOpened: true)
+        #expect(log.opened == [])
+    }
+
     @Test func theProgramIsAskedToComeToTheForeground() {
         let lifecycle = AgentLifecycle(state: .background)
         let asked = Locked<[String]>([])
@@ -174,9 +186,10 @@ final class OpeningLog: OpenedNotificationHandler {
             try await group.waitForAll()
         }
         lifecycle.didBecomeActive()
+        lifecycle.received(self.opening("last", Int64(openings) + 1, target), isUserOpened: true)
         let opened = log.opened
         #expect(Set(opened).count == opened.count)
-        #expect(opened.contains("\(openings)"))
+        #expect(opened.contains("last"))
         #expect(!opened.contains("other"))
     }
 }
