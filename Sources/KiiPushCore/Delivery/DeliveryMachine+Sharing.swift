@@ -65,7 +65,8 @@ extension DeliveryMachine {
         let last = page.messages.last?.sequence ?? after
         if let source = scan.refilled {
             if page.isFailure {
-                self.queues.noteRoom(source)
+                // What is read again a second after a failure brings it.
+                self.queues.lineUpAgain(source)
             } else if self.queues.firstInStore(of: source) == after + 1 {
                 let isAll = page.isComplete || last >= scan.position
                 self.admit(

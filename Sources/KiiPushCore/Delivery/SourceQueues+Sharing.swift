@@ -151,10 +151,18 @@ extension SourceQueues {
 
     /// A source is filled up again when it has run half empty.
     mutating func noteRoom(_ number: Int) {
-        guard let queue = self.queues[number], !queue.isWithRoom, self.isHalfEmpty(number) else { return }
+        if let installation = self.lineUp(number) { self.newlyWithRoom.insert(installation) }
+    }
+
+    /// Puts a source back that could not be filled up: its turn comes when its installation is read again.
+    mutating func lineUpAgain(_ number: Int) { _ = self.lineUp(number) }
+
+    /// - Returns: the installation of a source that was not in the line before, and has room.
+    private mutating func lineUp(_ number: Int) -> Int64? {
+        guard let queue = self.queues[number], !queue.isWithRoom, self.isHalfEmpty(number) else { return nil }
         self.queues[number]?.isWithRoom = true
         self.withRoom[queue.identity.installation, default: .init()].append(number)
-        self.newlyWithRoom.insert(queue.identity.installation)
+        return queue.identity.installation
     }
 
     private func isHalfEmpty(_ number: Int) -> Bool {

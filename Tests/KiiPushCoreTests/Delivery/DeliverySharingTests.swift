@@ -14,6 +14,9 @@ import Testing
         var calls: [Int] = []
         /// The longest page that was asked for of rows that are only looked at.
         var looked = 0
+        /// Whether rows cannot be read, and how often that was tried: in vain for a thousand times at most.
+        var isUnreadable = false
+        var failures = 0
 
         init(_ slow: Set<String>, _ change: (inout DeliveryConfiguration) -> Void = { _ in }) {
             self.machine = TestMachine.open(change)
@@ -58,6 +61,10 @@ import Testing
         }
 
         mutating func answer(_ load: DeliveryLoad, at seconds: Double) {
+            if self.isUnreadable, self.failures < 1000 {
+                self.failures += 1
+                return self.machine.load(load, [], isComplete: false, isFailure: true, at: seconds)
+            }
             let all = self.waiting.sorted().filter { sequence in
                 if case .scan(let after) = load.kind { sequence > after } else { load.kind == .waiting }
             }
@@ -104,6 +111,23 @@ import Testing
         #expect(stage.waiting == [])
         // And what comes now goes straight to memory again.
         #expect(stage.machine.machine.reserve(1, installation: 1, now: .seconds(1)) == 1)
+    }
+
+    @Test func aSourceThatCannotBeFilledUpIsReadAgainASecondLater() {
+        var stage = Stage(["a"])
+        stage.receive(self.messages(1...3000, of: "a"))
+        stage.run(at: 1)
+        stage.run(at: 1.1)
+        stage.slow = []
+        stage.isUnreadable = true
+        for call in stage.calls { stage.machine.answer(call, .result(.newData), at: 2) }
+        stage.run(at: 2)
+        #expect(stage.failures == 1)
+        stage.run(at: 2.9)
+        #expect(stage.failures == 1)
+        stage.isUnreadable = false
+        stage.run(at: 3)
+        #expect(stage.started.map(\.sequence) == Array(1...3000))
     }
 
     @Test func withStrictOrderSourcesThatWaitForARetryLeaveMemoryToOthers() throws {
