@@ -350,6 +350,56 @@ import Testing
         }
     }
 
+    @Test func aBadgeThatIsSetJustBeforeTheEndIsKept() async throws {
+        try await self.withStage { stage in
+            let agent = stage.agent(RecordingHandler(), nil)
+            agent.setBadge(1)
+            // The first is written at once, and the next one a second later.
+            for _ in 1...10 { try await stage.runtime.loop.run {} }
+            agent.setBadge(2)
+            let runtime = try await stage.nextRuntime()
+            let next = stage.agent(RecordingHandler(), nil, on: runtime)
+            #expect(next.badge == 2)
+            await runtime.shutdown()
+            next.setBadge(3)
+            let last = try await stage.nextRuntime()
+            #expect(stage.agent(RecordingHandler(), nil, on: last).badge == 3)
+            await last.shutdown()
+        }
+    }
+
+    @Test func aMessageThatTheNextProcessHandlesSetsTheBadgeNotOnceMore() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, unused, configuration in
+                await unused.shutdown()
+                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
+                settings.shutdownGrace = .zero
+                let runtime = try PushRuntime(configuration: settings)
+                let stage = Stage(broker: broker, runtime: runtime, configuration: configuration)
+                let handler = HoldingHandler()
+                let agent = stage.agent(handler, nil)
+                try await whileRunning(agent) {
+                    let kept = try await stage.send(Self.dinner)
+                    for await _ in handler.called { break }
+                    #expect(agent.badge == 2)
+                    // The user has seen it.
+                    agent.setBadge(nil)
+                    withExtendedLifetime(kept) {}
+                }
+                let next = try await stage.nextRuntime()
+                let second = RecordingHandler()
+                let later = stage.agent(second, nil, on: next)
+                try await whileRunning(later) {
+                    let kept = try await stage.connect()
+                    #expect(await second.next(1).map(\.context.attempt) == [1])
+                    withExtendedLifetime(kept) {}
+                }
+                #expect(later.badge == nil)
+                await next.shutdown()
+            }
+        }
+    }
+
     @Test func theBadgeFollowsTheMessagesThatSayAnythingAboutIt() async throws {
         try await self.withStage { stage in
             let handler = RecordingHandler()

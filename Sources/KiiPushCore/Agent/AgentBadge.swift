@@ -1,6 +1,6 @@
 /// An agent's badge: in memory, told to those who listen, and in a file of its own.
 ///
-/// The file holds a number and nothing else that counts, so one that cannot be read is as good as none.
+/// The file holds a number, and which message has set it; one that cannot be read is as good as none.
 final class AgentBadge: Sendable {
     private struct State {
         var count = BadgeCount()
@@ -21,6 +21,8 @@ final class AgentBadge: Sendable {
     private let loop: EventLoop
     private let report: @Sendable (PushEvent) -> Void
     private let state = Locked(State())
+    /// One thread writes at a time, so that of two changes the later one stays.
+    private let writing = Locked<Void>(())
 
     init(stateDirectory: String, name: String, loop: EventLoop, report: @escaping @Sendable (PushEvent) -> Void) {
         self.path = "\(stateDirectory)/badges/\(name).json"
@@ -28,7 +30,10 @@ final class AgentBadge: Sendable {
         self.report = report
     }
 
-    deinit { for listener in self.state.withLock({ Array($0.listeners.values) }) { listener.finish() } }
+    deinit {
+        for listener in self.state.withLock({ Array($0.listeners.values) }) { listener.finish() }
+        self.write()
+    }
 
     var number: Int? {
         self.load()
@@ -58,27 +63,33 @@ final class AgentBadge: Sendable {
 
     func set(_ number: Int?) { self.change { $0.set(number) } }
 
-    /// Writes what the file lacks, now. On the loop's thread, since writing blocks.
-    func saveIfNeeded() async throws { try await self.loop.run { self.write() } }
+    /// Writes what the file lacks, now. On the loop's thread, since writing blocks; on this one when the loop is gone.
+    func saveIfNeeded() async {
+        do { try await self.loop.run { self.write() } } catch { self.write() }
+    }
 
     private func change(_ body: (inout BadgeCount) -> Void) {
         self.load()
         let isToBePlanned = self.state.withLock { state in
-            let before = state.count.number
+            let before = state.count
             body(&state.count)
-            guard state.count.number != before else { return false }
+            guard state.count != before else { return false }
             state.isChanged = true
-            // Under the lock, so that every listener sees the changes in their order; a stream calls nobody.
-            for listener in state.listeners.values { listener.yield(state.count.number) }
+            if state.count.number != before.number {
+                // Under the lock, so that every listener sees the changes in their order; a stream calls nobody.
+                for listener in state.listeners.values { listener.yield(state.count.number) }
+            }
             defer { state.isWritePlanned = true }
             return !state.isWritePlanned
         }
         guard isToBePlanned else { return }
+        // Burns when its time has come, or at once when the loop has ended, or ends before that.
+        let fuse = Fuse { [weak self] in self?.write() }
         self.loop.submit { [weak self, loop = self.loop] in
             guard let self else { return }
             let last = self.state.withLock { $0.lastWrite }
             let due = last.map { $0 + AgentBadge.writeInterval } ?? loop.now
-            loop.schedule(at: max(due, loop.now)) { [weak self] in self?.write() }
+            loop.schedule(at: max(due, loop.now)) { withExtendedLifetime(fuse) {} }
         }
     }
 
@@ -90,7 +101,8 @@ final class AgentBadge: Sendable {
         let json = bytes.flatMap { try? JSONValue(parsing: $0) }
         let count = BadgeCount(
             number: json?["badge"]?.int64.flatMap { Int(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil },
-            receivedAt: json?["receivedAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) })
+            receivedAt: json?["receivedAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) },
+            messageID: json?["messageID"]?.int64)
         self.state.withLock { state in
             guard !state.isLoaded else { return }
             state.isLoaded = true
@@ -98,25 +110,42 @@ final class AgentBadge: Sendable {
         }
     }
 
+    /// What came of writing.
+    private enum Outcome {
+        case unneeded
+        case written
+        case failed(FileError)
+    }
+
     private func write() {
+        switch self.writing.withLock({ _ in self.writeAlone() }) {
+        case .unneeded: break
+        case .written: self.note(nil)
+        case .failed(let error): self.note(error)
+        }
+    }
+
+    /// On whichever thread: the loop, and its clock, may be gone.
+    private func writeAlone() -> Outcome {
         let count = self.state.withLock { state -> BadgeCount? in
             state.isWritePlanned = false
             guard state.isChanged else { return nil }
             state.isChanged = false
-            state.lastWrite = self.loop.now
+            state.lastWrite = .now()
             return state.count
         }
-        guard let count else { return }
+        guard let count else { return .unneeded }
         var members: [(String, JSONValue)] = [("version", 1)]
         if let number = count.number { members.append(("badge", JSONValue(number))) }
         if let time = count.receivedAt { members.append(("receivedAt", JSONValue(Int(time.millisecondsSinceEpoch)))) }
+        if let messageID = count.messageID { members.append(("messageID", JSONValue(Int(messageID)))) }
         do throws(FileError) {
             if let slash = self.path.lastIndex(of: "/") { try PrivateFile.makeDirectory(String(self.path[..<slash])) }
             try PrivateFile.replace(self.path, with: JSONValue.object(members).serialized(pretty: true))
-            self.note(nil)
+            return .written
         } catch {
             self.state.withLock { $0.isChanged = true }
-            self.note(error)
+            return .failed(error)
         }
     }
 

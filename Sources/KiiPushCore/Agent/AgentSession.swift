@@ -338,15 +338,6 @@ final class AgentSession: Sendable {
     }
 }
 
-/// Does something when the last one who holds it lets go of it.
-private final class Fuse: Sendable {
-    private let action: @Sendable () -> Void
-
-    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
-
-    deinit { self.action() }
-}
-
 extension MQTTEndpoint {
     /// The port of one of the two transports, if the broker offers it.
     func port(usesTLS: Bool) -> UInt16? { usesTLS ? self.portSSL : self.portTCP }

@@ -77,7 +77,7 @@ extension PushAgent {
             }
             // The last chance for what a full disk kept from being written; the loop may be gone.
             try? await self.enrolment.saveIfNeeded()
-            try? await self.keptBadge.saveIfNeeded()
+            await self.keptBadge.saveIfNeeded()
         }
     }
 

@@ -4,21 +4,23 @@
 package struct BadgeCount: Sendable, Hashable {
     /// The number in view; `nil` when there is none. Never zero or less.
     package private(set) var number: Int?
-    /// When the message was received that has set it last, and its number in the inbox in this process.
+    /// When the message was received that has set it last, and its number in the inbox.
     package private(set) var receivedAt: Timestamp?
-    private var messageID: Int64?
+    package private(set) var messageID: Int64?
 
-    package init(number: Int? = nil, receivedAt: Timestamp? = nil) {
+    package init(number: Int? = nil, receivedAt: Timestamp? = nil, messageID: Int64? = nil) {
         self.number = number
         self.receivedAt = receivedAt
+        self.messageID = messageID
     }
 
-    /// Takes the badge of a message, unless a later one has set it: messages of different sources overtake each other.
+    /// Takes the badge of a message, unless it has done so, or a later one has set it: messages of different sources overtake
+    /// each other, and one comes again after a crash.
     package mutating func apply(
         _ badge: NotificationContent.Badge, messageID: Int64, receivedAt: Timestamp, now: Timestamp
     ) {
         if let last = self.receivedAt, last <= now {
-            guard (last, self.messageID ?? .min) <= (receivedAt, messageID) else { return }
+            guard (last, self.messageID ?? .min) < (receivedAt, messageID) else { return }
         }
         // What lies in the future was noted before the calendar was set back, and says nothing.
         self.receivedAt = receivedAt

@@ -44,6 +44,14 @@ import Testing
         #expect(count.number == 3)
     }
 
+    @Test func aMessageThatComesAgainChangesNothing() {
+        var count = BadgeCount()
+        self.apply(.set(2), 2, to: &count)
+        count.set(nil)
+        self.apply(.set(2), 2, to: &count)
+        #expect(count.number == nil)
+    }
+
     @Test func aCalendarThatWasSetBackHoldsUpNothing() {
         var count = BadgeCount(number: 9, receivedAt: .at(5000))
         self.apply(.set(1), 1, to: &count)
