@@ -68,10 +68,11 @@ public struct NotificationRequest: Sendable, Identifiable {
 
     /// Tells what became of the notification. The first answer counts; further ones change nothing.
     ///
-    /// May be called from any thread, also when the agent does not run: the message is then handed over by its next run.
-    /// A request that is let go of without an answer stays open, and is presented again by the next run of the agent.
+    /// May be called from any thread for as long as the ``PushAgent`` exists, also when it does not run: the message is then
+    /// handed over by its next run. A request that is let go of without an answer stays open; its message is presented again
+    /// by the next process, not by this one.
     ///
-    /// - Returns: whether the answer counts: it is the first one, and the agent's runtime has not been shut down.
+    /// - Returns: whether the answer counts: it is the first one, the agent exists, and its runtime has not been shut down.
     @discardableResult
     public func respond(_ response: PresentationResponse) -> Bool {
         guard let take = self.reply.take() else { return false }
