@@ -144,6 +144,28 @@ import Testing
         }
     }
 
+    @Test func whatIsOpenedWhileItIsHandledIsRecordedOnce() async throws {
+        try await self.withStage { stage in
+            let opened = DispatchSemaphore(value: 0)
+            let handler = RecordingHandler { call in
+                if !call.context.isUserOpened { opened.wait() }
+                return .newData
+            }
+            let presenter = RecordingPresenter()
+            let agent = stage.agent(handler, presenter)
+            try await whileRunning(agent) {
+                let kept = try await stage.send(Self.supper)
+                #expect(try #require(await presenter.next()).respond(.opened(.open)))
+                opened.signal()
+                #expect(await handler.next(2).map(\.context.isUserOpened) == [false, true])
+                withExtendedLifetime(kept) {}
+            }
+            let reader = try InboxReader(stateDirectory: stage.runtime.configuration.stateDirectory)
+            let kinds = try reader.trace(of: 1).events.map(\.kind)
+            #expect(kinds.count { $0 == .opened(.open) } == 1)
+        }
+    }
+
     /// An agent that presents one alert, and ends.
     private func presentDinner(_ stage: Stage) async throws {
         let agent = stage.agent(RecordingHandler(), RecordingPresenter())

@@ -33,7 +33,7 @@ extension RowChange {
         case .opened(let opening):
             self.state = .waiting
             self.openedBy = opening.action.stored
-            self.event = .opened(opening.action.stored)
+            self.event = opening.isRecorded ? nil : .opened(opening.action.stored)
         case .unopened:
             self.onlyIn = .presented
             self.answer = .noData

@@ -29,6 +29,7 @@ extension DeliveryMachine {
         }
         self.giveBack { $0.message.installation == installation }
         self.queues.forgetLeft(installation)
+        self.forgetSentReactions(of: installation)
         self.settle()
     }
 
@@ -153,6 +154,9 @@ extension DeliveryMachine {
             }
         } else {
             for message in current { self.accept(message, loadedAt: now) }
+        }
+        if self.intakes[request.installation]?.hasBacklog == false {
+            self.forgetSentReactions(of: request.installation)
         }
         if !page.isFailure, self.hasMoreToRead(request.installation) { self.wantPage(request.installation) }
         self.settle(at: now)

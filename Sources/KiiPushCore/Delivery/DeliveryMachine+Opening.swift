@@ -14,7 +14,11 @@ extension DeliveryMachine {
         self.counters.opened += 1
         self.noteReaction(.opened(opening.action), opening.message.sequence, opening.message.installation)
         // At once, also of one in hand: then a crash does not lose what the user did.
-        if self.isPresent(opening.message.sequence) { self.change(opening) }
+        var opening = opening
+        if self.isPresent(opening.message.sequence) {
+            self.change(opening)
+            opening.isRecorded = true
+        }
         self.reactions[opening.message.sequence] = .opened(opening, isSent: false)
         self.settle()
     }
@@ -51,13 +55,15 @@ extension DeliveryMachine {
             guard !self.isPresent(sequence) else { continue }
             switch reaction {
             case .opened(let opening, _):
-                self.reactions[sequence] = .opened(opening, isSent: true)
+                let installation = opening.message.installation
+                // Whoever receives as it next finds it in the store as it is from now on.
+                self.reactions[sequence] = self.intakes[installation] == nil ? nil : .opened(opening, isSent: true)
                 // An answer to an attempt before would end it while it runs again.
                 for isUserOpened in [false, true] {
                     self.closeLateAttempts(of: DeliveryKey(sequence: sequence, isUserOpened: isUserOpened))
                 }
                 self.change(opening)
-                self.rowsAppeared(opening.message.installation)
+                self.rowsAppeared(installation)
             case .dismissed(let installation):
                 self.reactions[sequence] = nil
                 self.output.changes.append(
@@ -69,8 +75,19 @@ extension DeliveryMachine {
 
     /// The store has handed a message over that the user opened: as that, or as it was before the store was told.
     mutating func reactionArrived(_ message: Message) {
-        guard case .opened(let opening, _) = self.reactions[message.sequence] else { return }
+        guard case .opened(var opening, _) = self.reactions[message.sequence] else { return }
+        opening.isRecorded = true
         self.reactions[message.sequence] = message.isUserOpened ? nil : .opened(opening, isSent: false)
+    }
+
+    /// Everything that waits in the store for an installation was read since the store was last told of what a user did:
+    /// what has not come by now has no row any more.
+    mutating func forgetSentReactions(of installation: Int64) {
+        guard !self.reactions.isEmpty else { return }
+        self.reactions = self.reactions.filter { _, reaction in
+            guard case .opened(let opening, isSent: true) = reaction else { return true }
+            return opening.message.installation != installation
+        }
     }
 
     private func isPresent(_ sequence: Int64) -> Bool {

@@ -95,6 +95,9 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     /// How many calls hold a thread beyond the ordinary ones.
     package var stuckCount: Int { self.stuckCalls.count }
 
+    /// What users did that is to be done yet, or that the store has not answered.
+    package var reactionCount: Int { self.reactions.count }
+
     /// Messages in memory, those on their way to it included.
     package var memoryCount: Int { self.present.count + self.reserved }
 

@@ -4,6 +4,8 @@ package struct DeliveryOpening: Sendable, Hashable {
     /// has let go of it, as it was handled, takes it as it is here.
     package var message: StoredMessage
     package var action: UserAction
+    /// Whether the store was told before, while the message was in hand: the record says so already.
+    package var isRecorded = false
 
     package init(_ message: StoredMessage, action: UserAction) {
         self.message = message

@@ -52,7 +52,10 @@ import Testing
         #expect(machine.changes() == [self.opened()])
         machine.answer(claim.call, .presented, at: 1)
         let output = machine.output()
-        #expect(output.changes == [.change(1, .presented), self.opened()])
+        // The record says it once.
+        var again = self.opening
+        again.isRecorded = true
+        #expect(output.changes == [.change(1, .presented), .change(1, .opened(again))])
         #expect(output.loads.map(\.kind) == [.waiting])
     }
 
@@ -82,7 +85,7 @@ import Testing
         _ = machine.output()
         machine.machine.opened(self.opening)
         let output = machine.output()
-        #expect(output.changes.last == self.opened())
+        #expect(output.changes.first == self.opened())
         #expect(output.loads.map(\.kind) == [.waiting])
         #expect(machine.machine.nextDeadline == nil)
         #expect(machine.memoryCount == output.loads[0].limit)
@@ -100,12 +103,33 @@ import Testing
         #expect(machine.changes().isEmpty)
     }
 
+    @Test func whatIsOpenedAndHasNoRowAnyMoreIsForgottenOnceAllIsRead() throws {
+        let machine = try self.presented()
+        machine.machine.backlogAppeared(1)
+        let before = machine.output().loads
+        machine.machine.opened(self.opening)
+        _ = machine.output()
+        // This one may have been read before the store was told.
+        try self.load([], into: machine, before)
+        #expect(machine.reactionCount == 1)
+        try self.load([], into: machine, machine.output().loads)
+        #expect(machine.reactionCount == 0)
+    }
+
+    @Test func whatIsOpenedIsForgottenWithTheAgent() throws {
+        let machine = try self.presented()
+        machine.machine.opened(self.opening)
+        machine.machine.detached(1)
+        #expect(machine.reactionCount == 0)
+    }
+
     @Test func anAgentThatDoesNotRunFindsItWhenItDoes() {
         let machine = TestMachine(.init())
         machine.machine.opened(self.opening)
         let output = machine.output()
         #expect(output.changes == [self.opened()])
         #expect(output.loads.isEmpty)
+        #expect(machine.reactionCount == 0)
     }
 
     @Test func whatIsDismissedIsDoneWithoutDataOnceItRests() throws {
