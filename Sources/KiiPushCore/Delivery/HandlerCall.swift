@@ -29,7 +29,6 @@ struct HandlerCall {
         case .message(let message):
             switch attachment.receiver.route(message, context: context) {
             case .handler: return self.call(attachment.form, message, context, completion, gate)
-            case .finish(let result): completion(result)
             case .presented: completion.present()
             case .nobody: completion.reachNobody()
             case .invoke(let body): body(completion)

@@ -22,8 +22,6 @@ extension Receiver {
 package enum DeliveryRoute: Sendable {
     /// The handler is called.
     case handler
-    /// Nobody is called, and this is the outcome.
-    case finish(FetchResult)
     /// There is nobody whom it is for: it is done, without data.
     case nobody
     /// The receiver has shown it to the user; it rests in the store until the user reacts.

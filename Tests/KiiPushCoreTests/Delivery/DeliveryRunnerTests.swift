@@ -124,7 +124,7 @@ import Testing
             _, context in
             switch context.messageID {
             case 1: .handler
-            case 2: .finish(.noData)
+            case 2: .nobody
             case 3: .presented
             default:
                 .invoke { completion in
