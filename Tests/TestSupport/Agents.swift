@@ -56,11 +56,12 @@ extension Emulator.Configuration {
 }
 
 extension PushRuntime.Configuration {
-    /// A runtime that waits for its connections, its calls and, at the end, its handlers as long as it takes.
+    /// A runtime that waits for its connections, its calls and its handlers as long as it takes.
     package static func patient(stateDirectory: String) -> PushRuntime.Configuration {
         var configuration = PushRuntime.Configuration(stateDirectory: stateDirectory)
         configuration.connectTimeout = .seconds(600)
         configuration.callTimeout = .seconds(600)
+        configuration.handlerDeadline = .seconds(600)
         configuration.shutdownGrace = .seconds(600)
         return configuration
     }
