@@ -17,6 +17,8 @@ final class CallGate: AnswerChannel {
         /// Answers that were not reported yet.
         var answers: [DeliveryProgress.Answer] = []
         var isAnswered = false
+        /// Nobody is called yet: the message is being shown to the user.
+        var isPresenting = false
         /// The last answer was a success, so the next message may be started.
         var isSuccess = false
         var answeredAt = MonotonicInstant(nanoseconds: 0)
@@ -29,7 +31,8 @@ final class CallGate: AnswerChannel {
             var answers: [DeliveryProgress.Answer] = []
             swap(&answers, &self.answers)
             return DeliveryProgress(
-                answers: answers, position: self.position - self.first, startedAt: self.startedAt)
+                answers: answers, position: self.position - self.first, startedAt: self.startedAt,
+                isPresenting: self.isPresenting)
         }
     }
 
@@ -72,6 +75,18 @@ final class CallGate: AnswerChannel {
             state.startedAt = state.answeredAt
             state.isAnswered = false
             return .start(state.startedAt)
+        }
+    }
+
+    /// Has the running message shown to the user.
+    ///
+    /// - Returns: what `show` returns; `nil` if that took so long that the message is in other hands by now.
+    func present(_ serial: Int, _ show: () -> Bool) -> Bool? {
+        self.state.withLock { $0.isPresenting = true }
+        let isShown = show()
+        return self.state.withLock { state in
+            state.isPresenting = false
+            return serial < state.base ? nil : isShown
         }
     }
 

@@ -28,11 +28,16 @@ package struct DeliveryProgress: Sendable, Hashable {
     package var position: Int
     /// When that call started.
     package var startedAt: MonotonicInstant
+    /// Whether that message is being shown to the user, so that no handler was called with it yet.
+    package var isPresenting: Bool
 
-    package init(answers: [Answer], position: Int, startedAt: MonotonicInstant) {
+    package init(
+        answers: [Answer], position: Int, startedAt: MonotonicInstant, isPresenting: Bool = false
+    ) {
         self.answers = answers
         self.position = position
         self.startedAt = startedAt
+        self.isPresenting = isPresenting
     }
 }
 
@@ -45,6 +50,8 @@ struct DeliveryCall<Message: Deliverable>: Sendable {
     var startedAt: MonotonicInstant
     /// The attempt at `position` has its verdict.
     var isOver = false
+    /// No handler was called with the message at `position` yet: it is being shown to the user.
+    var isPresenting = false
     /// The handler has returned, and the answer is still to come.
     var hasReturned = false
     /// It keeps its place however long it takes: no more fresh threads are given up to calls like it.

@@ -51,7 +51,7 @@ extension DeliveryMachine {
         for entry in state.entries[(state.position + 1)...] { self.comeBack(entry) }
     }
 
-    private mutating func comeBack(_ entry: Entry) {
+    mutating func comeBack(_ entry: Entry) {
         guard self.isDraining || self.intakes[entry.message.installation] == nil else {
             return self.queues.putBack(entry)
         }
@@ -76,6 +76,7 @@ extension DeliveryMachine {
         } else if progress.position == state.position {
             state.startedAt = progress.startedAt
         }
+        state.isPresenting = progress.isPresenting
         self.calls[call] = state
     }
 

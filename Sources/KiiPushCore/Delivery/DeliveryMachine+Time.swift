@@ -23,7 +23,9 @@ extension DeliveryMachine {
     package mutating func timerFired(now: MonotonicInstant) {
         for (number, call) in self.calls {
             guard let due = self.due(call), due <= now else { continue }
-            if !call.isOver {
+            if !call.isOver, call.isPresenting {
+                self.giveUpPresenting(number, call)
+            } else if !call.isOver {
                 self.timeOut(number, call, now: now)
             } else if self.mayGiveUpThreads {
                 self.giveUpWaiting(number, call)
@@ -93,6 +95,17 @@ extension DeliveryMachine {
         if call.hasReturned { self.free(number) }
         // Its successors wait for the call to return all the same, unless they are no suspects.
         if call.isAlone { self.alone = .none }
+    }
+
+    /// A message could not be shown in time. No handler was called, so that is no attempt: the call loses its place, and the
+    /// message is taken up by another thread.
+    private mutating func giveUpPresenting(_ number: Int, _ call: DeliveryCall<Message>) {
+        self.calls[number]?.isOver = true
+        self.calls[number]?.isSlow = true
+        self.giveBackUnstarted(of: number)
+        self.comeBack(call.current)
+        if call.isAlone { self.alone = .none }
+        if self.mayGiveUpThreads { self.giveUpWaiting(number, call) } else { self.losePlace(number) }
     }
 
     private mutating func giveUpWaiting(_ number: Int, _ call: DeliveryCall<Message>) {

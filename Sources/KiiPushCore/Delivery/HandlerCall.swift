@@ -29,7 +29,12 @@ struct HandlerCall {
         case .message(let message):
             switch attachment.receiver.route(message, context: context) {
             case .handler: return self.call(attachment.form, message, context, completion, gate)
-            case .presented: completion.present()
+            case .show(let body, let isForHandler):
+                guard let isShown = gate.present(self.serial, body) else { return nil }
+                guard isShown, !isForHandler else {
+                    return self.call(attachment.form, message, context, completion, gate)
+                }
+                completion.present()
             case .nobody: completion.reachNobody()
             case .invoke(let body): body(completion)
             }

@@ -24,8 +24,9 @@ package enum DeliveryRoute: Sendable {
     case handler
     /// There is nobody whom it is for: it is done, without data.
     case nobody
-    /// The receiver has shown it to the user; it rests in the store until the user reacts.
-    case presented
+    /// This shows it to the user, and says whether it does; it may block. Then the message rests in the store until the
+    /// user reacts, unless it is for the handler too. What is not shown is handed to the handler.
+    case show(@Sendable () -> Bool, isForHandler: Bool)
     /// This is called in place of the handler, by the same rules.
     case invoke(@Sendable (FetchCompletion) -> Void)
 }

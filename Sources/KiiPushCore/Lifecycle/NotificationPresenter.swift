@@ -13,8 +13,11 @@ public protocol NotificationPresenter: Sendable {
     ///
     /// Called on threads that the library owns, never on the main actor and never on the cooperative pool, so it may
     /// block; but it should return within 5 s, as it takes the place of a handler meanwhile. If it has not returned
-    /// after 30 s, the handler is called with the message instead. Calls for different messages may overlap (as many at
-    /// once as handlers may run); those of one source come one after the other, in the order of reception.
+    /// after 30 s, the handler is called with the message by another thread (which is its first attempt), and what this
+    /// returns does not matter any more; its own thread is lost until it does. That is done for 64 calls at once, those of
+    /// handlers included; a further one keeps its place, and its source waits. Calls for different messages may overlap (as
+    /// many at once as handlers may run); those of one source come one after the other, in the order of reception, as long
+    /// as they return in time.
     ///
     /// It has nothing to do with the program's badge, which the agent keeps itself.
     ///

@@ -32,7 +32,7 @@ package final class PresentationDesk: Sendable {
     /// Presents a message that has arrived.
     ///
     /// - Parameter isResting: whether nobody is called until it is answered.
-    /// - Returns: whether it is presented.
+    /// - Returns: whether it is presented; false as well for one that the presenter was given before and has not answered.
     func present(_ message: ReceivedMessage, _ context: DeliveryContext, isResting: Bool) -> Bool {
         let id = NotificationRequest.ID(installationID: context.installationID, messageID: context.messageID)
         return self.present(message, id, receivedAt: context.receivedAt, isResting: isResting, again: false)
@@ -48,8 +48,8 @@ package final class PresentationDesk: Sendable {
                     self?.answered(response, message, id, receivedAt: receivedAt, isResting: isResting) ?? false
                 })
         else { return false }
-        // Before it is shown: it may be answered at once.
-        self.state.withLock { state in _ = state.outstanding.insert(id) }
+        // Before it is shown: it may be answered at once. The presenter may have it already, and not have returned in time.
+        guard self.state.withLock({ state in state.outstanding.insert(id).inserted }) else { return false }
         switch presenter.present(request) {
         case .presented: return true
         case .unavailable:

@@ -38,10 +38,10 @@ package final class ReceptionReceiver: Receiver {
         switch Reception(of: message, in: self.isLaunchMessage(context) ? .notRunning : context.state).route {
         case .handler, .launch: return .handler
         case .nobody: return .nobody
-        case .alert: return self.desk.present(message, context, isResting: true) ? .presented : .handler
+        case .alert:
+            return .show({ [desk] in desk.present(message, context, isResting: true) }, isForHandler: false)
         case .handlerAndAlert:
-            _ = self.desk.present(message, context, isResting: false)
-            return .handler
+            return .show({ [desk] in desk.present(message, context, isResting: false) }, isForHandler: true)
         }
     }
 

@@ -209,4 +209,29 @@ import Testing
         machine.time(60)
         #expect(machine.changes() == [.change(1, .dead(.attemptsFailed(.timedOut)), attempts: 2)])
     }
+
+    @Test func whatCannotBeShownInTimeIsTakenUpByAnotherThreadAndHasFailedNoAttempt() throws {
+        for maximum in [0, 64] {
+            let machine = TestMachine.open { $0.maximumStuckCalls = maximum }
+            machine.receive([1, 2])
+            let claim = try #require(machine.claim(at: 0))
+            let progress = DeliveryProgress(answers: [], position: 0, startedAt: .seconds(0), isPresenting: true)
+            machine.machine.reported(claim.call, progress, now: .seconds(30))
+            machine.time(30)
+            #expect(machine.changes() == [])
+            #expect(machine.counters.failedAttempts == 0)
+            if maximum == 0 {
+                // It keeps its place, and its source, until it returns.
+                #expect(machine.claim(at: 31) == nil)
+                machine.machine.returned(claim.call, progress, now: .seconds(31))
+            }
+            let second = try #require(machine.claim(at: 31))
+            #expect(second.messages.map(\.sequence).first == 1)
+            #expect(second.attempts.first == 1)
+            // What comes of it in the end changes nothing.
+            #expect(!machine.answerLater(1, call: claim.call, .presented, at: 32))
+            machine.answer(second.call, .result(.newData), at: 33)
+            #expect(machine.changes() == [.change(1, .done(.newData), attempts: 1)])
+        }
+    }
 }

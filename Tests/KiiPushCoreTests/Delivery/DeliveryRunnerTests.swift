@@ -125,7 +125,9 @@ import Testing
             switch context.messageID {
             case 1: .handler
             case 2: .nobody
-            case 3: .presented
+            case 3: .show({ true }, isForHandler: false)
+            case 5: .show({ true }, isForHandler: true)
+            case 6: .show({ false }, isForHandler: false)
             default:
                 .invoke { completion in
                     invoked.add(context.messageID)
@@ -134,10 +136,13 @@ import Testing
             }
         }
         let fixture = RunnerFixture(receiver)
-        fixture.deliver((1...4).map { .push($0) })
-        let changes = await fixture.store.changes.first(4)
+        fixture.deliver((1...6).map { .push($0) })
+        let changes = await fixture.store.changes.first(6)
         #expect(
-            changes.map(\.verdict) == [.done(.newData), .done(.noData), .presented, .dead(.rejected("opened"))])
+            changes.map(\.verdict) == [
+                .done(.newData), .done(.noData), .presented, .dead(.rejected("opened")), .done(.newData),
+                .done(.newData),
+            ])
         #expect(invoked.entries == [4])
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import KiiPushCore
 import TestSupport
 import Testing
@@ -20,12 +21,14 @@ private struct Reached {
 
     init(
         _ handler: any NotificationHandler, _ state: LifecycleState, _ presenter: (any NotificationPresenter)?,
-        launchOptions: LaunchOptions = .init()
+        launchOptions: LaunchOptions = .init(), _ change: (inout DeliveryConfiguration) -> Void = { _ in }
     ) {
+        var configuration = DeliveryConfiguration()
+        change(&configuration)
         let clock = self.clock
         self.lifecycle = AgentLifecycle(launchOptions: launchOptions, state: state)
         self.desk = PresentationDesk(presenter: presenter, lifecycle: self.lifecycle)
-        self.runner = DeliveryRunner(store: self.store, clock: { clock.now })
+        self.runner = DeliveryRunner(configuration: configuration, store: self.store, clock: { clock.now })
         self.desk.attach(self.runner, installations: [(1, "installation-1")])
         let receiver = ReceptionReceiver(
             handler: handler, lifecycle: self.lifecycle, desk: self.desk,
@@ -132,24 +135,31 @@ private struct Reached {
         #expect(answered.entries == (hasPresenter ? [false] : []))
     }
 
-    @Test func aPresenterThatDoesNotReturnInTimeIsLeftOut() async {
+    /// Also where an attempt is all that there is: that nothing could be shown is none.
+    @Test(arguments: [ReceptionReceiverTests.alert, #"{"alert":"Dinner","content-available":1}"#])
+    func aPresenterThatDoesNotReturnInTimeIsLeftOut(aps: String) async {
         let calls = Journal<String>()
         let clock = Locked<(@Sendable () -> Void)?>(nil)
+        let hangs = DispatchSemaphore(value: 0)
+        let shown = Locked(0)
         let presenter = RecordingPresenter { _ in
+            shown.withLock { $0 += 1 }
             clock.withLock { $0 }?()
+            hangs.wait()
             return .presented
         }
-        let reached = Reached(self.handler(calls), .background, presenter)
+        let reached = Reached(self.handler(calls), .background, presenter) { $0.retryDelays = [] }
         clock.withLock { body in
-            body = { [clock = reached.clock, runner = reached.runner] in
-                clock.advance(.seconds(31), runner)
-                clock.advance(.seconds(2), runner)
-            }
+            body = { [clock = reached.clock, runner = reached.runner] in clock.advance(.seconds(31), runner) }
         }
-        reached.deliver([.aps(1, Self.alert)])
+        reached.deliver([.aps(1, aps)])
         #expect(await calls.first(1) == ["1 background"])
-        await reached.store.changes.first(3)
-        #expect(reached.store.verdicts == [.retry(after: .seconds(1), failure: .timedOut), .done(.newData)])
+        await reached.store.changes.first(1)
+        hangs.signal()
+        #expect(reached.store.verdicts == [.done(.newData)])
+        #expect(reached.store.changes.entries.map(\.attempts) == [1])
+        #expect(shown.withLock { $0 } == 1)
+        #expect(reached.runner.counters.failedAttempts == 0)
     }
 
     @Test func aHandlerThatFailedIsCalledAgainInWhateverStateTheProgramIsThen() async {
