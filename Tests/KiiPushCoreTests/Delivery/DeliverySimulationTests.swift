@@ -13,7 +13,7 @@ import Testing
     func everyMessageEndsOnceInOrderAndAlone(seed: UInt64) throws {
         let configuration = self.configuration(seed, isStrictlyOrdered: seed % 5 == 0)
         var simulation = try DeliverySimulation(seed: seed, configuration)
-        for _ in 0..<800 { try simulation.step(receives: true) }
+        for _ in 0..<1000 { try simulation.step(receives: true) }
         try simulation.finish()
         let (count, unfinished, violations) = (
             simulation.sequenceCount, simulation.unfinished, simulation.violations
