@@ -25,6 +25,8 @@ struct KiiPushCommand: ParsableCommand {
     static func main() async {
         // A reader that goes away is met where the writing is done, not by dying in the middle of something.
         signal(SIGPIPE, SIG_IGN)
+        // Whoever started the tool may have SIGCHLD ignored, and then nobody learns how a program ended.
+        signal(SIGCHLD, SIG_DFL)
         // A program that was started for a push may use the tool; the messages are for the program.
         unsetenv("KII_PUSH_LAUNCH_FD")
         let words = Array(CommandLine.arguments.dropFirst())

@@ -58,6 +58,24 @@ import Testing
         #expect(run.waitForExit().exit == 0)
     }
 
+    @Test func losesNothingWhenItIsKilledAndEndsWhatItLeft() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let hanging = try session.tool.start(["run", "--activate", "sleep", "-v", "--", "1000"])
+        #expect(hanging.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let line = hanging.error(containing: "program: started as process ")
+        let left = try #require(line.firstMatch(of: /started as process (\d+)/)?.1)
+        hanging.signal(SIGKILL)
+        hanging.waitForDeath()
+        let next = try session.tool.start(["run", "--activate", "bash", "--stdin", "-v", "--", "-c", "exit 10"])
+        #expect(next.output(containing: "<-- noData").contains("<-- noData"))
+        next.signal(SIGTERM)
+        let result = next.waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.error.contains("program: process \(left), which an earlier run has left, is ended"))
+    }
+
     @Test func wantsAProgram() throws {
         let result = try Tool()("run")
         #expect(result.exit == 64)

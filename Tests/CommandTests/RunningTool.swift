@@ -37,6 +37,9 @@ final class RunningTool {
         self.program.errors.wait(patience) { $0.contains(text) }
     }
 
+    /// Waits for the end of the tool alone: what it has started may still hold its output.
+    func waitForDeath() { _ = self.program.wait() }
+
     /// Returns how the tool ended and all that it has written. One that does not end is killed, and is a failure.
     func waitForExit() -> Tool.Result {
         let isEnded =

@@ -10,13 +10,12 @@ import Testing
     /// The numbers that the example program has noted, in its order.
     private func noted(_ journal: String) -> [Int] {
         let text = (try? String(contentsOfFile: journal, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").compactMap { Int($0.split(separator: " ")[0]) }
+        return text.split(separator: "\n").compactMap { $0.split(separator: " ").first.flatMap { Int($0) } }
     }
 
     @Test func itReceivesFromWhoStartedItAndEndsWithThat() async throws {
         try await withActivationStage { stage in
             let journal = "\(stage.directory)/journal"
-            let ended = Locked<String?>(nil)
             let report = ActivationStage.Report()
             let activator = Activator(configuration: stage.example(journal: journal), report: { report.add($0) })
             let agent = PushAgent(
@@ -29,25 +28,38 @@ import Testing
             }
             await activator.stop()
             #expect(await report.nextStart() != nil)
-            let how = await report.nextEnd()
-            ended.withLock { $0 = how }
-            #expect(ended.withLock { $0 } == "exit status 0")
+            #expect(await report.nextEnd() == "exit status 0")
             // One source: in their order.
             #expect(self.noted(journal) == Array(1...20))
         }
     }
 
-    @Test(arguments: [UInt64(1), 2])
-    func nothingIsLostThoughTheProgramIsKilledAtRandom(seed: UInt64) async throws {
+    /// A program with this library, and a shell that answers by lines and ends now and then with what it says not being
+    /// about the message that it has got by then.
+    @Test(arguments: ["library", "shell"], [UInt64(1), 2])
+    func nothingIsLostThoughTheProgramIsKilledAtRandom(program: String, seed: UInt64) async throws {
         try await withActivationStage { stage in
             let journal = "\(stage.directory)/journal"
+            let shell = ActivationStage.shell(
+                """
+                while read -r line <&3; do
+                    id=${line#*:}; id=${id%%,*}
+                    echo "$id" >> \(journal)
+                    printf '{"id":%d,"result":"newData"}\\n' "$id" >&3
+                    ((RANDOM % 8)) || exit 0
+                done
+                """)
             let (kills, total) = (Locked(0), 200)
-            try await stage.play(stage.example(journal: journal)) { events, report in
+            try await stage.play(program == "shell" ? shell : stage.example(journal: journal)) { events, report in
                 let killer = Task {
                     var random = SeededGenerator(seed: seed)
-                    while let processID = await report.nextStart() {
+                    // Fewer than there are attempts, so that none of the messages is given up on.
+                    while kills.withLock({ $0 }) < ActivationStage.attempts / 2,
+                        let processID = await report.nextStart()
+                    {
                         // Amid its start, its first messages or many of them.
-                        try await Task.sleep(for: .microseconds(Int.random(in: 0...60_000, using: &random)))
+                        let longest = program == "shell" ? 3000 : 60_000
+                        try await Task.sleep(for: .microseconds(Int.random(in: 0...longest, using: &random)))
                         // The group, which is its own as long as it is not reaped.
                         if kill(-processID, SIGKILL) == 0 { kills.withLock { $0 += 1 } }
                     }
@@ -74,16 +86,97 @@ import Testing
             }
             let ledger = try await stage.runtime.ledger()
             let noted = self.noted(journal)
+            let lost = Set(1...total).subtracting(noted)
             print(
                 """
-                | activation, seed \(seed) | messages \(total) | kills \(kills.withLock { $0 }) | done \(ledger.done) \
-                | dead \(ledger.dead) | lost \(Int64(total) - ledger.done - ledger.dead) \
+                | activation, \(program), seed \(seed) | messages \(total) | kills \(kills.withLock { $0 }) \
+                | done \(ledger.done) | dead \(ledger.dead) | lost \(lost.count) \
                 | handled twice \(noted.count - Set(noted).count) |
                 """)
-            #expect(ledger.done + ledger.dead == Int64(total))
             #expect(kills.withLock { $0 } > 0)
-            // What is done was noted, whatever else was.
-            #expect(Set(noted).count >= Int(ledger.done))
+            #expect(ledger.dead == 0)
+            #expect(ledger.done == Int64(total))
+            #expect(lost == [])
+        }
+    }
+
+    /// A channel from a descriptor that the closure is given the other end of.
+    private func channel(_ body: (OwnedDescriptor) -> Void) throws -> LaunchChannel {
+        let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
+        body(ours)
+        // The channel closes what it was given, and so does the owner.
+        return try LaunchChannel(descriptor: dup(theirs.number))
+    }
+
+    private func send(_ text: String, to descriptor: OwnedDescriptor) {
+        let bytes = Array(text.utf8)
+        #expect(write(descriptor.number, bytes, bytes.count) == bytes.count)
+    }
+
+    @Test(arguments: [
+        ("", "names a descriptor, over which no message came"),
+        ("{}\n", "names a descriptor that does not speak the protocol (/id is missing, or of the wrong type)"),
+        ("GET / HTTP/1.1\r\n\r\n", "(a line is no JSON: unexpectedByte at byte 0)"),
+    ])
+    func aSocketThatIsNoActivatorsIsRefused(text: String, reason: String) throws {
+        let error = #expect(throws: LaunchError.self) {
+            _ = try self.channel { descriptor in
+                self.send(text, to: descriptor)
+                shutdown(descriptor.number, Int32(SHUT_WR))
+            }
+        }
+        let description = try #require(error?.description)
+        let said = description.replacing(/descriptor \d+/, with: "a descriptor")
+        #expect(said.contains(reason))
+    }
+
+    @Test func aFileIsNoSocket() throws {
+        let file = open("/dev/null", O_RDWR)
+        #expect(throws: LaunchError.notASocket(file)) { _ = try LaunchChannel(descriptor: file) }
+        close(file)
+    }
+
+    @Test func oneAgentOfAProcessReceivesWhatItWasStartedFor() async throws {
+        try await withTemporaryDirectory { directory in
+            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
+            let message = ActivationMessage(
+                id: 7, attempt: 2, timeRemaining: .seconds(5), userAction: .custom("reply"), installationID: "i1",
+                receivedAt: .now(), payload: Array(#"{"n":1}"#.utf8))
+            self.send(String(decoding: message.line, as: UTF8.self), to: ours)
+            let channel = try LaunchChannel(descriptor: dup(theirs.number))
+            let options = channel.launchOptions
+            #expect(options.messageID == 7)
+            #expect(options.installationID == "i1")
+            #expect(options.userAction == .custom("reply"))
+            #expect(options.remoteNotification?.rawPayload["n"]?.int64 == 1)
+            let runtime = try PushRuntime(configuration: .patient(stateDirectory: directory))
+            let configuration = PushAgent.Configuration(
+                app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)
+            let handler = RecordingHandler { _ in .failed }
+            let first = PushAgent(
+                runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick,
+                launch: .success(channel))
+            let second = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick,
+                launch: .success(channel))
+            let events = first.events
+            try await whileRunning(first) {
+                let call = try #require(await handler.next(1).first)
+                #expect(call.context.messageID == 7)
+                #expect(call.context.attempt == 2)
+                #expect(call.context.userAction == .custom("reply"))
+                // Not a new 30 s of its own.
+                #expect(call.context.timeRemaining <= .seconds(5))
+                #expect(await ActivationStage.happens(7, in: events) { $0 == .handedBack(.failed) } != nil)
+                let error = await #expect(throws: PushAgentError.self) { try await second.run() }
+                guard case .launchTaken = error else { throw TestFailure("\(String(describing: error))") }
+            }
+            var bytes = [UInt8](repeating: 0, count: 1000)
+            let count = recv(ours.number, &bytes, bytes.count, 0)
+            #expect(
+                String(decoding: bytes[..<max(count, 0)], as: UTF8.self)
+                    == "{\"ready\":4}\n{\"id\":7,\"result\":\"failed\"}\n")
+            await runtime.shutdown()
         }
     }
 

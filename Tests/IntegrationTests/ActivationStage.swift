@@ -10,6 +10,9 @@ struct ActivationStage: Sendable {
     let runtime: PushRuntime
     let configuration: PushAgent.Configuration
 
+    /// How often a message is tried, and a program that is killed started again.
+    static let attempts = 80
+
     /// What an activator reported, one after the other.
     final class Report: Sendable {
         let events: AsyncStream<Activator.Event>
@@ -103,7 +106,7 @@ func withActivationStage(
             var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
             settings.handlerDeadline = deadline
             settings.shutdownGrace = .zero
-            settings.retryDelays = Array(repeating: .milliseconds(1), count: 20)
+            settings.retryDelays = Array(repeating: .milliseconds(1), count: ActivationStage.attempts - 1)
             let runtime = try PushRuntime(configuration: settings)
             try await body(
                 ActivationStage(

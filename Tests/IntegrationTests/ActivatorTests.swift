@@ -49,6 +49,7 @@ import Testing
         ),
         // A line that is no answer does not count, nor does what it leaves running.
         (#"echo nonsense >&3; head -c 100000 /dev/zero >&3; sleep 1 & exit 10"#, .done(.noData, attempt: 1)),
+        ("cat /dev/zero >&3; exit 10", .done(.noData, attempt: 1)),
         (#"printf '{"id":1,"result":"noData"}\n' >&3; cat <&3"#, .done(.noData, attempt: 1)),
         (#"printf '{"id":1,"result":"reject","reason":"no"}\n' >&3; exit 0"#, .dead(.rejected("no"))),
         // Closing the descriptor is no answer.
@@ -137,7 +138,8 @@ import Testing
             let stat = try String(contentsOfFile: "/proc/\(left.processID)/stat", encoding: .utf8)
             let startTime = try #require(stat.split(separator: ")").last?.split(separator: " ").dropFirst(19).first)
             let file = "\(stage.directory)/process"
-            try "\(left.processID) \(startTime)\n".write(toFile: file, atomically: true, encoding: .utf8)
+            let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+            try "\(left.processID) \(startTime) \(boot)".write(toFile: file, atomically: true, encoding: .utf8)
             async let ending = onThread { left.wait() }
             try await stage.play(ActivationStage.shell("exit 0") { $0.processFile = file }) { events, report in
                 let kept = try await stage.broker.bring([.message(1, packetID: 1)])
@@ -157,7 +159,8 @@ import Testing
         try await withActivationStage { stage in
             let file = "\(stage.directory)/process"
             // This very process, but started at another time.
-            try "\(getpid()) 1\n".write(toFile: file, atomically: true, encoding: .utf8)
+            let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+            try "\(getpid()) 1 \(boot)".write(toFile: file, atomically: true, encoding: .utf8)
             try await stage.play(ActivationStage.shell("exit 0") { $0.processFile = file }) { events, _ in
                 let kept = try await stage.broker.bring([.message(1, packetID: 1)])
                 #expect(await ActivationStage.happens(in: events, Self.isOutcome) == .done(.newData, attempt: 1))

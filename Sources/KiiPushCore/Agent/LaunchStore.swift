@@ -33,6 +33,7 @@ final class LaunchStore: DeliveryStore {
             case .done(let result): self.finish(change.sequence, .result(result))
             case .dead(.rejected(let reason)): self.finish(change.sequence, .rejected(reason))
             case .dead(.undecodable(let reason)): self.finish(change.sequence, .rejected("undecodable: \(reason)"))
+            case .dead(.command): self.finish(change.sequence, .rejected("the program takes no thing-if commands"))
             case .dead, .retry: self.finish(change.sequence, .result(.failed))
             case .waiting, .unpresented: self.entries.withLock { $0[change.sequence]?.isWaiting = true }
             case .inHand: self.entries.withLock { $0[change.sequence]?.isWaiting = false }

@@ -82,7 +82,8 @@ private final class LaunchReception: Sendable {
     private func deliver(_ message: ActivationMessage, _ key: Int64) {
         let stored = StoredMessage(
             sequence: message.id, installation: key, topic: "", payload: message.payload,
-            receivedAt: message.receivedAt, attempts: message.attempt - 1, openedBy: message.userAction)
+            receivedAt: message.receivedAt, attempts: message.attempt - 1, openedBy: message.userAction,
+            answerBy: self.runner.now + message.timeRemaining)
         // What delivery has no room for now it reads from the store: it is there before delivery is asked.
         self.store.add(stored)
         guard self.runner.reserve(1, installation: key) == 1 else { return }

@@ -21,6 +21,7 @@ package final class DecodedMessage: Deliverable {
     package let wasInHand: Bool
     package let pause: Duration?
     package let openedBy: UserAction?
+    package let answerBy: MonotonicInstant?
     package let receivedAt: Timestamp
     package let content: Content
 
@@ -38,6 +39,7 @@ package final class DecodedMessage: Deliverable {
         self.wasInHand = stored.wasInHand
         self.pause = stored.pause
         self.openedBy = stored.openedBy
+        self.answerBy = stored.answerBy
         self.receivedAt = stored.receivedAt
         self.content = content
     }

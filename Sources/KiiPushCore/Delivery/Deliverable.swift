@@ -13,9 +13,13 @@ package protocol Deliverable: Sendable {
     /// How long until its next attempt is due, if the store had it waiting for that.
     var pause: Duration? { get }
     var isUserOpened: Bool { get }
+    /// When an attempt is over at the latest, whenever it starts, where somebody else has set that.
+    var answerBy: MonotonicInstant? { get }
 }
 
 extension Deliverable {
+    package var answerBy: MonotonicInstant? { nil }
+
     var key: DeliveryKey { DeliveryKey(sequence: self.sequence, isUserOpened: self.isUserOpened) }
 }
 

@@ -63,7 +63,8 @@ struct DeliveryCall<Message: Deliverable>: Sendable {
     var current: DeliveryEntry<Message> { self.entries[self.position] }
 
     func deadline(_ configuration: DeliveryConfiguration) -> MonotonicInstant {
-        let own = self.startedAt + configuration.deadline
+        let whole = self.startedAt + configuration.deadline
+        let own = self.current.message.answerBy.map { min(whole, $0) } ?? whole
         guard let limit = configuration.totalLimit, let first = self.current.firstStart else { return own }
         return min(own, first + limit)
     }

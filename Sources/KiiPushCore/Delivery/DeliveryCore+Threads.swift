@@ -146,7 +146,8 @@ extension DeliveryCore {
             case .start(let now):
                 index += 1
                 serial += 1
-                deadline = now + self.configuration.deadline
+                let whole = now + self.configuration.deadline
+                deadline = claim.messages[index].answerBy.map { min(whole, $0) } ?? whole
             }
         }
     }

@@ -22,6 +22,8 @@ package struct StoredMessage: Sendable, Hashable {
     package var pause: Duration?
     /// What the user chose on the notification that showed it, who is yet to be told: the handler is called (again).
     package var openedBy: UserAction?
+    /// When its attempt is over at the latest, where another process counts that as well.
+    package var answerBy: MonotonicInstant?
     /// Its topic is not the installation's.
     package var isUnexpectedTopic: Bool
 
@@ -37,6 +39,7 @@ package struct StoredMessage: Sendable, Hashable {
         wasInHand: Bool = false,
         pause: Duration? = nil,
         openedBy: UserAction? = nil,
+        answerBy: MonotonicInstant? = nil,
         isUnexpectedTopic: Bool = false
     ) {
         self.sequence = sequence
@@ -50,6 +53,7 @@ package struct StoredMessage: Sendable, Hashable {
         self.wasInHand = wasInHand
         self.pause = pause
         self.openedBy = openedBy
+        self.answerBy = answerBy
         self.isUnexpectedTopic = isUnexpectedTopic
     }
 

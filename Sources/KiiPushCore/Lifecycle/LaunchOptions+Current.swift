@@ -2,8 +2,8 @@ extension LaunchOptions {
     /// What this process was started for: the first message of an ``Activator`` (or `kii-push run --activate`); empty when
     /// it was started in another way.
     ///
-    /// Reads the message when it is first asked for, which takes no time: it was sent before this process began. Where the
-    /// variable `KII_PUSH_LAUNCH_FD` is forged this is empty, and ``PushAgent/run()`` throws
+    /// Reads the message when it is first asked for, which takes next to no time: it is sent when the process begins. Where
+    /// the variable `KII_PUSH_LAUNCH_FD` is forged this is empty, and ``PushAgent/run()`` throws
     /// ``PushAgentError/launch(reason:)``.
     ///
     /// ```swift

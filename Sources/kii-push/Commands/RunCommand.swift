@@ -30,6 +30,12 @@ struct RunCommand: ParsableCommand {
     var stdin = false
 
     @Option(
+        value: "N",
+        help: "How many messages the program gets at once, if it says that it takes as many. Default: 1."
+    )
+    var concurrency: PositiveCount?
+
+    @Option(
         value: "TIME",
         help: "How long the program has to end after SIGTERM before SIGKILL follows (500ms, 10s, 5m). Default: 5s."
     )
@@ -45,6 +51,9 @@ struct RunCommand: ParsableCommand {
     var arguments: [String] = []
 
     func validate() throws {
+        if self.stdin, self.concurrency != nil {
+            throw ValidationError("'--stdin' and '--concurrency' exclude each other")
+        }
         guard self.activate != nil else {
             throw ValidationError("'--activate PROGRAM' is missing: what is to be started")
         }
@@ -58,8 +67,8 @@ struct RunCommand: ParsableCommand {
         let (saved, registration) = try profile.registration(with: cloud)
         cloud.warn(console)
         var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
-        // Where each process takes one message, no other's time runs out while it waits for that one.
-        if self.stdin { settings.concurrentHandlers = 1 }
+        // No message's time runs out while the program has another.
+        settings.concurrentHandlers = self.concurrency?.value ?? 1
         let view = RunView(console: console, installationID: registration.installationID)
         var activation = Activator.Configuration(command: [program] + self.arguments)
         activation.input = self.stdin ? .standardInput : .descriptor
@@ -72,8 +81,11 @@ struct RunCommand: ParsableCommand {
             configuration: profile.agentConfiguration(saved.account, app: cloud.app),
             handler: activator
         )
+        let programEvents = Task { await view.showProgram() }
         let ending = try await Listening(agent: agent, view: view, timeout: nil).run()
         await activator.stop()
+        view.endProgram()
+        await programEvents.value
         await runtime.shutdown()
         switch ending {
         case .failed(let error): throw error
@@ -89,6 +101,8 @@ actor RunView: AgentView {
     private let installationID: String
     private let endings: AsyncStream<ListenEnding>
     private let endingContinuation: AsyncStream<ListenEnding>.Continuation
+    private let programEvents: AsyncStream<Activator.Event>
+    private let programContinuation: AsyncStream<Activator.Event>.Continuation
     /// When the call for a message began.
     private var started: [Int64: ContinuousClock.Instant] = [:]
 
@@ -96,6 +110,7 @@ actor RunView: AgentView {
         self.console = console
         self.installationID = installationID
         (self.endings, self.endingContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+        (self.programEvents, self.programContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
     }
 
     func ending() async -> ListenEnding? {
@@ -129,12 +144,20 @@ actor RunView: AgentView {
         try self.console.show(event, after: elapsed)
     }
 
-    /// What the program does, on standard error.
-    nonisolated func report(_ event: Activator.Event) {
-        switch event {
-        case .started, .ended, .leftoverEnded: self.console.detail("program: \(event.description.terminalSafe)")
-        case .startFailed, .terminated, .misspoke, .processFileFailed:
-            self.console.warning("program: \(event.description.terminalSafe)")
+    /// Takes what the program does; returns at once.
+    nonisolated func report(_ event: Activator.Event) { self.programContinuation.yield(event) }
+
+    /// Nothing more comes of the program.
+    nonisolated func endProgram() { self.programContinuation.finish() }
+
+    /// Shows what the program does, on standard error, until ``endProgram()``.
+    func showProgram() async {
+        for await event in self.programEvents {
+            let text = "program: \(event.description.terminalSafe)"
+            switch event {
+            case .started, .ended, .leftoverEnded: self.console.detail(text)
+            case .startFailed, .terminated, .misspoke, .processFileFailed: self.console.warning(text)
+            }
         }
     }
 }

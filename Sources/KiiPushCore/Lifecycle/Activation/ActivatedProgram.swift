@@ -26,6 +26,7 @@ final class ActivatedProgram {
     // An answer is short; a reason is cut to 500 characters anyway.
     private var lines = LineBuffer(limit: 65_536)
     private var nonsense = 0
+    private var hasMisspoken = false
 
     var processID: Int32 { self.process.processID }
 
@@ -107,11 +108,12 @@ final class ActivatedProgram {
     /// What may be read from; `nil` when nothing comes any more.
     var openDescriptor: Int32? { self.isOpen ? self.channel?.number : nil }
 
-    /// What the program has said since the last time.
+    /// What the program has said since the last time, or a part of it: one that never stops must not keep the thread.
     func read() -> [Utterance] {
         var heard: [Utterance] = []
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        while let descriptor = self.openDescriptor {
+        for _ in 0..<8 {
+            guard let descriptor = self.openDescriptor else { break }
             let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
             if count < 0, errno == EINTR { continue }
             if count < 0, errno == EAGAIN { break }
@@ -127,14 +129,19 @@ final class ActivatedProgram {
     private func hear(_ line: [UInt8]?, _ heard: inout [Utterance]) {
         guard self.isOpen else { return }
         do throws(ActivationLineError) {
-            guard let line else { throw ActivationLineError("a line is longer than 64 KiB") }
+            // Who writes that means something else.
+            guard let line else {
+                self.nonsense = Self.mostNonsense
+                throw ActivationLineError("a line is longer than 64 KiB")
+            }
             // An empty line is nothing.
             guard !line.isEmpty else { return }
             heard.append(.answer(try ActivationAnswer(line: line)))
         } catch {
             self.nonsense += 1
-            if self.nonsense == 1 { heard.append(.nonsense(error.description)) }
-            if self.nonsense == Self.mostNonsense { self.hangUp(&heard) }
+            if !self.hasMisspoken { heard.append(.nonsense(error.description)) }
+            self.hasMisspoken = true
+            if self.nonsense >= Self.mostNonsense { self.hangUp(&heard) }
         }
     }
 

@@ -125,7 +125,7 @@ package enum ActivationVerdict: Sendable, Hashable {
         case .exited(10): self = .result(.noData)
         case .exited(65): self = .rejected("the program refused it (exit status 65)")
         case .exited(75): self = .result(.failed)
-        case .exited, .signalled: return nil
+        case .exited, .signalled, .unknown: return nil
         }
     }
 }

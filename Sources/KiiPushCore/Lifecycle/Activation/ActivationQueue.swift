@@ -5,8 +5,8 @@ import Glibc
 /// It knows neither processes nor clocks: what happens is told to it, and what is to be done is in ``takeOrders()``.
 ///
 /// A program is given one message, and the next when it has answered. One that has said how many it takes is given as
-/// many. So an exit status answers one message, which the program had: what is written to a program that ends may
-/// never be read, and counts as handled by nobody.
+/// many. An exit status answers the message that the program was started with, and no other: what is written to a program
+/// that ends may never be read.
 package struct ActivationQueue: Sendable {
     package struct Entry: Sendable, Hashable {
         /// Tells the attempts apart, also those of one message.
@@ -28,14 +28,14 @@ package struct ActivationQueue: Sendable {
         case send(Int)
         case answer(Int, ActivationVerdict)
         case fail(Int, reason: String)
-        /// It came too late to be sent; its attempt is over.
-        case abandon(Int)
         /// Lets the program see that no more messages come.
         case closeInput
         case end(signal: Int32)
     }
 
     private struct Process {
+        /// The entry that it was started with.
+        let first: Int
         /// How many messages it is given at once.
         var capacity = 1
         /// It speaks the protocol.
@@ -43,6 +43,14 @@ package struct ActivationQueue: Sendable {
         /// It reads no more messages.
         var isDeaf = false
         var ending = Ending.no
+
+        func answersByEnding(_ entry: Entry) -> Bool {
+            guard entry.number == self.first, !self.isReady else { return false }
+            return switch self.ending {
+            case .no, .asked: true
+            case .told, .killed: false
+            }
+        }
     }
 
     private enum Ending: Hashable {
@@ -52,6 +60,9 @@ package struct ActivationQueue: Sendable {
         case told(killAt: MonotonicInstant)
         case killed
     }
+
+    private static let stopped = "the activator was stopped"
+    private static let late = "it waited too long for the program, which had others"
 
     private let takesOneMessage: Bool
     private let grace: Duration
@@ -81,7 +92,7 @@ package struct ActivationQueue: Sendable {
     // MARK: - What happens
 
     package mutating func deliver(_ entry: Entry, now: MonotonicInstant) {
-        guard !self.isStopping else { return self.orders.append(.abandon(entry.number)) }
+        guard !self.isStopping else { return self.orders.append(.fail(entry.number, reason: Self.stopped)) }
         self.waiting.append(entry)
         self.timePassed(now: now)
     }
@@ -111,8 +122,8 @@ package struct ActivationQueue: Sendable {
 
     package mutating func ended(_ ending: SpawnedProcess.Ending, now: MonotonicInstant) {
         for entry in self.sent {
-            // One that takes several may have ended before it read this one.
-            if self.process?.isReady == false, let verdict = ActivationVerdict(ending) {
+            // One that ends since it was told to says nothing by that about its message.
+            if self.process?.answersByEnding(entry) == true, let verdict = ActivationVerdict(ending) {
                 self.orders.append(.answer(entry.number, verdict))
             } else {
                 self.orders.append(.fail(entry.number, reason: "the program ended without an answer: \(ending)"))
@@ -127,7 +138,7 @@ package struct ActivationQueue: Sendable {
     package mutating func stop(now: MonotonicInstant) {
         guard !self.isStopping else { return }
         self.isStopping = true
-        for entry in self.waiting { self.orders.append(.abandon(entry.number)) }
+        for entry in self.waiting { self.orders.append(.fail(entry.number, reason: Self.stopped)) }
         self.waiting = []
         guard self.process?.ending == .no else { return }
         self.process?.ending = .asked(tellAt: now + self.grace)
@@ -160,7 +171,7 @@ package struct ActivationQueue: Sendable {
     private mutating func start() {
         guard !self.isStopping, !self.waiting.isEmpty else { return }
         let entry = self.waiting.removeFirst()
-        self.process = Process(isDeaf: self.takesOneMessage)
+        self.process = Process(first: entry.number, isDeaf: self.takesOneMessage)
         self.sent = [entry]
         self.orders.append(.start(with: entry.number))
     }
@@ -176,7 +187,7 @@ package struct ActivationQueue: Sendable {
     private mutating func expire(now: MonotonicInstant) {
         let late = self.waiting.filter { $0.deadline <= now }
         self.waiting.removeAll { $0.deadline <= now }
-        for entry in late { self.orders.append(.abandon(entry.number)) }
+        for entry in late { self.orders.append(.fail(entry.number, reason: Self.late)) }
         // One that has nothing to do, reads nothing and does not end keeps everything from being handled.
         let isInTheWay = !late.isEmpty && self.sent.isEmpty && self.process?.isDeaf == true
         switch self.process?.ending {

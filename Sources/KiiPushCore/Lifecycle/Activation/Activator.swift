@@ -17,8 +17,12 @@
 /// and answers by its exit status: 0 is `newData`, 10 `noData`, 65 (`EX_DATAERR`) refuses the message for good, 75
 /// (`EX_TEMPFAIL`) and anything else mean `failed`. The lines that go over the descriptor are those of "Receiving pushes".
 ///
+/// What waits for its turn uses up its 30 s. For a program that takes one message at a time (one that reads standard input,
+/// or does not say how many it takes) give the runtime one place for handlers
+/// (``PushRuntime/Configuration/concurrentHandlers``).
+///
 /// May be used from any thread.
-public final class Activator: RemoteNotificationHandler {
+public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
     /// What is started, and how.
     public struct Configuration: Sendable {
         /// How a program gets its message.
@@ -104,7 +108,16 @@ public final class Activator: RemoteNotificationHandler {
         context: DeliveryContext,
         fetchCompletionHandler completion: FetchCompletion
     ) {
-        self.worker.deliver(message, context, completion)
+        self.worker.deliver(message.payloadBytes, context, completion)
+    }
+
+    /// Starts the program with the command, or sends it to the one that runs, as with a message. The agent calls it.
+    public func didReceiveThingCommand(
+        _ command: ThingCommand,
+        context: DeliveryContext,
+        fetchCompletionHandler completion: FetchCompletion
+    ) {
+        self.worker.deliver(command.rawPayload.serialized(), context, completion)
     }
 
     /// Ends the program: it sees that no more messages come, after ``Configuration/terminationGrace`` it gets SIGTERM, and

@@ -2,7 +2,7 @@
 final class ActivatorMailbox: Sendable {
     /// An attempt to deliver a message.
     struct Delivery: Sendable {
-        let message: ReceivedMessage
+        let payload: [UInt8]
         let context: DeliveryContext
         let completion: FetchCompletion
     }
@@ -26,20 +26,17 @@ final class ActivatorMailbox: Sendable {
 
     let configuration: Activator.Configuration
     let report: @Sendable (Activator.Event) -> Void
-    private let state = Locked((content: Content(), phase: Phase.idle))
-    /// Wakes the thread.
-    private let bell: Result<Bell, SpawnError>
+    private let state = Locked((content: Content(), phase: Phase.idle, bell: Bell?.none))
 
     init(configuration: Activator.Configuration, report: @escaping @Sendable (Activator.Event) -> Void) {
         self.configuration = configuration
         self.report = report
-        self.bell = Result { () throws(SpawnError) in try Bell(for: configuration.command.first ?? "a program") }
     }
 
     // MARK: - Putting in
 
-    func deliver(_ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion) {
-        let delivery = Delivery(message: message, context: context, completion: completion)
+    func deliver(_ payload: [UInt8], _ context: DeliveryContext, _ completion: FetchCompletion) {
+        let delivery = Delivery(payload: payload, context: context, completion: completion)
         self.put { $0.deliveries.append(delivery) }
     }
 
@@ -56,16 +53,17 @@ final class ActivatorMailbox: Sendable {
     }
 
     private func put(_ change: (inout Content) -> Void) {
-        let (phase, isStopping) = self.state.withLock { state in
+        let (phase, isStopping, bell) = self.state.withLock { state in
             defer { if state.phase == .idle { state.phase = .running } }
             change(&state.content)
-            return (state.phase, state.content.isStopping)
+            return (state.phase, state.content.isStopping, state.bell)
         }
         switch phase {
-        case .running: if case .success(let bell) = self.bell { bell.ring() }
+        // Without a bell the thread is about to begin, and begins with what was put in.
+        case .running: bell?.ring()
         case .idle where !isStopping:
-            do throws(SpawnError) {
-                try self.start(try self.bell.get())
+            do {
+                try self.start()
             } catch {
                 self.end(.idle, ActivatorError("\(error)"))
             }
@@ -73,13 +71,11 @@ final class ActivatorMailbox: Sendable {
         }
     }
 
-    private func start(_ bell: Bell) throws(SpawnError) {
-        do throws(ThreadError) {
-            try DeliveryThread(name: "kii-activator") { [self] in ActivatorThread(mailbox: self, bell: bell).run() }
-                .detach()
-        } catch {
-            throw SpawnError(program: "a thread", code: error.code)
-        }
+    private func start() throws {
+        let bell = try Bell(for: self.configuration.command.first ?? "a program")
+        self.state.withLock { $0.bell = bell }
+        try DeliveryThread(name: "kii-activator") { [self] in ActivatorThread(mailbox: self, bell: bell).run() }
+            .detach()
     }
 
     /// Refuses what waits.

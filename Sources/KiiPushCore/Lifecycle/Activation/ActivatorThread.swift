@@ -25,10 +25,11 @@ final class ActivatorThread {
         self.endLeftover()
         while true {
             let content = self.mailbox.take()
+            // Before anything is sent: not to a program that is known to have ended.
+            for (processID, ending) in content.endings { self.ended(processID, ending) }
             let now = MonotonicInstant.now()
             for delivery in content.deliveries { self.deliver(delivery, now: now) }
             if content.isStopping { self.queue.stop(now: now) }
-            for (processID, ending) in content.endings { self.ended(processID, ending) }
             self.queue.timePassed(now: .now())
             self.obey()
             if content.isStopping, self.queue.isIdle { return self.mailbox.close() }
@@ -66,8 +67,9 @@ final class ActivatorThread {
 
     private func ended(_ processID: Int32, _ ending: SpawnedProcess.Ending) {
         guard self.program?.processID == processID else { return }
-        // What it said last is in the socket still.
-        self.read()
+        self.queue.inputClosed()
+        // What it said last is in the socket still; what others say there that it has left running is of no interest.
+        for _ in 0..<8 { self.read() }
         self.program = nil
         self.processFile?.remove()
         self.mailbox.report(.ended(processID: processID, how: "\(ending)"))
@@ -81,10 +83,9 @@ final class ActivatorThread {
                 self.configuration, first: self.message(of: delivery), whenEnded: { [mailbox] in mailbox.ended($0, $1) }
             )
             self.program = program
+            let failure = self.processFile?.write(program.processID)
             self.mailbox.report(.started(processID: program.processID))
-            if let reason = self.processFile?.write(program.processID) {
-                self.mailbox.report(.processFileFailed(reason: reason))
-            }
+            if let failure { self.mailbox.report(.processFileFailed(reason: failure)) }
         } catch {
             self.mailbox.report(.startFailed(reason: "\(error)"))
             self.queue.startFailed(reason: "\(error)", now: .now())
@@ -102,7 +103,7 @@ final class ActivatorThread {
         return ActivationMessage(
             id: context.messageID, attempt: context.attempt, timeRemaining: context.timeRemaining,
             userAction: context.userAction, installationID: context.installationID, receivedAt: context.receivedAt,
-            payload: delivery.message.payloadBytes)
+            payload: delivery.payload)
     }
 
     // MARK: - Orders
@@ -126,9 +127,6 @@ final class ActivatorThread {
             self.deliveries.removeValue(forKey: number)?.completion.reject(reason)
         case .fail(let number, let reason):
             self.deliveries.removeValue(forKey: number)?.completion.fail(ActivatorError(reason))
-        case .abandon(let number):
-            self.deliveries.removeValue(forKey: number)?.completion.fail(
-                ActivatorError("there was no time left for it"))
         case .closeInput: self.program?.closeInput()
         case .end(let signal):
             guard let program else { return }

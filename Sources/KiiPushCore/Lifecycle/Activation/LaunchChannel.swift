@@ -14,7 +14,7 @@ package final class LaunchChannel: Sendable {
     /// One answer after the other.
     private let output = Locked(())
 
-    /// How long the message may take that the process was started for: it was sent before the process began.
+    /// How long the message may take that the process was started for: it is sent when the process begins.
     private static let patience: Int = 10
 
     /// Takes a descriptor, and reads the first message from it.
@@ -57,7 +57,8 @@ package final class LaunchChannel: Sendable {
         // What cannot be decoded reaches no handler either.
         guard let message = try? ReceivedMessage(payload: self.first.payload) else { return LaunchOptions() }
         return LaunchOptions(
-            remoteNotification: message, messageID: self.first.id, userAction: self.first.userAction)
+            remoteNotification: message, messageID: self.first.id, userAction: self.first.userAction,
+            installationID: self.first.installationID)
     }
 
     /// Makes the channel one agent's, for good; false if it is another's.

@@ -8,11 +8,11 @@ struct ProcessFile {
 
     /// - Returns: why it could not be written.
     func write(_ processID: Int32) -> String? {
-        guard let startTime = Self.startTime(of: processID) else { return nil }
+        guard let startTime = Self.startTime(of: processID), let boot = Self.boot else { return nil }
         let descriptor = open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return self.failure(errno) }
         defer { close(descriptor) }
-        let text = Array("\(processID) \(startTime)\n".utf8)
+        let text = Array("\(processID) \(startTime) \(boot)\n".utf8)
         guard Glibc.write(descriptor, text, text.count) == text.count else { return self.failure(errno) }
         return nil
     }
@@ -26,7 +26,7 @@ struct ProcessFile {
         defer { self.remove() }
         guard let text = Self.read(self.path) else { return nil }
         let words = text.split { $0 == " " || $0 == "\n" }
-        guard words.count == 2, let processID = Int32(words[0]), processID > 1,
+        guard words.count == 3, let processID = Int32(words[0]), processID > 1, String(words[2]) == Self.boot,
             Self.startTime(of: processID) == String(words[1])
         else { return nil }
         kill(-processID, SIGTERM)
@@ -38,6 +38,11 @@ struct ProcessFile {
             usleep(10_000)
         }
         return processID
+    }
+
+    /// Tells the runs of the machine apart: IDs and start times are counted anew in each.
+    private static var boot: String? {
+        read("/proc/sys/kernel/random/boot_id").map { String($0.prefix { $0 != "\n" }) }
     }
 
     private func failure(_ code: Int32) -> String { "cannot write \(self.path): \(String(cString: strerror(code)))" }

@@ -26,11 +26,14 @@ package final class SpawnedProcess: Sendable {
     package enum Ending: Sendable, Hashable, CustomStringConvertible {
         case exited(Int32)
         case signalled(Int32)
+        /// Somebody else has waited for it, or the signal SIGCHLD is ignored: nothing is known about how it ended.
+        case unknown
 
         package var description: String {
             switch self {
             case .exited(let status): "exit status \(status)"
             case .signalled(let signal): "signal \(signal)"
+            case .unknown: "an unknown exit status (is SIGCHLD ignored?)"
             }
         }
 
@@ -111,15 +114,18 @@ package final class SpawnedProcess: Sendable {
     package func wait() -> Ending {
         // Not reaped by this: others may want to tell it to end meanwhile.
         var information = siginfo_t()
-        while self.state.withLock({ $0.ending }) == nil,
-            waitid(P_PID, id_t(self.processID), &information, WEXITED | WNOWAIT) != 0, errno == EINTR
-        {}
+        var code: Int32 = -1
+        while self.state.withLock({ $0.ending }) == nil {
+            code = waitid(P_PID, id_t(self.processID), &information, WEXITED | WNOWAIT)
+            if code == 0 || errno != EINTR { break }
+        }
         return self.state.withLock { state in
             if let ending = state.ending { return ending }
-            if state.isToldToEnd { kill(-self.processID, SIGKILL) }
             var status: Int32 = 0
-            while waitpid(self.processID, &status, 0) < 0, errno == EINTR {}
-            let ending = Ending(waitStatus: status)
+            // Where it is gone already, its number may be another's.
+            if code == 0, state.isToldToEnd { kill(-self.processID, SIGKILL) }
+            let isReaped = code == 0 && waitpid(self.processID, &status, 0) == self.processID
+            let ending = isReaped ? Ending(waitStatus: status) : .unknown
             state.ending = ending
             return ending
         }

@@ -6,6 +6,9 @@ import Testing
 @Suite struct ActivationQueueTests {
     private typealias Entry = ActivationQueue.Entry
 
+    private static let late = "it waited too long for the program, which had others"
+    private static let stopped = "the activator was stopped"
+
     private static func instant(_ seconds: Int64) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: seconds * 1_000_000_000)
     }
@@ -45,6 +48,12 @@ import Testing
         (.exited(65), .answer(1, .rejected("the program refused it (exit status 65)"))),
         (.exited(75), .answer(1, .result(.failed))),
         (.exited(1), .fail(1, reason: "the program ended without an answer: exit status 1")),
+        (
+            .unknown,
+            .fail(
+                1,
+                reason: "the program ended without an answer: an unknown exit status (is SIGCHLD ignored?)")
+        ),
         (.signalled(9), .fail(1, reason: "the program ended without an answer: signal 9")),
     ])
     func theExitStatusAnswersTheOneMessageThatTheProgramHad(
@@ -55,6 +64,41 @@ import Testing
         queue.deliver(Self.entry(2), now: Self.instant(0))
         queue.ended(ending, now: Self.instant(1))
         #expect(queue.takeOrders() == [.start(with: 1), order, .start(with: 2)])
+    }
+
+    @Test func theExitStatusAnswersNoMessageThatCameAfterTheFirst() {
+        var queue = self.queue()
+        for number in 1...3 { queue.deliver(Self.entry(number), now: Self.instant(0)) }
+        queue.received(.verdict(id: 1, .result(.newData)), now: Self.instant(1))
+        queue.ended(.exited(0), now: Self.instant(1))
+        #expect(
+            queue.takeOrders() == [
+                .start(with: 1), .answer(1, .result(.newData)), .send(2),
+                .fail(2, reason: "the program ended without an answer: exit status 0"), .start(with: 3),
+            ])
+    }
+
+    @Test func whatComesWhenTheProgramHasEndedStartsItAgain() {
+        var queue = self.queue()
+        for number in 1...2 { queue.deliver(Self.entry(number), now: Self.instant(0)) }
+        // Its last words are heard when it is known to have ended.
+        queue.inputClosed()
+        queue.received(.verdict(id: 1, .result(.newData)), now: Self.instant(1))
+        queue.ended(.exited(0), now: Self.instant(1))
+        #expect(queue.takeOrders() == [.start(with: 1), .answer(1, .result(.newData)), .start(with: 2)])
+    }
+
+    @Test(arguments: [SpawnedProcess.Ending.exited(0), .exited(65), .signalled(15)])
+    func aProgramThatEndsSinceItWasToldToSaysNothingByThat(ending: SpawnedProcess.Ending) {
+        var queue = self.queue()
+        queue.deliver(Self.entry(1), now: Self.instant(0))
+        queue.timePassed(now: Self.instant(30))
+        queue.ended(ending, now: Self.instant(31))
+        #expect(
+            queue.takeOrders() == [
+                .start(with: 1), .end(signal: SIGTERM),
+                .fail(1, reason: "the program ended without an answer: \(ending)"),
+            ])
     }
 
     @Test func whatWasSentToAProgramThatTakesSeveralMayNotHaveBeenReadWhenItEnds() {
@@ -113,7 +157,7 @@ import Testing
         queue.deliver(Self.entry(1, until: 60), now: Self.instant(0))
         queue.deliver(Self.entry(2, until: 30), now: Self.instant(0))
         queue.timePassed(now: Self.instant(30))
-        #expect(queue.takeOrders() == [.start(with: 1), .abandon(2)])
+        #expect(queue.takeOrders() == [.start(with: 1), .fail(2, reason: Self.late)])
     }
 
     @Test func aProgramThatNeitherReadsNorEndsIsEndedForTheNextMessage() {
@@ -124,7 +168,7 @@ import Testing
         queue.deliver(Self.entry(2), now: Self.instant(2))
         _ = queue.takeOrders()
         queue.timePassed(now: Self.instant(30))
-        #expect(queue.takeOrders() == [.abandon(2), .end(signal: SIGTERM)])
+        #expect(queue.takeOrders() == [.fail(2, reason: Self.late), .end(signal: SIGTERM)])
     }
 
     @Test func aProcessThatTakesOneMessageIsNotInTheWayOfOthers() {
@@ -132,7 +176,7 @@ import Testing
         queue.deliver(Self.entry(1, until: 60), now: Self.instant(0))
         queue.deliver(Self.entry(2), now: Self.instant(0))
         queue.timePassed(now: Self.instant(30))
-        #expect(queue.takeOrders() == [.start(with: 1), .abandon(2)])
+        #expect(queue.takeOrders() == [.start(with: 1), .fail(2, reason: Self.late)])
         queue.deliver(Self.entry(3, until: 70), now: Self.instant(31))
         queue.ended(.exited(0), now: Self.instant(32))
         #expect(queue.takeOrders() == [.answer(1, .result(.newData)), .start(with: 3)])
@@ -143,7 +187,7 @@ import Testing
         queue.deliver(Self.entry(1, until: 60), now: Self.instant(0))
         queue.deliver(Self.entry(2, until: 60), now: Self.instant(0))
         queue.stop(now: Self.instant(1))
-        #expect(queue.takeOrders() == [.start(with: 1), .abandon(2), .closeInput])
+        #expect(queue.takeOrders() == [.start(with: 1), .fail(2, reason: Self.stopped), .closeInput])
         queue.timePassed(now: Self.instant(6))
         #expect(queue.takeOrders() == [.end(signal: SIGTERM)])
         queue.timePassed(now: Self.instant(11))
@@ -153,7 +197,7 @@ import Testing
         queue.ended(.signalled(9), now: Self.instant(12))
         #expect(queue.isIdle)
         queue.deliver(Self.entry(3), now: Self.instant(13))
-        #expect(queue.takeOrders().last == .abandon(3))
+        #expect(queue.takeOrders().last == .fail(3, reason: Self.stopped))
     }
 
     @Test func aProgramThatCannotBeStartedFailsThisMessageAlone() {
