@@ -1,7 +1,13 @@
+import Foundation
 import KiiPushCore
 import Testing
 
 @Suite struct DeliverySimulationTests {
+    /// So many runs of a simulation, or as many as the variable says.
+    private static func seeds(_ usual: UInt64) -> Range<UInt64> {
+        0..<(ProcessInfo.processInfo.environment["KII_TEST_SEEDS"].flatMap { UInt64($0) } ?? usual)
+    }
+
     private func configuration(_ seed: UInt64, isStrictlyOrdered: Bool) -> DeliveryConfiguration {
         var configuration = DeliveryConfiguration()
         configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
@@ -9,7 +15,7 @@ import Testing
         return configuration
     }
 
-    @Test(arguments: 0..<30)
+    @Test(arguments: seeds(15))
     func everyMessageEndsOnceInOrderAndAlone(seed: UInt64) throws {
         let configuration = self.configuration(seed, isStrictlyOrdered: seed % 5 == 0)
         var simulation = try DeliverySimulation(seed: seed, configuration)
@@ -25,7 +31,7 @@ import Testing
         for order in simulation.startOrders { #expect(order == order.sorted()) }
     }
 
-    @Test(arguments: 0..<30)
+    @Test(arguments: seeds(15))
     func whateverAProcessLeavesTheNextOneBringsToItsEnd(seed: UInt64) throws {
         let configuration = self.configuration(seed, isStrictlyOrdered: seed % 2 == 0)
         var simulation = try DeliverySimulation(seed: seed + 1000, configuration)
@@ -40,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<48)
+    @Test(arguments: seeds(24))
     func whatIsShownIsOpenedToldAndEnds(seed: UInt64) throws {
         let configuration = self.configuration(seed, isStrictlyOrdered: seed % 5 == 0)
         var simulation = try DeliverySimulation(seed: seed + 3000, configuration)
@@ -54,7 +60,7 @@ import Testing
         #expect(user.written.subtracting(user.told) == [])
     }
 
-    @Test(arguments: 0..<30)
+    @Test(arguments: seeds(15))
     func movingToAnotherSessionAndTryingAgainDisturbNothing(seed: UInt64) throws {
         var configuration = self.configuration(seed, isStrictlyOrdered: seed % 2 == 0)
         configuration.retryDelays = [.seconds(1), .seconds(5)]
