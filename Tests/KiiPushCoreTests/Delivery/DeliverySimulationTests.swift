@@ -24,7 +24,7 @@ import Testing
         let (count, unfinished, violations) = (
             simulation.sequenceCount, simulation.unfinished, simulation.violations
         )
-        #expect(count > 50)
+        #expect(count > 20)
         if configuration.messagesInMemory == 20 { #expect(simulation.scans > 0) }
         #expect(unfinished == [])
         #expect(violations == [])
