@@ -42,7 +42,10 @@ import Testing
             let journal = "\(stage.directory)/journal"
             let shell = ActivationStage.shell(
                 """
+                starts=$(cat \(journal).starts 2> /dev/null); echo $((starts + 1)) > \(journal).starts
                 while read -r line <&3; do
+                    # On a busy machine the others have ended before they are killed.
+                    ((starts < 10)) && exec sleep 1000
                     id=${line#*:}; id=${id%%,*}
                     echo "$id" >> \(journal)
                     printf '{"id":%d,"result":"newData"}\\n' "$id" >&3
@@ -58,7 +61,7 @@ import Testing
                         let processID = await report.nextStart()
                     {
                         // Amid its start, its first messages or many of them.
-                        let longest = program == "shell" ? 3000 : 60_000
+                        let longest = program == "shell" ? 3_000 : 60_000
                         try await Task.sleep(for: .microseconds(Int.random(in: 0...longest, using: &random)))
                         // The group, which is its own as long as it is not reaped.
                         if kill(-processID, SIGKILL) == 0 { kills.withLock { $0 += 1 } }

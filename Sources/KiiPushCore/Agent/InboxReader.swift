@@ -116,7 +116,7 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
             "there is no message \(messageID): the last one received is \(last)"
         case .removed(let messageID):
             "message \(messageID) is not kept any more: it was done, and done messages are removed after a while, or it "
-                + "was a dead letter that was dropped"
+                + "was a dead letter that was dropped, or it was lost with an inbox that was damaged and moved aside"
         }
     }
 }

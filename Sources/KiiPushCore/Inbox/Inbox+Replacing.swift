@@ -72,9 +72,31 @@ extension Inbox {
         _ now: Timestamp
     ) throws(InboxError) -> (takenOver: Int, lost: Int?) {
         let fresh = try Inbox(path: partial, configuration: configuration)
-        let salvage = InboxSalvage(from: path, into: fresh, remembered)
+        let copy = "\(partial)-copy"
+        defer { FirstPage.remove(copy) }
+        let salvage = try self.readable(path, into: fresh, at: partial, copy, remembered)
         try salvage.run(now: now)
-        try fresh.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)", step: "writing the log into the file")
+        try self.writeLog(of: fresh)
         return (salvage.takenOver, salvage.lost)
+    }
+
+    private static func writeLog(of inbox: Inbox) throws(InboxError) {
+        try inbox.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)", step: "writing the log into the file")
+    }
+
+    /// The damaged file or, where nothing can be read because of its first page, a copy with that of the new file.
+    private static func readable(
+        _ path: String, into fresh: Inbox, at partial: String, _ copy: String, _ remembered: Remembered?
+    ) throws(InboxError) -> InboxSalvage {
+        let salvage = InboxSalvage(from: path, into: fresh, remembered)
+        guard !salvage.isReadable else { return salvage }
+        // The page is in the log until then.
+        try self.writeLog(of: fresh)
+        guard let page = FirstPage(of: partial) else { return salvage }
+        for isWhole in [false, true] where page.repair(path, to: copy, isWhole: isWhole) {
+            let repaired = InboxSalvage(from: copy, into: fresh, remembered)
+            if repaired.isReadable { return repaired }
+        }
+        return salvage
     }
 }

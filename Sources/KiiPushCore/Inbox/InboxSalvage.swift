@@ -67,6 +67,9 @@ final class InboxSalvage {
         return (installations, keys)
     }
 
+    /// Whether anything of the file can be read.
+    var isReadable: Bool { self.source != nil }
+
     /// - Throws: ``InboxError`` when the new file cannot be written. What cannot be read is counted.
     func run(now: Timestamp) throws(InboxError) {
         if let source, let insertion { try self.copyMessages(source, insertion) }

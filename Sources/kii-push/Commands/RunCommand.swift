@@ -17,6 +17,7 @@ struct RunCommand: ParsableCommand {
             "Exit status of a program without the library: 0 newData, 10 noData, 65 never again, 75 or any other failed. "
                 + "The variable KII_PUSH_LAUNCH_FD names the descriptor that it gets messages from; with --stdin it has "
                 + "none.",
+            "What the program writes to its standard output goes to standard error.",
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time.",
         ],
         exitCodes: ExitStatus.ofCloudCommands + [.inputOutput, .interrupted],
@@ -71,6 +72,7 @@ struct RunCommand: ParsableCommand {
         settings.concurrentHandlers = self.concurrency?.value ?? 1
         let view = RunView(console: console, installationID: registration.installationID)
         var activation = Activator.Configuration(command: [program] + self.arguments)
+        activation.sendsOutputToStandardError = true
         activation.input = self.stdin ? .standardInput : .descriptor
         if let grace = self.grace { activation.terminationGrace = grace.duration }
         activation.processFile = "\(profile.directory)/activated"

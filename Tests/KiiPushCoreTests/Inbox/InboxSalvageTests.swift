@@ -47,6 +47,24 @@ import Testing
             .sorted { $0.sequence < $1.sequence }
     }
 
+    /// How much of the file's beginning is overwritten: SQLite's header, or all that says where the tables are.
+    @Test(arguments: [100, InboxFixture.pageSize])
+    func takesOverEverythingWhenTheFirstPageIsDamaged(count: Int) throws {
+        let fixture = try InboxFixture()
+        let (before, ledger) = try self.fill(fixture)
+        try fixture.change { bytes in
+            bytes.replaceSubrange(..<count, with: [UInt8](repeating: 0xA5, count: count))
+        }
+        #expect(throws: InboxError.self) { _ = try fixture.open() }
+        let replacement = try self.replace(fixture)
+        #expect(replacement.takenOver == before.count)
+        #expect(replacement.lost == 0)
+        #expect(try self.unfinished(replacement.inbox) == before)
+        #expect(replacement.inbox.messageLedger.received == ledger.received)
+        // No copy is left.
+        #expect(try fixture.names().filter { $0.contains("partial") } == [])
+    }
+
     @Test func takesOverWhatCanBeReadUnderItsOwnNumbers() throws {
         let fixture = try InboxFixture()
         let (before, ledger) = try self.fill(fixture)

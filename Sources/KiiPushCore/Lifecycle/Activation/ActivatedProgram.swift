@@ -43,6 +43,9 @@ final class ActivatedProgram {
         }
         var launch = SpawnedProcess.Launch(configuration.command)
         launch.environment = configuration.environment
+        if configuration.sendsOutputToStandardError {
+            launch.descriptors[1] = OwnedDescriptor(fcntl(2, F_DUPFD_CLOEXEC, 3))
+        }
         switch configuration.input {
         case .descriptor:
             let (ours, theirs) = try OwnedDescriptor.connectedPair(for: launch.words[0])

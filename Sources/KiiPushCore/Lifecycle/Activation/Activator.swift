@@ -38,6 +38,9 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
         public var command: [String]
         /// How the program gets its messages. Default: over the descriptor.
         public var input: Input
+        /// Whether what the program writes to its standard output goes to this process's standard error, for a process
+        /// whose own output is data. Default: no.
+        public var sendsOutputToStandardError: Bool
         /// Variables that the program gets besides those of this process.
         public var environment: [String: String]
         /// How long a program has to end after SIGTERM before SIGKILL follows, and, where it speaks the protocol, how
@@ -51,6 +54,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
         public init(command: [String]) {
             self.command = command
             self.input = .descriptor
+            self.sendsOutputToStandardError = false
             self.environment = [:]
             self.terminationGrace = .seconds(5)
             self.processFile = nil

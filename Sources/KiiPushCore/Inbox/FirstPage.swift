@@ -1,0 +1,70 @@
+import Glibc
+
+/// The first page of an inbox file: SQLite's header, and where the tables are. It is the same in every inbox, nearly, so a
+/// file in which it is damaged can be read with that of a new one.
+///
+/// - Source: "Database File Format" of SQLite, sections 1.3 (the header) and 2.6 (the schema).
+struct FirstPage {
+    private static let headerBytes = 100
+
+    private let bytes: [UInt8]
+
+    /// The first page of a file that is whole; `nil` if it cannot be read.
+    init?(of path: String) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = pread(file, &bytes, bytes.count, 0)
+        // A page has 65,536 bytes where the header says 1.
+        let size = count > 18 ? Int(bytes[16]) << 8 | Int(bytes[17]) : 0
+        guard size == 1 || size >= 512, count >= max(size, Self.headerBytes) else { return nil }
+        self.bytes = Array(bytes[..<(size == 1 ? 65_536 : size)])
+    }
+
+    /// Copies a file with this page's header in the place of its own, and its log; with `isWhole`, with this whole page.
+    ///
+    /// - Returns: whether it could be copied.
+    func repair(_ path: String, to copy: String, isWhole: Bool) -> Bool {
+        guard let length = Self.copy(path, to: copy) else { return false }
+        _ = Self.copy(path + "-wal", to: copy + "-wal")
+        var start = Array(self.bytes[..<(isWhole ? self.bytes.count : Self.headerBytes)])
+        let pages = UInt32(truncatingIfNeeded: length / self.bytes.count)
+        for index in 0..<4 {
+            // How many pages there are, which counts if two further numbers are equal. The list of free pages, a page
+            // and a number, is done without.
+            start[28 + index] = UInt8(truncatingIfNeeded: pages >> UInt32(24 - 8 * index))
+            start[92 + index] = start[24 + index]
+            start[32 + index] = 0
+            start[36 + index] = 0
+        }
+        let file = open(copy, O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return pwrite(file, start, start.count, 0) == start.count
+    }
+
+    /// Removes a copy and its log.
+    static func remove(_ copy: String) {
+        for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) }
+    }
+
+    /// - Returns: how many bytes were copied; `nil` when it failed.
+    private static func copy(_ path: String, to copy: String) -> Int? {
+        let source = open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { return nil }
+        defer { close(source) }
+        let target = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard target >= 0 else { return nil }
+        defer { close(target) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        var length = 0
+        while true {
+            let count = read(source, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? length : nil }
+            guard write(target, buffer, count) == count else { return nil }
+            length += count
+        }
+    }
+}
