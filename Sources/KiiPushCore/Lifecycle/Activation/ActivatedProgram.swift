@@ -103,7 +103,7 @@ final class ActivatedProgram {
             guard count > 0 else { return self.output = [] }
             self.output.removeFirst(count)
         }
-        if self.closesInput { shutdown(descriptor, Int32(SHUT_WR)) }
+        if self.closesInput { self.channel?.shutDown(.writing) }
     }
 
     // MARK: - Hearing
@@ -150,7 +150,7 @@ final class ActivatedProgram {
 
     private func hangUp(_ heard: inout [Utterance]) {
         self.isOpen = false
-        if let descriptor = self.channel?.number { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        self.channel?.shutDown(.both)
         heard.append(.end)
     }
 }

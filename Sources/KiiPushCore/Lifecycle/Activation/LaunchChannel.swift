@@ -97,7 +97,7 @@ package final class LaunchChannel: Sendable {
     }
 
     /// Has ``next()`` return, and the activator see that no message is taken any more.
-    package func close() { shutdown(self.socket.number, Int32(SHUT_RDWR)) }
+    package func close() { self.socket.shutDown(.both) }
 
     // MARK: - Lines
 

@@ -8,6 +8,15 @@ package final class OwnedDescriptor: Sendable {
 
     deinit { close(self.number) }
 
+    /// What is shut of a socket. SHUT_WR and SHUT_RDWR of <sys/socket.h>, which the Glibc module does not always show.
+    package enum Direction: Int32 {
+        case writing = 1
+        case both = 2
+    }
+
+    /// Shuts a socket down, which stays open.
+    package func shutDown(_ direction: Direction) { shutdown(self.number, direction.rawValue) }
+
     /// Two local sockets that are connected with each other.
     ///
     /// - Parameter program: what they are for, for the error.

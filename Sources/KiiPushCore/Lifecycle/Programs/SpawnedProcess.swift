@@ -80,11 +80,13 @@ package final class SpawnedProcess: Sendable {
         defer { posix_spawnattr_destroy(&attributes) }
         // The whole of what it starts can be ended, and an interrupt typed at the terminal is for this process alone.
         posix_spawnattr_setpgroup(&attributes, 0)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
+        withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 1) { signals in
+            guard let signals = signals.baseAddress else { return }
+            sigemptyset(signals)
+            posix_spawnattr_setsigmask(&attributes, signals)
+            sigfillset(signals)
+            posix_spawnattr_setsigdefault(&attributes, signals)
+        }
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let words = launch.words.map { strdup($0) } + [nil]
