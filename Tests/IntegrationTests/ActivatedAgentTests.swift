@@ -56,12 +56,13 @@ import Testing
             try await stage.play(program == "shell" ? shell : stage.example(journal: journal)) { events, report in
                 let killer = Task {
                     var random = SeededGenerator(seed: seed)
-                    // Fewer than there are attempts, so that none of the messages is given up on.
-                    while kills.withLock({ $0 }) < ActivationStage.attempts / 2,
+                    // Fewer than there are attempts, so that none of the messages is given up on; the shell has one
+                    // message at a time, and does not end before it is killed the first times.
+                    while kills.withLock({ $0 }) < (program == "shell" ? .max : ActivationStage.attempts / 2),
                         let processID = await report.nextStart()
                     {
                         // Amid its start, its first messages or many of them.
-                        let longest = program == "shell" ? 3_000 : 60_000
+                        let longest = 60_000
                         try await Task.sleep(for: .microseconds(Int.random(in: 0...longest, using: &random)))
                         // The group, which is its own as long as it is not reaped.
                         if kill(-processID, SIGKILL) == 0 { kills.withLock { $0 += 1 } }

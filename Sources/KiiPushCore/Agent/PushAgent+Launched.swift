@@ -23,8 +23,9 @@ extension PushAgent {
             channel: channel, store: store, runner: runner, receiver: self.receiver,
             attached: { [hub] key in hubs.withLock { $0[key] = hub } })
         let ended = OneShot<LaunchError?>()
-        try DeliveryThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
+        // Before any answer: an exit status would be taken for the answer to the first message otherwise.
         channel.send(.ready(configuration.concurrentHandlers))
+        try DeliveryThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         let error = await withTaskCancellationHandler {
             await ended.value()
         } onCancel: {
