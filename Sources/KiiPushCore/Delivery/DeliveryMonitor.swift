@@ -6,10 +6,10 @@ import Glibc
 final class DeliveryMonitor<State: Sendable>: Sendable {
     // Safe: touched by `withLock` and `wait` alone, with `mutex` locked for as long as a body runs; waiting gives it up
     // inside pthread_cond_wait only, between two runs. Who lets go of the last reference is alone with it.
-    private nonisolated(unsafe) var state: State
+    private nonisolated(unsafe) var state: State  // Safe: touched with `mutex` locked alone
     // Safe, both: the pointers never change, and pthread's calls on what they point to are for any thread.
-    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private nonisolated(unsafe) let conditions: UnsafeMutablePointer<pthread_cond_t>
+    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>  // Safe: never changes
+    private nonisolated(unsafe) let conditions: UnsafeMutablePointer<pthread_cond_t>  // Safe: never changes
 
     enum Condition: Int {
         case work = 0

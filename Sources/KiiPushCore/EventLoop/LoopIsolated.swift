@@ -6,7 +6,7 @@ package final class LoopIsolated<Value>: Sendable {
     // Safe: read and written through `value` alone, which traps unless it runs on the loop's one thread, so accesses never
     // overlap. The initialisers either take the value out of everyone else's reach (`sending`) or run on that thread. The
     // box may be let go of anywhere: what it held is then in nobody's hands or still kept alive by the loop's own.
-    private nonisolated(unsafe) var storage: Value
+    private nonisolated(unsafe) var storage: Value  // Safe: touched on the loop's one thread alone, or it traps
     private let thread: LoopThread
 
     /// Boxes a value that nobody else can reach.

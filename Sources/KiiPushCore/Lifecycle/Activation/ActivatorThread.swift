@@ -93,7 +93,9 @@ final class ActivatorThread {
     }
 
     private func endLeftover() {
-        if let processID = self.processFile?.endLeftover(grace: self.configuration.terminationGrace) {
+        if let processID = self.processFile?.endLeftover(
+            grace: self.configuration.terminationGrace, waitingWith: self.bell)
+        {
             self.mailbox.report(.leftoverEnded(processID: processID))
         }
     }

@@ -21,8 +21,11 @@ struct ProcessFile {
 
     /// Ends the process that the file names, with its group, if it runs still: an earlier run of this program has left it.
     ///
+    /// - Parameters:
+    ///   - grace: how long it has after SIGTERM.
+    ///   - bell: the thread's own; what rings it meanwhile the thread takes afterwards.
     /// - Returns: its ID if there was one.
-    func endLeftover(grace: Duration) -> Int32? {
+    func endLeftover(grace: Duration, waitingWith bell: Bell) -> Int32? {
         defer { self.remove() }
         guard let text = Self.read(self.path) else { return nil }
         let words = text.split { $0 == " " || $0 == "\n" }
@@ -35,7 +38,8 @@ struct ProcessFile {
         // kernel is not waited for: it does nothing any more.
         while Self.startTime(of: processID) == String(words[1]), MonotonicInstant.now() < begin + grace + .seconds(5) {
             if MonotonicInstant.now() >= begin + grace { kill(-processID, SIGKILL) }
-            usleep(10_000)
+            // The kernel tells a parent alone of an end, so it is looked for.
+            _ = bell.wait(for: nil, writing: false, until: .now() + .milliseconds(10))
         }
         return processID
     }
