@@ -33,7 +33,19 @@ struct MinimalAgent {
             ),
             handler: PrintingHandler()
         )
-        try await agent.run()
+        let events = agent.events
+        Task {
+            for await case .disconnected(let reason, _) in events {
+                print("MinimalAgent: \(reason)")
+                fflush(nil)
+            }
+        }
+        do {
+            try await agent.run()
+        } catch {
+            print("MinimalAgent: \(error)")
+            exit(75)
+        }
     }
 
     static func variable(_ name: String) -> String? {

@@ -102,17 +102,17 @@ func withActivationStage(
     deadline: Duration = .seconds(600), _ body: (ActivationStage) async throws -> Void
 ) async throws {
     try await withTemporaryDirectory { directory in
-        try await withFakeBroker(in: directory) { broker, other, configuration in
-            var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
-            settings.handlerDeadline = deadline
-            settings.shutdownGrace = .zero
-            settings.retryDelays = Array(repeating: .milliseconds(1), count: ActivationStage.attempts - 1)
-            let runtime = try PushRuntime(configuration: settings)
+        try await withFakeBroker(
+            in: directory,
+            configure: { settings in
+                settings.handlerDeadline = deadline
+                settings.shutdownGrace = .zero
+                settings.retryDelays = Array(repeating: .milliseconds(1), count: ActivationStage.attempts - 1)
+            }
+        ) { broker, runtime, configuration in
             try await body(
                 ActivationStage(
                     directory: directory, broker: broker, runtime: runtime, configuration: configuration))
-            await runtime.shutdown()
-            withExtendedLifetime(other) {}
         }
     }
 }

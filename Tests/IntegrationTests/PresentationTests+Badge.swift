@@ -47,34 +47,27 @@ extension PresentationTests {
     }
 
     @Test func aMessageThatTheNextProcessHandlesSetsTheBadgeNotOnceMore() async throws {
-        try await withTemporaryDirectory { directory in
-            try await withFakeBroker(in: directory) { broker, unused, configuration in
-                await unused.shutdown()
-                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
-                settings.shutdownGrace = .zero
-                let runtime = try PushRuntime(configuration: settings)
-                let stage = Stage(broker: broker, runtime: runtime, configuration: configuration)
-                let handler = HoldingHandler()
-                let agent = stage.agent(handler, nil)
-                try await whileRunning(agent) {
-                    let kept = try await stage.send(Self.dinner)
-                    for await _ in handler.called { break }
-                    #expect(agent.badge == 2)
-                    // The user has seen it.
-                    agent.setBadge(nil)
-                    withExtendedLifetime(kept) {}
-                }
-                let next = try await stage.nextRuntime()
-                let second = RecordingHandler()
-                let later = stage.agent(second, nil, on: next)
-                try await whileRunning(later) {
-                    let kept = try await stage.connect()
-                    #expect(await second.next(1).map(\.context.attempt) == [1])
-                    withExtendedLifetime(kept) {}
-                }
-                #expect(later.badge == nil)
-                await next.shutdown()
+        try await self.withStage(shutdownGrace: .zero) { stage in
+            let handler = HoldingHandler()
+            let agent = stage.agent(handler, nil)
+            try await whileRunning(agent) {
+                let kept = try await stage.send(Self.dinner)
+                for await _ in handler.called { break }
+                #expect(agent.badge == 2)
+                // The user has seen it.
+                agent.setBadge(nil)
+                withExtendedLifetime(kept) {}
             }
+            let next = try await stage.nextRuntime()
+            let second = RecordingHandler()
+            let later = stage.agent(second, nil, on: next)
+            try await whileRunning(later) {
+                let kept = try await stage.connect()
+                #expect(await second.next(1).map(\.context.attempt) == [1])
+                withExtendedLifetime(kept) {}
+            }
+            #expect(later.badge == nil)
+            await next.shutdown()
         }
     }
 

@@ -54,10 +54,12 @@ import Testing
     }
 
     func withStage(
-        _ storage: Storage = .file, _ body: (Stage) async throws -> Void
+        _ storage: Storage = .file, shutdownGrace: Duration = .seconds(600), _ body: (Stage) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            try await withFakeBroker(in: directory, inbox: storage) { broker, runtime, configuration in
+            try await withFakeBroker(
+                in: directory, inbox: storage, configure: { $0.shutdownGrace = shutdownGrace }
+            ) { broker, runtime, configuration in
                 try await body(Stage(broker: broker, runtime: runtime, configuration: configuration))
             }
         }
@@ -318,33 +320,26 @@ import Testing
     }
 
     @Test func anOpeningThatTheProcessDidNotFinishIsToldByTheNextOne() async throws {
-        try await withTemporaryDirectory { directory in
-            try await withFakeBroker(in: directory) { broker, unused, configuration in
-                await unused.shutdown()
-                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
-                settings.shutdownGrace = .zero
-                let runtime = try PushRuntime(configuration: settings)
-                let stage = Stage(broker: broker, runtime: runtime, configuration: configuration)
-                let (handler, presenter) = (HoldingHandler(), RecordingPresenter())
-                let agent = stage.agent(handler, presenter)
-                let events = agent.events
-                try await whileRunning(agent) {
-                    let kept = try await stage.send(Self.dinner)
-                    await self.happens(.presented, in: events)
-                    #expect(try #require(await presenter.next()).respond(.opened(.custom("reply"))))
-                    for await _ in handler.called { break }
-                    withExtendedLifetime(kept) {}
-                }
-                let next = try await stage.nextRuntime()
-                let second = RecordingHandler()
-                try await whileRunning(stage.agent(second, RecordingPresenter(), on: next)) {
-                    let kept = try await stage.connect()
-                    #expect(await second.next(1).map(\.context.userAction) == [.custom("reply")])
-                    withExtendedLifetime(kept) {}
-                }
-                #expect(try await next.ledger() == MessageLedger(received: 1, done: 1))
-                await next.shutdown()
+        try await self.withStage(shutdownGrace: .zero) { stage in
+            let (handler, presenter) = (HoldingHandler(), RecordingPresenter())
+            let agent = stage.agent(handler, presenter)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await stage.send(Self.dinner)
+                await self.happens(.presented, in: events)
+                #expect(try #require(await presenter.next()).respond(.opened(.custom("reply"))))
+                for await _ in handler.called { break }
+                withExtendedLifetime(kept) {}
             }
+            let next = try await stage.nextRuntime()
+            let second = RecordingHandler()
+            try await whileRunning(stage.agent(second, RecordingPresenter(), on: next)) {
+                let kept = try await stage.connect()
+                #expect(await second.next(1).map(\.context.userAction) == [.custom("reply")])
+                withExtendedLifetime(kept) {}
+            }
+            #expect(try await next.ledger() == MessageLedger(received: 1, done: 1))
+            await next.shutdown()
         }
     }
 }

@@ -187,6 +187,7 @@ package final class FakeConnection: Sendable {
 package func withFakeBroker(
     in directory: String,
     inbox: PushRuntime.Configuration.Inbox = .file,
+    configure: (inout PushRuntime.Configuration) -> Void = { _ in },
     _ body: (FakeBroker, PushRuntime, PushAgent.Configuration) async throws -> Void
 ) async throws {
     let broker = try FakeBroker()
@@ -194,6 +195,7 @@ package func withFakeBroker(
         .write(to: directory)
     var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
     settings.inbox = inbox
+    configure(&settings)
     let runtime = try PushRuntime(configuration: settings)
     var configuration = PushAgent.Configuration(app: AgentStateFixture.app, account: .pseudoUser)
     configuration.usesTLS = false
