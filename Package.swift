@@ -112,6 +112,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["KiiPushCore", "KiiPushEmulator", "CMicroHTTPD", "CSQLite"],
             path: "Tests/TestSupport",
+            exclude: ["notification-daemon.py"],
             swiftSettings: settings
         ),
         .target(

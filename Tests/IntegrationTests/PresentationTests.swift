@@ -275,6 +275,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [Storage.file, .memory], [true, false])
+    func whatNothingShowsAnyMoreIsDeliveredAgain(storage: Storage, isShownAgain: Bool) async throws {
+        try await self.withStage(storage) { stage in
+            let isThere = Locked(true)
+            let handler = RecordingHandler()
+            let presenter = RecordingPresenter { _ in isThere.withLock { $0 } ? .presented : .unavailable }
+            let agent = stage.agent(handler, presenter)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let kept = try await stage.send(Self.dinner)
+                await self.happens(.presented, in: events)
+                isThere.withLock { $0 = isShownAgain }
+                #expect(try #require(await presenter.next()).respond(.unavailable))
+                let again = try #require(await presenter.next())
+                if isShownAgain {
+                    #expect(again.id.messageID == 1)
+                    #expect(again.respond(.opened(.open)))
+                }
+                #expect(await handler.next(1).map(\.context.isUserOpened) == [isShownAgain])
+                withExtendedLifetime(kept) {}
+            }
+            #expect(try await stage.runtime.ledger() == MessageLedger(received: 1, done: 1))
+        }
+    }
+
     @Test func whatIsOpenedWhileTheAgentDoesNotRunIsHandedOverByItsNextRun() async throws {
         try await self.withStage { stage in
             let (handler, presenter) = (RecordingHandler(), RecordingPresenter())
@@ -341,31 +366,6 @@ import Testing
             #expect(try await next.ledger() == MessageLedger(received: 1, done: 1))
             await next.shutdown()
         }
-    }
-}
-
-/// Tells of receptions and openings in the order of their coming.
-private final class OpeningRecorder: RemoteNotificationHandler, OpenedNotificationHandler {
-    private let entries: AsyncStream<String>
-    private let continuation: AsyncStream<String>.Continuation
-
-    init() { (self.entries, self.continuation) = AsyncStream.makeStream() }
-
-    func next() async -> String? {
-        for await entry in self.entries { return entry }
-        return nil
-    }
-
-    func didReceiveRemoteNotification(
-        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
-    ) {
-        completion(.newData)
-        let opened = context.isUserOpened ? " opened" : ""
-        self.continuation.yield("received \(context.messageID) \(context.state)\(opened)")
-    }
-
-    func openedFromNotification(_ message: ReceivedMessage) {
-        self.continuation.yield("opened \(message.content?.alert?.body ?? "")")
     }
 }
 

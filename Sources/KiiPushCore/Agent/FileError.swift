@@ -23,7 +23,7 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .system(let path, let operation, let code):
-            "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+            "cannot \(operation) \(path): \(errorText(code))"
         case .notAFile(let path): "\(path) is not a regular file; move it out of the way"
         case .notADirectory(let path): "\(path) is not a directory; move it out of the way"
         case .tooOpen(let path, let mode):

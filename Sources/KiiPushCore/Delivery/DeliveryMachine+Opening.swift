@@ -7,6 +7,7 @@ extension DeliveryMachine {
         /// `isSent`: the store was told, and has not handed the message over yet.
         case opened(DeliveryOpening, isSent: Bool)
         case dismissed(installation: Int64)
+        case withdrawn(installation: Int64)
     }
 
     /// The user opened what showed a message: it is delivered (again), and told what the user chose.
@@ -32,16 +33,24 @@ extension DeliveryMachine {
         self.settle()
     }
 
+    /// What showed a message, for whose sake nobody was called, has ended, and the user has not seen to it.
+    package mutating func withdrawn(_ sequence: Int64, installation: Int64) {
+        self.reactions[sequence] = .withdrawn(installation: installation)
+        self.settle()
+    }
+
     /// Messages that are to be shown to the user, as an earlier run has shown them, cannot be: they are delivered.
     package mutating func unpresented(_ sequences: [Int64], installation: Int64) {
         guard !sequences.isEmpty else { return }
-        for sequence in sequences {
-            self.output.changes.append(
-                DeliveryChange(
-                    sequence: sequence, installation: installation, verdict: .unpresented, attempts: 0, crashes: 0))
-        }
-        self.rowsAppeared(installation)
+        for sequence in sequences { self.redeliver(unpresented: sequence, installation) }
         self.settle()
+    }
+
+    private mutating func redeliver(unpresented sequence: Int64, _ installation: Int64) {
+        self.output.changes.append(
+            DeliveryChange(
+                sequence: sequence, installation: installation, verdict: .unpresented, attempts: 0, crashes: 0))
+        self.rowsAppeared(installation)
     }
 
     /// Does what was put off until messages are out of hand.
@@ -50,7 +59,7 @@ extension DeliveryMachine {
             switch reaction {
             case .opened(_, isSent: true): continue
             case .opened(let opening, isSent: false): self.endPause(of: opening.message)
-            case .dismissed: break
+            case .dismissed, .withdrawn: break
             }
             guard !self.isPresent(sequence) else { continue }
             switch reaction {
@@ -69,6 +78,9 @@ extension DeliveryMachine {
                 self.output.changes.append(
                     DeliveryChange(
                         sequence: sequence, installation: installation, verdict: .unopened, attempts: 0, crashes: 0))
+            case .withdrawn(let installation):
+                self.reactions[sequence] = nil
+                self.redeliver(unpresented: sequence, installation)
             }
         }
     }

@@ -21,6 +21,17 @@ extension DeliveryRunner {
         }
     }
 
+    /// What showed a message, for whose sake nobody was called, has ended: it is delivered again.
+    ///
+    /// - Returns: false after ``shutdown()``.
+    package func withdrawn(_ sequence: Int64, installation: Int64) -> Bool {
+        self.core.change { state in
+            guard !state.isStopped else { return false }
+            state.machine.withdrawn(sequence, installation: installation)
+            return true
+        }
+    }
+
     /// Messages that an earlier run has shown cannot be shown now: they are delivered.
     package func unpresented(_ sequences: [Int64], installation: Int64) {
         self.core.change { state in

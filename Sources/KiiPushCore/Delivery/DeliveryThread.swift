@@ -50,7 +50,7 @@ package struct ThreadError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package init(code: Int32) { self.code = code }
 
-    package var description: String { "no thread can be started: \(String(cString: strerror(self.code)))" }
+    package var description: String { "no thread can be started: \(errorText(self.code))" }
 }
 
 /// Where delivery gets its threads from.

@@ -297,7 +297,7 @@ extension ByteStream {
         guard let descriptor = self.connection?.descriptor,
             getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0, code != 0
         else { return nil }
-        let detail = String(cString: strerror(code))
+        let detail = errorText(code)
         return switch code {
         case ECONNRESET, EPIPE, ECONNABORTED: TransportError(.connectionLost, detail: detail)
         // The peer has said nothing: what was sent is not acknowledged, or the way there is gone.

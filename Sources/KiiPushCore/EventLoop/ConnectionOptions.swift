@@ -10,7 +10,7 @@ struct ConnectionOptions {
     /// - Throws: `TransportError` with code `invalidConfiguration` when the proxy or the CA file cannot be used.
     init(_ configuration: EventLoop.Configuration) throws(TransportError) {
         if let file = configuration.tls.caFile, access(file, R_OK) != 0 {
-            let reason = String(cString: strerror(errno))
+            let reason = errorText(errno)
             throw TransportError(.invalidConfiguration, detail: "the CA file \(file) cannot be read: \(reason)")
         }
         self.tls = configuration.tls

@@ -61,6 +61,6 @@ final class Epoll {
     }
 
     private static func failure(_ call: String) -> TransportError {
-        TransportError(.other, detail: "\(call) failed: \(String(cString: strerror(errno)))")
+        TransportError(.other, detail: "\(call) failed: \(errorText(errno))")
     }
 }

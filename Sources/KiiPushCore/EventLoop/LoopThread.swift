@@ -13,7 +13,7 @@ final class LoopThread: Sendable {
     init() throws(TransportError) {
         self.ended = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_SEMAPHORE))
         guard self.ended >= 0 else {
-            throw TransportError(.other, detail: "eventfd failed: \(String(cString: strerror(errno)))")
+            throw TransportError(.other, detail: "eventfd failed: \(errorText(errno))")
         }
     }
 
@@ -49,7 +49,7 @@ final class LoopThread: Sendable {
         guard code == 0 else {
             context.release()
             eventfd_write(self.ended, UInt64(UInt32.max))
-            throw TransportError(.other, detail: "the loop's thread cannot start: \(String(cString: strerror(code)))")
+            throw TransportError(.other, detail: "the loop's thread cannot start: \(errorText(code))")
         }
         pthread_detach(thread)
     }

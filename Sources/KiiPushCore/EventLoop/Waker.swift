@@ -8,7 +8,7 @@ final class Waker: Sendable {
     init() throws(TransportError) {
         self.descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         guard self.descriptor >= 0 else {
-            throw TransportError(.other, detail: "eventfd failed: \(String(cString: strerror(errno)))")
+            throw TransportError(.other, detail: "eventfd failed: \(errorText(errno))")
         }
     }
 

@@ -48,4 +48,8 @@ public enum PresentationResponse: Sendable, Hashable {
     /// It went away by itself and cannot be opened any more. Done as with ``dismissed``. A banner that goes away while the
     /// notification stays in a list that the user can open it from is not expired.
     case expired
+    /// It went away through nothing that the user did, and cannot be shown for now: what showed it has ended, for example.
+    /// The message is delivered again, unless the handler was called: it is presented if that can be done by then, and
+    /// handed to the handler otherwise.
+    case unavailable
 }

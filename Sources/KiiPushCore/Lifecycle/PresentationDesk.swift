@@ -70,16 +70,16 @@ package final class PresentationDesk: Sendable {
         }
         guard let runner, let installation else { return false }
         switch response {
+        // Where nothing rests, the handler was called already, and there is nothing to be decided.
+        case .dismissed where !isResting, .expired where !isResting, .unavailable where !isResting: return true
+        case .dismissed, .expired: return runner.dismissed(id.messageID, installation: installation)
+        case .unavailable: return runner.withdrawn(id.messageID, installation: installation)
         case .opened(let action):
             self.lifecycle?.userOpens(message)
             let stored = StoredMessage(
                 sequence: id.messageID, installation: installation, topic: "", payload: message.payloadBytes,
                 receivedAt: receivedAt)
             return runner.opened(DeliveryOpening(stored, action: action))
-        case .dismissed, .expired:
-            // The handler was called already: there is nothing to be decided.
-            guard isResting else { return true }
-            return runner.dismissed(id.messageID, installation: installation)
         }
     }
 

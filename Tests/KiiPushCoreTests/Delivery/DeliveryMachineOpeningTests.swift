@@ -144,6 +144,19 @@ import Testing
         #expect(machine.counters.noData == 1)
     }
 
+    @Test func whatNothingShowsAnyMoreIsReadBackOnceItRests() throws {
+        let machine = TestMachine.open()
+        machine.receive([1])
+        let claim = try #require(machine.claim(at: 0))
+        machine.machine.withdrawn(1, installation: 1)
+        #expect(machine.changes().isEmpty)
+        machine.answer(claim.call, .presented, at: 1)
+        let output = machine.output()
+        #expect(output.changes == [.change(1, .presented), .change(1, .unpresented)])
+        #expect(output.loads.map(\.kind) == [.waiting])
+        #expect(machine.counters.dismissed == 0)
+    }
+
     @Test func whatCannotBeShownAgainIsReadBack() throws {
         let machine = try self.presented()
         machine.machine.unpresented([1], installation: 1)

@@ -37,7 +37,9 @@ extension DeliverySimulation {
         if self.rows[sequence] == .presented, sequence % 3 != 0, Int.random(in: 0..<4, using: &self.random) == 0 {
             // It may be shown again later.
             self.user.reacted.remove(sequence)
-            return self.machine.unpresented([sequence], installation: installation)
+            return Bool.random(using: &self.random)
+                ? self.machine.unpresented([sequence], installation: installation)
+                : self.machine.withdrawn(sequence, installation: installation)
         }
         let message = StoredMessage.push(sequence).with { $0.installation = installation }
         self.machine.opened(DeliveryOpening(message, action: .open))

@@ -49,7 +49,7 @@ struct ProcessFile {
         read("/proc/sys/kernel/random/boot_id").map { String($0.prefix { $0 != "\n" }) }
     }
 
-    private func failure(_ code: Int32) -> String { "cannot write \(self.path): \(String(cString: strerror(code)))" }
+    private func failure(_ code: Int32) -> String { "cannot write \(self.path): \(errorText(code))" }
 
     /// When a process was started, in the kernel's units, which with its ID tells it from any other; `nil` when it is
     /// not there, or has ended and was not waited for.

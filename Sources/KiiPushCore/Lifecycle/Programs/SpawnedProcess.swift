@@ -180,6 +180,6 @@ package struct SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
             case EACCES, ENOEXEC: "; make it executable (chmod +x), and a script begin with #! and its interpreter"
             default: ""
             }
-        return "cannot start \(self.program): \(String(cString: strerror(self.code)))\(advice)"
+        return "cannot start \(self.program): \(errorText(self.code))\(advice)"
     }
 }

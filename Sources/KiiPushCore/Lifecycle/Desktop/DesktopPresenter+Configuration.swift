@@ -1,0 +1,74 @@
+extension DesktopPresenter {
+    /// How notifications look and sound, and which actions they offer.
+    public struct Configuration: Sendable {
+        /// The program's name for the user. It is the title of an alert that has none.
+        public var applicationName: String
+        /// The icon: a name of the icon theme, or the absolute path of a file. Default: none.
+        public var icon: String?
+        /// The name of the program's desktop entry, without `.desktop`; some desktops group and configure notifications by it.
+        /// Default: none.
+        public var desktopEntry: String?
+        /// The categories that payloads may name. Default: none.
+        public var categories: [NotificationCategory]
+        /// The title of the View action. Default: `View`.
+        public var viewTitle: String
+        /// The program's own text for a key (`loc-key`, `action-loc-key`) with its arguments (`loc-args`). Where it says
+        /// `nil`, as it does by default, the key itself is shown.
+        public var localizedText: @Sendable (_ key: String, _ arguments: [String]) -> String?
+        /// How long a notification stays, in milliseconds precision; zero means until the user reacts. Default `nil`: as
+        /// long as the service likes, if it keeps notifications in a list, and until the user reacts otherwise.
+        public var displayTime: Duration?
+        /// How many are shown at once; further ones are shown as others go. At least 1. Default 20.
+        public var maximumShown: Int
+        /// The address of the bus. Default `nil`: that of the session, which `DBUS_SESSION_BUS_ADDRESS` names, or
+        /// `$XDG_RUNTIME_DIR/bus`.
+        public var busAddress: String?
+        /// How long a call may take.
+        package var callTimeout: Duration = .seconds(5)
+        /// How long nothing is tried after a failure.
+        package var failurePause: Duration = .seconds(5)
+        /// How long another service may take to come when one has ended.
+        package var patience: Duration = .seconds(10)
+
+        /// The defaults for a program's name.
+        public init(applicationName: String) {
+            self.applicationName = applicationName
+            self.categories = []
+            self.viewTitle = "View"
+            self.localizedText = { _, _ in nil }
+            self.maximumShown = 20
+        }
+    }
+}
+
+/// Actions that are offered on notifications whose payload names them by `category`.
+///
+/// - Source: the shape of `UNNotificationCategory`.
+public struct NotificationCategory: Sendable, Hashable {
+    /// The name in the payload.
+    public var identifier: String
+    /// What is offered, in this order.
+    public var actions: [NotificationAction]
+
+    /// Makes a category from its parts.
+    public init(identifier: String, actions: [NotificationAction]) {
+        self.identifier = identifier
+        self.actions = actions
+    }
+}
+
+/// Something that the user can do with a notification.
+///
+/// - Source: the shape of `UNNotificationAction`.
+public struct NotificationAction: Sendable, Hashable {
+    /// What ``UserAction/custom(_:)`` says when the user chooses it. Not empty.
+    public var identifier: String
+    /// The text on the button.
+    public var title: String
+
+    /// Makes an action from its parts.
+    public init(identifier: String, title: String) {
+        self.identifier = identifier
+        self.title = title
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// A desktop on which nothing can be shown, or not any more.
+@Suite(.timeLimit(.minutes(15))) struct DesktopFailureTests {
+    private static let dinner = #"{"alert":"Dinner"}"#
+
+    @Test func withoutABusNothingIsShownAndSaidOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let reports = DesktopStage.Reports()
+            let presenter = DesktopPresenter(
+                configuration: DesktopStage.configuration("unix:path=\(directory)/nothing")
+            ) { reports.add($0) }
+            for id in Int64(1)...3 {
+                let request = try Shown(Self.dinner, id: id).request
+                #expect(try await onThread { presenter.present(request) } == .unavailable)
+            }
+            #expect(reports.errors == [.noBus(code: ENOENT)])
+            #expect("\(DesktopServiceError.noBus(code: ENOENT))".contains("DBUS_SESSION_BUS_ADDRESS"))
+        }
+    }
+
+    @Test(arguments: ["nonsense", "unix:path=/dev/null", "", "unixexec:path=/bin/true"])
+    func anAddressThatLeadsNowhereIsNoBus(address: String) async throws {
+        let presenter = DesktopPresenter(configuration: DesktopStage.configuration(address))
+        let request = try Shown(Self.dinner).request
+        #expect(try await onThread { presenter.present(request) } == .unavailable)
+    }
+
+    @Test func withoutAServiceNothingIsShownUntilOneAppears() async throws {
+        try await DesktopStage.with({ $0.failurePause = .seconds(600) }) { stage in
+            for id in Int64(1)...2 {
+                #expect(try await stage.present(Shown(Self.dinner, id: id).request) == .unavailable)
+            }
+            #expect(stage.reports.errors == [.noService(name: "org.freedesktop.DBus.Error.ServiceUnknown")])
+            let daemon = try await stage.desktop.startDaemon()
+            // The news of it may take a moment.
+            var outcome = PresentationOutcome.unavailable
+            let shown = try Shown(Self.dinner, id: 3)
+            while outcome == .unavailable { outcome = try await stage.present(shown.request) }
+            #expect(try await daemon.nextNotification().body == "Dinner")
+            try await daemon.order("closed 1 2")
+            #expect(await shown.answer() == .dismissed)
+            daemon.kill()
+            // What was shown since is a reason to say it again.
+            #expect(try await stage.present(Shown(Self.dinner, id: 4).request) == .unavailable)
+            #expect(stage.reports.errors.count == 2)
+        }
+    }
+
+    @Test func aServiceThatHangsHoldsNothingUp() async throws {
+        try await DesktopStage.with({
+            $0.callTimeout = .milliseconds(500)
+        }) { stage in
+            let daemon = try await stage.desktop.startDaemon()
+            let first = try Shown(Self.dinner)
+            // The time is short for a busy machine.
+            while try await stage.present(first.request) == .unavailable { continue }
+            _ = try await daemon.nextNotification()
+            try await daemon.order("hang")
+            #expect(try await stage.present(Shown(Self.dinner, id: 2).request) == .unavailable)
+            #expect(try await stage.present(Shown(Self.dinner, id: 3).request) == .unavailable)
+            #expect(stage.reports.errors.last == .noAnswer)
+        }
+    }
+
+    @Test func aBusThatHangsHoldsNothingUp() async throws {
+        try await DesktopStage.with({ $0.callTimeout = .milliseconds(1) }) { stage in
+            stage.desktop.suspend()
+            let outcome = try await stage.present(Shown(Self.dinner).request)
+            #expect(outcome == .unavailable)
+            #expect(stage.reports.errors == [.noAnswer])
+        }
+    }
+
+    @Test func oneThatIsRefusedIsNoHindranceToOthers() async throws {
+        try await DesktopStage.with({ $0.failurePause = .seconds(600) }) { stage in
+            let daemon = try await stage.desktop.startDaemon()
+            try await daemon.order("refuse")
+            #expect(try await stage.present(Shown(Self.dinner).request) == .unavailable)
+            #expect(
+                stage.reports.errors
+                    == [.refused(name: "org.freedesktop.Notifications.Error.ExcessNotificationGeneration")])
+            #expect(try await stage.present(Shown(Self.dinner, id: 2).request) == .presented)
+        }
+    }
+
+    @Test func whatWasShownIsShownAgainByTheNextService() async throws {
+        try await DesktopStage.with({ $0.maximumShown = 2 }) { stage in
+            let first = try await stage.desktop.startDaemon()
+            let alerts = try (1...3).map { try Shown(#"{"alert":"\#($0)"}"#, id: $0) }
+            for alert in alerts { #expect(try await stage.present(alert.request) == .presented) }
+            _ = try await first.nextNotification()
+            _ = try await first.nextNotification()
+            first.kill()
+            // While there is none, what comes is kept for the next one.
+            let late = try Shown(#"{"alert":"4"}"#, id: 4)
+            let second = try await stage.desktop.startDaemon(["body"])
+            #expect(try await stage.present(late.request) == .presented)
+            let again = [try await second.nextNotification(), try await second.nextNotification()]
+            #expect(again.map(\.body) == ["1", "2"])
+            // It was asked anew what it can do.
+            #expect(again[0].actions.isEmpty)
+            try await second.order("closed 1 2")
+            try await second.order("closed 2 2")
+            #expect(await alerts[0].answer() == .dismissed)
+            #expect(await alerts[1].answer() == .dismissed)
+            #expect(try await second.nextNotification().body == "3")
+            #expect(try await second.nextNotification().body == "4")
+        }
+    }
+
+    @Test func whatNobodyShowsAnyMoreIsDeliveredAgain() async throws {
+        try await DesktopStage.with({ $0.patience = .milliseconds(1) }) { stage in
+            let daemon = try await stage.desktop.startDaemon()
+            let dinner = try Shown(Self.dinner)
+            #expect(try await stage.present(dinner.request) == .presented)
+            _ = try await daemon.nextNotification()
+            daemon.kill()
+            #expect(await dinner.answer() == .unavailable)
+            #expect(stage.reports.errors == [.noService(name: "org.freedesktop.DBus.Error.ServiceUnknown")])
+        }
+    }
+
+    @Test func theEndOfTheSessionEndsWhatIsShown() async throws {
+        try await DesktopStage.with({ $0.patience = .milliseconds(1) }) { stage in
+            let daemon = try await stage.desktop.startDaemon()
+            let dinner = try Shown(Self.dinner)
+            #expect(try await stage.present(dinner.request) == .presented)
+            _ = try await daemon.nextNotification()
+            stage.desktop.end()
+            #expect(await dinner.answer() == .unavailable)
+        }
+    }
+}
