@@ -56,6 +56,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "DesktopHelper",
+            dependencies: ["KiiPushCore"],
+            path: "Examples/DesktopHelper",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "ReceivingTour",
             dependencies: ["KiiPushCore"],
             path: "Examples/ReceivingTour",

@@ -44,14 +44,27 @@ import Testing
         #expect(try String(contentsOfFile: journal, encoding: .utf8).split(separator: "\n").count == 3)
     }
 
+    @Test(arguments: ["/nowhere/program", "no-such-program", "/etc/passwd"])
+    func receivesNothingForAProgramThatIsNotThere(program: String) throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let result = try session.tool("run", "--activate", program)
+        #expect(result.exit == 66)
+        #expect(result.error.contains("there is no program '\(program)'"))
+    }
+
     @Test func saysWhyAProgramCannotBeStarted() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        let run = try session.tool.start(["run", "--activate", "/nowhere/program"])
+        let program = session.tool.home.appending(path: "program")
+        try Data("#!/bin/sh\n".utf8).write(to: program)
+        #expect(chmod(program.path, 0o700) == 0)
+        let run = try session.tool.start(["run", "--activate", program.path])
         #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        try FileManager.default.removeItem(at: program)
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         let line =
-            "cannot start /nowhere/program: No such file or directory; name it with its whole path, or install it"
+            "cannot start \(program.path): No such file or directory; name it with its whole path, or install it"
         #expect(run.output(containing: "<-- failed").contains("threw: \(line); attempt 1, retry in 1.0 s"))
         #expect(run.error(containing: "warning: program: \(line)").contains(line))
         run.signal(SIGTERM)

@@ -10,12 +10,14 @@ import Testing
 
     @Test func everyBlockIsADeclarationOfTheProgram() throws {
         let page = try String(contentsOf: self.root.appending(path: "Documentation/receiving.md"), encoding: .utf8)
-        let folder = self.root.appending(path: "Examples/ReceivingTour")
-        let source = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-            .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined(separator: "\n")
+        let source = try ["ReceivingTour", "DesktopHelper"].flatMap { example in
+            let folder = self.root.appending(path: "Examples/\(example)")
+            return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+                .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
+        }.joined(separator: "\n")
         let blocks = page.components(separatedBy: "```swift\n").dropFirst()
-        #expect(blocks.count == 8)
-        #expect(page.components(separatedBy: "<!-- example: ReceivingTour ").count - 1 == blocks.count)
+        #expect(blocks.count == 9)
+        #expect(page.components(separatedBy: "<!-- example: ").count - 1 == blocks.count)
         for block in blocks {
             let code = try #require(block.components(separatedBy: "```").first)
             #expect(source.contains("\n\n" + code), "\(code)")

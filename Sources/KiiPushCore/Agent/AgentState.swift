@@ -10,6 +10,8 @@ struct AgentState: Sendable, Hashable {
     var principal: Principal
     var token: AccessToken
     var installationID: String?
+    /// How the installation's pushes are written; `nil` where nothing was said about it.
+    var payload: PayloadFormat?
     /// Installations that the cloud has replaced. The inbox may hold messages of theirs that no handler has finished.
     var formerInstallationIDs: [String] = []
     var endpoint: MQTTEndpoint?
@@ -31,6 +33,7 @@ struct AgentState: Sendable, Hashable {
             self.formerInstallationIDs.append(id)
         }
         self.installationID = nil
+        self.payload = nil
         self.leaveSession()
     }
 
@@ -88,6 +91,7 @@ extension AgentState {
             expiresAt: json["expiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
         )
         self.installationID = json["installationID"]?.string
+        self.payload = json["payload"]?.string.flatMap { PayloadFormat(rawValue: $0) }
         self.formerInstallationIDs = json["formerInstallationIDs"]?.array?.compactMap(\.string) ?? []
         self.hasSession = json["hasSession"]?.bool ?? false
         self.lostSession = json["lostSession"]?.bool ?? false
@@ -113,6 +117,7 @@ extension AgentState {
             members.append(("expiresAt", JSONValue(integerLiteral: expiresAt.millisecondsSinceEpoch)))
         }
         if let installationID { members.append(("installationID", JSONValue(installationID))) }
+        if let payload { members.append(("payload", JSONValue(payload.rawValue))) }
         if !self.formerInstallationIDs.isEmpty {
             members.append(("formerInstallationIDs", JSONValue(self.formerInstallationIDs.map { JSONValue($0) })))
         }

@@ -5,16 +5,17 @@
 final class Enrolment: Sendable {
     let client: KiiClient
     private let account: KiiAccount
-    private let isDevelopment: Bool
+    private let installation: CreateInstallation
     private let store: AgentStateStore
     private let opened = Locked<KiiSession?>(nil)
     /// Until when the cloud asked not to be asked for the endpoint.
     private let quietUntil = Locked(MonotonicInstant.now())
 
-    init(client: KiiClient, account: KiiAccount, isDevelopment: Bool, store: AgentStateStore) {
+    /// - Parameter installation: the call that makes the installation.
+    init(client: KiiClient, account: KiiAccount, installation: CreateInstallation, store: AgentStateStore) {
         self.client = client
         self.account = account
-        self.isDevelopment = isDevelopment
+        self.installation = installation
         self.store = store
     }
 
@@ -75,7 +76,7 @@ final class Enrolment: Sendable {
     ///
     /// - Parameter refreshing: asks the cloud for the endpoint even if one is on file.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
-        let kept = refreshing ? nil : self.current?.endpoint
+        let kept = refreshing || self.wantsOtherPayload ? nil : self.current?.endpoint
         if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero || self.endpointPause > .zero { return kept }
         do {
             return try await self.fetchEndpoint()
@@ -169,13 +170,23 @@ extension Enrolment {
     }
 
     private func installationID() async throws -> String {
-        if let id = self.current?.installationID { return id }
+        if let id = self.current?.installationID, !self.wantsOtherPayload { return id }
         let installation = try await self.authorized { token in
             try self.store.requireFile()
-            return try await self.client.createInstallation(isDevelopment: self.isDevelopment, token: token.token)
+            return try await self.client.execute(self.installation, token: token.token)
         }
-        try await self.store.update { $0.installationID = installation.id }
+        let payload = self.installation.payload
+        try await self.store.update { state in
+            state.installationID = installation.id
+            state.payload = payload ?? state.payload
+        }
         return installation.id
+    }
+
+    /// Whether the installation on file was made with another format than is asked for.
+    private var wantsOtherPayload: Bool {
+        guard let wanted = self.installation.payload, let current = self.current else { return false }
+        return wanted != current.payload ?? .mqtt
     }
 
     private func makeSession(_ token: AccessToken?) -> KiiSession {

@@ -24,6 +24,10 @@ public final class PushAgent: Sendable {
         public var usesTLS: Bool
         /// Whether the installation is one for development, which a sender may leave out. Default: no.
         public var isDevelopment: Bool
+        /// How pushes are written; an extension of `KiiPushEmulator`, with which alerts, badges and routing can be tried
+        /// (``PayloadFormat/apns``). Default `nil`: as the installation has it, which is ``PayloadFormat/mqtt`` at first. Kii's
+        /// own cloud knows nothing of it, and is not told as long as it is `nil`.
+        public var payload: PayloadFormat?
         /// How long the agent may send nothing before it asks the broker whether it is there; up to 18 h, zero or less
         /// never. Default 60 s. A dead connection is noticed when the answer has not come within as long again, but 20 s at
         /// most: by default after 80 s of silence. When the broker's machine does not even take what is sent to it, that
@@ -113,7 +117,8 @@ public final class PushAgent: Sendable {
         self.enrolment = Enrolment(
             client: runtime.client(for: configuration.app),
             account: configuration.account,
-            isDevelopment: configuration.isDevelopment,
+            installation: CreateInstallation(
+                isDevelopment: configuration.isDevelopment, payload: configuration.payload),
             store: AgentStateStore(
                 file: AgentStateFile(stateDirectory: runtime.configuration.stateDirectory, name: configuration.name),
                 loop: runtime.loop,

@@ -24,6 +24,12 @@ struct RegisterCommand: ParsableCommand {
     @OptionGroup(title: "Principal")
     var principal: PrincipalOptions
 
+    @Option(
+        value: "FORMAT",
+        help: "How pushes are written: mqtt, or apns with alert, badge and sound. For the emulator alone."
+    )
+    var payload: PayloadName?
+
     @Flag(help: "Forget what the profile was registered as. A user without a password is lost by that.")
     var anew = false
 
@@ -55,7 +61,8 @@ struct RegisterCommand: ParsableCommand {
             account: account,
             calls: self.calls,
             isReplacing: isReplacing,
-            isCreatingUser: self.principal.create
+            isCreatingUser: self.principal.create,
+            payload: self.payload?.format
         )
         let saved = SavedProfile(cloud: cloud.identity, account: account)
         profile.credentials.appKey = cloud.source == .emulator ? nil : cloud.app.appKey
@@ -109,15 +116,18 @@ struct RegisterCommand: ParsableCommand {
         account: SavedProfile.Account,
         calls: CallOptions,
         isReplacing: Bool,
-        isCreatingUser: Bool
+        isCreatingUser: Bool,
+        payload: PayloadFormat?
     ) async throws -> Registration {
         try PrivateFile.makeDirectory(profile.directory)
         let runtime = try PushRuntime(
             configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory, calls: calls)
         )
+        var configuration = profile.agentConfiguration(account, app: cloud.app, creatingUser: isCreatingUser)
+        configuration.payload = payload
         let agent = PushAgent(
             runtime: runtime,
-            configuration: profile.agentConfiguration(account, app: cloud.app, creatingUser: isCreatingUser),
+            configuration: configuration,
             handler: NoHandler()
         )
         do {
@@ -181,4 +191,16 @@ struct PrincipalOptions: ParsableArguments {
         if let path = self.passwordFile { return try SecretFile.read(path) }
         return self.passwordStdin ? Secret(try InputFile.firstLineOfStandardInput()) : nil
     }
+}
+
+/// A format of payloads by its name.
+struct PayloadName: ExpressibleByArgument {
+    let format: PayloadFormat
+
+    init?(argument: String) {
+        guard let format = PayloadFormat(rawValue: argument) else { return nil }
+        self.format = format
+    }
+
+    static var expectation: String { PayloadFormat.allCases.map(\.rawValue).joined(separator: " or ") }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import KiiPushCore
 
 struct RunCommand: ParsableCommand {
@@ -20,8 +21,8 @@ struct RunCommand: ParsableCommand {
             "What the program writes to its standard output goes to standard error.",
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time.",
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [.inputOutput, .interrupted],
-        environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
+        exitCodes: ExitStatus.ofCloudCommands + [.missingInput, .inputOutput, .interrupted],
+        environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory, .path]
     )
 
     @Option(value: "PROGRAM", help: "What to start, found along the PATH unless it has a slash.")
@@ -62,6 +63,7 @@ struct RunCommand: ParsableCommand {
 
     func run() async throws {
         guard let program = self.activate else { return }
+        try Self.requireProgram(program)
         let console = self.output.console
         let profile = try Profile(self.profile)
         let cloud = try profile.cloud(self.profile)
@@ -94,6 +96,16 @@ struct RunCommand: ParsableCommand {
         case .signal(let number): throw SilentExit(status: StopSignals.status(after: number))
         case .stopped, .counted, .timedOut, .neverConnected: return
         }
+    }
+
+    /// Before anything is received: a message whose program cannot be started has failed an attempt, and has only so many.
+    private static func requireProgram(_ program: String) throws {
+        let directories = ProcessEnvironment()[.path, default: "/bin:/usr/bin"].split(separator: ":")
+        let places = program.contains("/") ? [program] : directories.map { "\($0)/\(program)" }
+        guard !places.contains(where: { access($0, X_OK) == 0 }) else { return }
+        throw CommandFailure(
+            .missingInput, "there is no program '\(program)' that could be started",
+            hint: "name it with its whole path, make it executable, or install it")
     }
 }
 

@@ -56,7 +56,9 @@ import Testing
             #"{}"#, #"{"deviceType":"mqtt"}"#, #"{"deviceType":7}"#, #"{"deviceType":"IOS"}"#,
             #"{"deviceType":"IOS","installationRegistrationID":""}"#,
             #"{"deviceType":"MQTT","development":"yes"}"#, #"{"deviceType":"MQTT","development":1}"#,
-            #"{"deviceType":"MQTT","userID":"x"}"#,
+            #"{"deviceType":"MQTT","userID":"x"}"#, #"{"deviceType":"MQTT","payload":"APNS"}"#,
+            #"{"deviceType":"MQTT","payload":1}"#,
+            #"{"deviceType":"IOS","installationRegistrationID":"x","payload":"apns"}"#,
         ]
     )
     func illegalCreationsAreRefused(body: String) throws {

@@ -107,6 +107,33 @@ import Testing
         #expect(try world.reached() == ["apns": [try #require(world.installations["IOS"])]])
     }
 
+    @Test func anInstallationForMQTTCanGetWhatAppleGets() throws {
+        var world = try World()
+        func become(_ payload: JSONValue) throws {
+            let outcome = world.all.kii.call(
+                "POST", "installations", token: world.user.token, type: "InstallationCreationRequest",
+                .object([("deviceType", "MQTT")] + (payload.isNull ? [] : [("payload", payload)])))
+            #expect(outcome.json["installationID"]?.string == world.installations["MQTT"])
+        }
+        try become("apns")
+        // Nothing is said of it: it stays as it is.
+        try become(.null)
+        let alert = #"{"sendObjectScope":false,"apns":{"enabled":true,"alert":{"body":"B"}}}"#
+        let payloads = try world.send(alert).effects.publications.map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(payloads == [#"{"aps":{"alert":{"body":"B"}},"s":"\#(world.user.id)","to":"x"}"#])
+        #expect(
+            try world.reached() == [
+                "apns": try [#require(world.installations["IOS"]), #require(world.installations["MQTT"])].sorted()
+            ])
+        let plain = #"{"data":{"n":1},"mqtt":{"enabled":true}}"#
+        #expect(try world.send(plain).effects.publications.isEmpty)
+        let shown = world.all.kii.control("GET", "installations").json["installations"]?.array ?? []
+        #expect(shown.compactMap { $0["payload"]?.string } == ["apns"])
+        try become("mqtt")
+        #expect(try world.send(alert).effects.publications.isEmpty)
+        #expect(try world.send(plain).effects.publications.count == 1)
+    }
+
     @Test(arguments: ["", #","contentAvailable":false"#, #","contentAvailable":0,"mutableContent":0"#, #","alert":{}"#])
     func whatIsOffIsNotInAps(fields: String) throws {
         var world = try World()

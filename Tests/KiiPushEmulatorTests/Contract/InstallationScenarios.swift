@@ -3,6 +3,7 @@ import KiiPushCore
 let installationScenarios: [Scenario] = [
     .success("installations.create"),
     .success("installations.create") { request, world in try await world.succeed(request) },
+    .success("installations.create") { request, _ in request.set(["payload": "apns"]) },
     .refusal("installations.create", "INVALID_INPUT_DATA") { request, _ in request.set(["deviceType": "FAX"]) },
     .refusal("installations.create", "USER_NOT_FOUND") { request, _ in
         request.credentials = request.asAdministrator

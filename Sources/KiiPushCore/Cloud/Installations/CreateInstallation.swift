@@ -13,6 +13,9 @@ public struct CreateInstallation: KiiEndpoint {
     public var registrationID: String?
     /// Whose it is to be; for an administrator's token only. `nil` means the token's principal.
     public var owner: Principal?
+    /// How its pushes are written; for MQTT, and for the emulator, which alone knows it. `nil` leaves it as it is, and out
+    /// of the call.
+    public var payload: PayloadFormat?
 
     /// Makes the call.
     ///
@@ -21,16 +24,19 @@ public struct CreateInstallation: KiiEndpoint {
     ///   - isDevelopment: Whether it is to get what is sent to development. Default `false`: production.
     ///   - registrationID: The network's own ID. Default `nil`, as MQTT wants it.
     ///   - owner: Whose it is to be, with an administrator's token. Default `nil`: the token's principal.
+    ///   - payload: How its pushes are written, which the emulator alone knows. Default `nil`: as they are.
     public init(
         deviceType: DeviceType = .mqtt,
         isDevelopment: Bool = false,
         registrationID: String? = nil,
-        owner: Principal? = nil
+        owner: Principal? = nil,
+        payload: PayloadFormat? = nil
     ) {
         self.deviceType = deviceType
         self.isDevelopment = isDevelopment
         self.registrationID = registrationID
         self.owner = owner
+        self.payload = payload
     }
 
     /// POST.
@@ -51,6 +57,7 @@ public struct CreateInstallation: KiiEndpoint {
         case .thing(let id): fields.append(("thingID", JSONValue(id)))
         case nil: break
         }
+        if let payload { fields.append(("payload", JSONValue(payload.rawValue))) }
         return .json(.object(fields), mediaType: "application/vnd.kii.InstallationCreationRequest+json")
     }
 

@@ -6,6 +6,7 @@ extension KiiClient {
     ///   - isDevelopment: Whether it is to get what is sent to development. Default `false`: production.
     ///   - registrationID: The network's own ID. Default `nil`, as MQTT wants it.
     ///   - owner: Whose it is to be, with an administrator's token. Default `nil`: the token's principal.
+    ///   - payload: How its pushes are written, which the emulator alone knows. Default `nil`: as they are.
     ///   - token: The owner's or an administrator's token.
     /// - Throws: See ``KiiClient``.
     public func createInstallation(
@@ -13,10 +14,12 @@ extension KiiClient {
         isDevelopment: Bool = false,
         registrationID: String? = nil,
         owner: Principal? = nil,
+        payload: PayloadFormat? = nil,
         token: Secret
     ) async throws -> Installation {
         let call = CreateInstallation(
-            deviceType: deviceType, isDevelopment: isDevelopment, registrationID: registrationID, owner: owner)
+            deviceType: deviceType, isDevelopment: isDevelopment, registrationID: registrationID, owner: owner,
+            payload: payload)
         return try await self.execute(call, token: token)
     }
 

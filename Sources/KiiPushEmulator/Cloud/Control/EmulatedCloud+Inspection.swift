@@ -59,6 +59,7 @@ extension EmulatedCloud {
             members.append(("createdAt", JSONValue(record.createdAt.millisecondsSinceEpoch)))
             guard let credential = record.credential, let topic = record.mqttTopic else { return .object(members) }
             members.append(("mqttTopic", JSONValue(topic)))
+            members.append(("payload", JSONValue(record.payload.rawValue)))
             members.append(("endpointExpiresAt", JSONValue.optional(record.endpointExpiresAt)))
             let isOnline = connected.map { JSONValue($0.contains(credential.username)) }
             members.append(("online", isOnline ?? JSONValue.null))

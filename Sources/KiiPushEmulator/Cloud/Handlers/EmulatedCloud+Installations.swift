@@ -33,6 +33,7 @@ extension EmulatedCloud {
             throw .invalidInput("installationRegistrationID has to be a string.")
         }
         let isDevelopment = try self.development(body["development"])
+        let payload = try self.payload(body["payload"], deviceType)
         let owner = try self.owner(body, call)
         let former = try self.formerInstallation(deviceType, owner: owner, body)
         var record =
@@ -45,9 +46,10 @@ extension EmulatedCloud {
                 isDevelopment: isDevelopment,
                 now: call.now
             )
-        if former != nil {
+        if former != nil || payload != nil {
             record.owner = owner
             record.isDevelopment = isDevelopment
+            record.payload = payload ?? record.payload
             self.state.save(record)
         }
         return .json(
@@ -96,6 +98,19 @@ extension EmulatedCloud {
         case "false": return false
         default: throw .invalidInput("development has to be true or false.")
         }
+    }
+
+    /// An extension of the emulator's: how the pushes are written that come over MQTT; `nil` when nothing is said.
+    private func payload(
+        _ value: JSONValue?, _ deviceType: InstallationRecord.DeviceType
+    ) throws(KiiFailure) -> InstallationRecord.Payload? {
+        guard let value, !value.isNull else { return nil }
+        guard deviceType == .mqtt, let format = value.string.flatMap({ InstallationRecord.Payload(rawValue: $0) })
+        else {
+            let known = InstallationRecord.Payload.allCases.map(\.rawValue).joined(separator: " or ")
+            throw .invalidInput("payload has to be \(known), and is for MQTT alone.")
+        }
+        return format
     }
 
     /// The caller, or with an administrator's token whom the body names.

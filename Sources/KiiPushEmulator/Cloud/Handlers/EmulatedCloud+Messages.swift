@@ -87,7 +87,8 @@ extension EmulatedCloud {
         var deliveries: [PushNetwork: [String]] = [:]
         for principal in principals {
             for installation in self.state.installations(of: principal) where isWanted(installation) {
-                guard let rendering = networks[installation.deviceType] else { continue }
+                let wanted = installation.payload == .apns ? PushNetwork.apns.deviceType : installation.deviceType
+                guard let rendering = networks[wanted] else { continue }
                 deliveries[rendering.network, default: []].append(installation.id)
                 guard let topic = installation.mqttTopic else { continue }
                 self.effects.publications.append(Publication(topic: topic, payload: rendering.message))

@@ -12,6 +12,12 @@ struct InstallationRecord: StoredRecord {
         case mqtt = "MQTT"
     }
 
+    /// How pushes over MQTT are written: as Kii's cloud does, or as it writes them for Apple. An extension of the emulator's.
+    enum Payload: String, Sendable, CaseIterable {
+        case mqtt
+        case apns
+    }
+
     var id: String
     var deviceType: DeviceType
     /// The network's own name of the device; for MQTT one that the cloud made.
@@ -19,6 +25,8 @@ struct InstallationRecord: StoredRecord {
     var owner: Principal
     var isDevelopment: Bool
     var createdAt: Timestamp
+    /// For MQTT alone.
+    var payload = Payload.mqtt
     /// For MQTT alone.
     var credential: BrokerCredential?
     /// When the credential ends; `nil` when it never does, and before it was handed out.
@@ -35,6 +43,7 @@ struct InstallationRecord: StoredRecord {
             ("registrationID", JSONValue(self.registrationID)), ("owner", JSONValue(self.owner.text)),
             ("development", JSONValue(self.isDevelopment)),
             ("createdAt", JSONValue(self.createdAt.millisecondsSinceEpoch)),
+            ("payload", self.payload == .mqtt ? JSONValue.null : JSONValue(self.payload.rawValue)),
             ("username", .optional(self.credential?.username)),
             ("password", .optional(self.credential?.password.reveal())),
             ("endpointExpiresAt", self.endpointExpiresAt.map { JSONValue($0.millisecondsSinceEpoch) } ?? .null),
@@ -80,6 +89,7 @@ struct InstallationRecord: StoredRecord {
             createdAt: Timestamp(millisecondsSinceEpoch: createdAt),
             credential: credential
         )
+        self.payload = json["payload"]?.string.flatMap { Payload(rawValue: $0) } ?? .mqtt
         self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
     }
 

@@ -2,7 +2,7 @@ import Contract
 import KiiPushCore
 import Testing
 
-private let create = "createInstallation(deviceType:isDevelopment:registrationID:owner:token:)"
+private let create = "createInstallation(deviceType:isDevelopment:registrationID:owner:payload:token:)"
 
 extension ClientCall {
     static let installations: [ClientCall] = [
@@ -32,6 +32,15 @@ extension ClientCall {
                 token: testToken
             )
             #expect(installation.deviceType == .ios && installation.owner == alice)
+        },
+        ClientCall(
+            id: "installations.create",
+            method: create,
+            note: "for payloads of another format",
+            body: ["deviceType": "MQTT", "development": false, "payload": "apns"]
+        ) { client, _ in
+            let installation = try await client.createInstallation(payload: .apns, token: testToken)
+            #expect(installation.id == "i1")
         },
         ClientCall(
             id: "installations.list",

@@ -1,0 +1,74 @@
+import Glibc
+import KiiPushCore
+
+/// Presents alerts on the desktop, and reacts to what the user chooses.
+///
+/// It has no window of its own, and so is in the background until the user opens a notification. Alerts come from
+/// KiiPushEmulator, which is asked for payloads as Apple's devices get them.
+struct Kitchen: RemoteNotificationHandler, UserActionHandler, OpenedNotificationHandler {
+    let lifecycle: AgentLifecycle
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        say("received", message.content?.alert?.body ?? message.rawPayload.text)
+        completion(.newData)
+    }
+
+    func handleAction(
+        _ action: UserAction, for message: ReceivedMessage, context: DeliveryContext,
+        completionHandler completion: FetchCompletion
+    ) {
+        say("chosen:", action.identifier ?? "view")
+        completion(.newData)
+    }
+
+    func openedFromNotification(_ message: ReceivedMessage) {
+        say("opened from", message.content?.alert?.body ?? "")
+        // Here a window would be in front. It is closed at once.
+        self.lifecycle.willResignActive()
+        self.lifecycle.didEnterBackground()
+    }
+}
+
+func makePresenter() -> DesktopPresenter {
+    var configuration = DesktopPresenter.Configuration(applicationName: "Kitchen")
+    configuration.categories = [
+        NotificationCategory(
+            identifier: "meal", actions: [NotificationAction(identifier: "coming", title: "I am coming")])
+    ]
+    return DesktopPresenter(configuration: configuration) { say("no notifications:", "\($0)") }
+}
+
+@main
+struct DesktopHelper {
+    static func main() async throws {
+        guard let appID = variable("KII_APP_ID"), let appKey = variable("KII_APP_KEY"),
+            let url = variable("KII_BASE_URL")
+        else {
+            say("DesktopHelper:", "set KII_APP_ID, KII_APP_KEY and KII_BASE_URL")
+            exit(78)
+        }
+        var settings = PushRuntime.Configuration()
+        settings.certificateAuthorityFile = variable("KII_CA_FILE")
+        var configuration = PushAgent.Configuration(
+            app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url), account: .pseudoUser,
+            subscriptions: [.topic(Topic("meals"))])
+        configuration.payload = .apns
+        let lifecycle = AgentLifecycle(state: .background)
+        lifecycle.onForegroundRequest { [weak lifecycle] _ in lifecycle?.didBecomeActive() }
+        let presenter = makePresenter()
+        let agent = PushAgent(
+            runtime: try PushRuntime(configuration: settings), configuration: configuration,
+            handler: Kitchen(lifecycle: lifecycle), lifecycle: lifecycle, presenter: presenter)
+        try await agent.run()
+        presenter.close()
+    }
+
+    static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+func say(_ words: String...) {
+    print(words.joined(separator: " "))
+    fflush(nil)
+}
