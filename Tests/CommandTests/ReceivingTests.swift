@@ -51,6 +51,33 @@ import Testing
         #expect(result.output.contains(" DATA_OBJECT_CREATED object="))
     }
 
+    @Test func receivesWhatAppleGetsIfItIsAskedFor() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register", "--payload", "apns")
+        let alert = ["--alert", "Dinner is ready", "--title", "Kitchen", "--badge", "2", "--sound", "default"]
+        for words in [alert + ["--category", "meal"], ["--wake"]] {
+            let sent = try session.tool.start(["send", "user", "me", "--data", #"{"n":1}"#] + words).waitForExit()
+            #expect(sent.exit == 0, "\(sent.error)")
+        }
+        // Of no use to it: there is no part for Apple.
+        try session.succeed("send", "user", "me", "--data", #"{"n":2}"#)
+        let result = try session.tool("listen", "-n2", "-t5m", "--json")
+        #expect(result.exit == 0)
+        let aps =
+            #""aps":{"alert":{"title":"Kitchen","body":"Dinner is ready"},"badge":2,"sound":"default","category":"meal"}"#
+        #expect(result.output.contains(aps))
+        #expect(result.output.contains(#""aps":{"content-available":1}"#))
+        // To register again changes nothing, unless another format is named.
+        try session.succeed("register")
+        try session.succeed("send", "user", "me", "--data", #"{"n":3}"#, "--alert", "Supper")
+        #expect(try session.tool("listen", "-n1", "-t5m", "--json").output.contains(#""body":"Supper""#))
+        try session.succeed("register", "--payload", "mqtt")
+        try session.succeed("send", "user", "me", "--data", #"{"n":4}"#, "--alert", "Tea")
+        let plain = try session.tool("listen", "-n1", "-t5m", "--json").output
+        #expect(plain.contains(#""custom":{"n":4}"#))
+        #expect(!plain.contains("Tea"))
+    }
+
     @Test func triesAgainWhatFailed() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

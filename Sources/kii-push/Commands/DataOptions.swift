@@ -51,7 +51,7 @@ struct MessageOptions: ParsableArguments {
     var when = false
 
     /// - Throws: ``KiiInputError`` when a member is null: refused like a nested value, before anything is sent.
-    func message(_ data: JSONValue) throws -> PushMessage {
+    func message(_ data: JSONValue, _ apns: PushMessage.APNS?) throws -> PushMessage {
         if let key = data.members?.first(where: \.value.isNull)?.key {
             let pointer = JSONPointer(tokens: ["data", key])
             throw KiiInputError(.message, at: pointer, rule: "a string, number or Boolean, not null")
@@ -59,6 +59,39 @@ struct MessageOptions: ParsableArguments {
         var message = PushMessage(data: data)
         message.pushMessageType = self.type
         message.sendWhen = self.when ? true : nil
+        message.apns = apns
         return message
+    }
+}
+
+/// The part of a message that is for Apple's devices, and for installations with their payloads.
+struct AlertOptions: ParsableArguments {
+    @Option(value: "TEXT", help: "Show this to the user.")
+    var alert: String?
+
+    @Option(value: "TEXT", help: "The title above the alert.")
+    var title: String?
+
+    @Option(value: "NAME", help: "Play this sound; 'default' is the usual one.")
+    var sound: String?
+
+    @Option(value: "N", help: "Set the number on the program's icon; 0 takes it away.")
+    var badge: UInt16?
+
+    @Option(value: "NAME", help: "Offer the actions of this category.")
+    var category: String?
+
+    @Flag(help: "Have the program called although it is in the background (content-available).")
+    var wake = false
+
+    /// `nil` where nothing is asked for.
+    var apns: PushMessage.APNS? {
+        let isSilent = self.alert == nil && self.title == nil
+        var apns = PushMessage.APNS(alert: isSilent ? nil : .init(title: self.title, body: self.alert))
+        apns.sound = self.sound
+        apns.badge = self.badge.map { Int($0) }
+        apns.category = self.category
+        apns.contentAvailable = self.wake ? true : nil
+        return apns == PushMessage.APNS() ? nil : apns
     }
 }

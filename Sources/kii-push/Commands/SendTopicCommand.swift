@@ -26,6 +26,9 @@ struct SendTopicCommand: ParsableCommand {
     @OptionGroup(title: "Message")
     var message: MessageOptions
 
+    @OptionGroup(title: "Payloads of Apple's devices")
+    var alert: AlertOptions
+
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
@@ -37,7 +40,7 @@ struct SendTopicCommand: ParsableCommand {
 
     func run() async throws {
         let (console, name) = (self.output.console, self.topic)
-        let message = try self.message.message(try self.data.value())
+        let message = try self.message.message(try self.data.value(), self.alert.apns)
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let topic = Topic(name.id, in: try session.scope(name.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.

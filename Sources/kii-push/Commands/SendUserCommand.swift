@@ -7,6 +7,10 @@ struct SendUserCommand: ParsableCommand {
         examples: [
             .init("To the profile's own user", #"kii-push send user me --data '{"msg":"hi"}'"#),
             .init("To a user by ID", "kii-push send user 0a1b2c3d4e5f --data-file message.json"),
+            .init(
+                "An alert, for a profile of 'kii-push register --payload apns'",
+                #"kii-push send user me --data '{"n":1}' --alert 'Dinner is ready' --badge 1"#
+            ),
         ],
         discussion: [
             "No subscription is needed. The cloud wants the app's admin for this; the admin's credentials are used "
@@ -25,6 +29,9 @@ struct SendUserCommand: ParsableCommand {
     @OptionGroup(title: "Message")
     var message: MessageOptions
 
+    @OptionGroup(title: "Payloads of Apple's devices")
+    var alert: AlertOptions
+
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
@@ -36,7 +43,7 @@ struct SendUserCommand: ParsableCommand {
 
     func run() async throws {
         let (console, user) = (self.output.console, self.user)
-        let message = try self.message.message(try self.data.value())
+        let message = try self.message.message(try self.data.value(), self.alert.apns)
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let userID = try user == "me" ? session.ownUserID() : user
             let sent = try await session.adminOrOwn().withToken { token in
