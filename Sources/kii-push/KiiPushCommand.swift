@@ -16,8 +16,7 @@ struct KiiPushCommand: ParsableCommand {
         subcommands: [
             EmulatorCommand.self, RegisterCommand.self, WhoamiCommand.self, SubscribeCommand.self,
             UnsubscribeCommand.self, TopicsCommand.self, SendCommand.self, ListenCommand.self, RunCommand.self,
-            TraceCommand.self,
-            DecodeCommand.self,
+            InboxCommand.self, TraceCommand.self, DecodeCommand.self,
         ],
         version: "0.1.0"
     )

@@ -11,6 +11,7 @@ import Testing
     static let commands: [[String]] = [
         ["emulator"], ["register"], ["whoami"], ["subscribe"], ["unsubscribe"], ["topics"], ["send", "topic"],
         ["send", "user"], ["send", "object"], ["listen"], ["run"], ["trace"], ["decode"],
+        ["inbox", "list"], ["inbox", "show"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
     ]
 
     @Test(arguments: commands)

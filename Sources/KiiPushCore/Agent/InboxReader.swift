@@ -47,6 +47,35 @@ public final class InboxReader {
         }
     }
 
+    /// The messages that the inbox holds and that stand like this, in the order of their reception.
+    ///
+    /// - Parameters:
+    ///   - standings: where they stand. Default: everywhere.
+    ///   - messageID: begins behind the message with this number. Default: at the first.
+    ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
+    public func messages(
+        _ standings: Set<MessageTrace.Standing> = Set(MessageTrace.Standing.allCases), after messageID: Int64 = 0,
+        limit: Int = 100
+    ) throws(InboxReadingError) -> [MessageTrace] {
+        try self.read { inbox throws(InboxError) in
+            var sequences: [Int64] = []
+            for standing in standings {
+                let rows = try inbox.rows(RowState(standing), after: messageID, limit: max(1, limit))
+                sequences += rows.map(\.sequence)
+            }
+            var traces: [MessageTrace] = []
+            for sequence in sequences.sorted().prefix(max(1, limit)) {
+                // Gone meanwhile, or elsewhere.
+                guard let record = try inbox.record(sequence),
+                    standings.contains(where: { RowState($0) == record.row.state })
+                else { continue }
+                traces.append(MessageTrace(record))
+            }
+            return traces
+        }
+    }
+
     /// One message's life.
     ///
     /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
@@ -118,5 +147,19 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
             "message \(messageID) is not kept any more: it was done, and done messages are removed after a while, or it "
                 + "was a dead letter that was dropped, or it was lost with an inbox that was damaged and moved aside"
         }
+    }
+}
+
+extension RowState {
+    fileprivate init(_ standing: MessageTrace.Standing) {
+        self =
+            switch standing {
+            case .waiting: .waiting
+            case .running: .inHand
+            case .retry: .retry
+            case .presented: .presented
+            case .done: .done
+            case .dead: .dead
+            }
     }
 }

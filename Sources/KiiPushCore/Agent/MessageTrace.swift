@@ -61,6 +61,22 @@ public struct MessageTrace: Sendable, Hashable {
         case dead(reason: String)
     }
 
+    /// The states by name, for ``InboxReader/messages(_:after:limit:)``.
+    public enum Standing: String, Sendable, Hashable, CaseIterable {
+        /// ``State/waiting``.
+        case waiting
+        /// ``State/running(since:)``.
+        case running
+        /// ``State/waitingForRetry(due:)``.
+        case retry
+        /// ``State/presented``.
+        case presented
+        /// ``State/done``.
+        case done
+        /// ``State/dead(reason:)``.
+        case dead
+    }
+
     /// Something that happened, or must have, and is not in the record.
     public enum Gap: Sendable, Hashable {
         /// When it was stored: an older version of this library has stored it.

@@ -22,17 +22,28 @@ struct TraceCommand: ParsableCommand {
     @Argument(value: "ID", help: "The message's number in the inbox.")
     var number: MessageNumber
 
-    @Option(value: "DIR", help: "The state directory of a program that is none of the profiles.")
-    var stateDirectory: String?
-
     @Flag(help: "Show the payload as well.")
     var payload = false
 
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
-    @OptionGroup(title: "Profile")
+    @OptionGroup(title: "Inbox")
+    var inbox: InboxOptions
+
+    func run() async throws {
+        let trace = try InboxReader(stateDirectory: self.inbox.directory()).trace(of: self.number.value)
+        try self.output.console.show(trace, withPayload: self.payload)
+    }
+}
+
+/// Whose inbox.
+struct InboxOptions: ParsableArguments {
+    @OptionGroup(title: "Inbox")
     var name: ProfileNameOptions
+
+    @Option(value: "DIR", help: "The state directory of a program that is none of the profiles.")
+    var stateDirectory: String?
 
     func validate() throws {
         if self.stateDirectory != nil, self.name.profile != nil {
@@ -40,13 +51,9 @@ struct TraceCommand: ParsableCommand {
         }
     }
 
-    func run() async throws {
-        let directory = try self.stateDirectory ?? self.profileDirectory()
-        let trace = try InboxReader(stateDirectory: directory).trace(of: self.number.value)
-        try self.output.console.show(trace, withPayload: self.payload)
-    }
-
-    private func profileDirectory() throws -> String {
+    /// Where the inbox is.
+    func directory() throws -> String {
+        if let stateDirectory { return stateDirectory }
         let profile = try Profile(named: self.name.profile)
         _ = try profile.registered()
         return profile.directory

@@ -25,6 +25,16 @@ extension Console {
         try self.object("trace", trace.members(content) + (withPayload ? [content.payloadMember] : []))
     }
 
+    /// One line for a message among others.
+    func show(inList trace: MessageTrace) throws {
+        let (content, state) = (TracedContent(trace), TraceWords(trace.state))
+        let number = "#\(trace.messageID)".padded(to: 8)
+        let word = self.style(state.word.padded(to: 10), .bold)
+        let detail = state.detail.map { "  " + $0.terminalSafe } ?? ""
+        try self.line("\(number)\(word)\(trace.receivedAt)  \(content.text)\(detail)")
+        try self.object("inbox_message", trace.heading(content) + [("attempts", JSONValue(trace.attempts))])
+    }
+
     private func event(at time: String, _ offset: String, _ words: TraceWords) throws {
         let padding = String(repeating: " ", count: max(0, 14 - offset.count))
         let detail = words.detail.map { "  " + $0.terminalSafe } ?? ""
@@ -124,19 +134,32 @@ extension MessageTrace {
         return words.joined(separator: ", ")
     }
 
-    fileprivate func members(_ content: TracedContent) -> [(String, JSONValue)] {
+    /// How many attempts were begun, as far as it is recorded.
+    fileprivate var attempts: Int {
+        self.events.count { if case .started = $0.kind { true } else { false } }
+    }
+
+    /// What it is and where it stands.
+    fileprivate func heading(_ content: TracedContent) -> [(String, JSONValue)] {
         let state = TraceWords(self.state)
         var members: [(String, JSONValue)] = [("id", JSONValue(self.messageID)), ("state", JSONValue(state.word))]
         members += state.members + content.members
         if let installationID { members.append(("installation", JSONValue(installationID))) }
         members += [
+            ("received_at", JSONValue(self.receivedAt.description)),
+            ("bytes", JSONValue(self.originalLength ?? self.payload.count)),
+        ]
+        return members
+    }
+
+    fileprivate func members(_ content: TracedContent) -> [(String, JSONValue)] {
+        var members = self.heading(content)
+        members += [
             ("mqtt_topic", JSONValue(self.topic)), ("qos", JSONValue(self.qualityOfService)),
             ("dup", JSONValue(self.isMarkedDuplicate)), ("retain", JSONValue(self.isRetained)),
         ]
         if let packetID { members.append(("packet_id", JSONValue(packetID))) }
-        members += [
-            ("connection", JSONValue(self.connection)), ("bytes", JSONValue(self.originalLength ?? self.payload.count)),
-        ]
+        members.append(("connection", JSONValue(self.connection)))
         let events = self.events.map { event -> JSONValue in
             let words = TraceWords(event.kind)
             let head: [(String, JSONValue)] = [

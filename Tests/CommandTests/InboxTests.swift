@@ -1,0 +1,128 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+/// What is stored on this machine, and what a person decides about dead letters.
+@Suite(.timeLimit(.minutes(15))) struct InboxTests {
+    /// A profile whose inbox holds one message that is done, one that waits for its next attempt, one that waits, and two
+    /// that were given up on.
+    private func session() throws -> EmulatorSession {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        for number in 1...5 { try session.succeed("send", "user", "me", "--data", #"{"n":\#(number)}"#) }
+        #expect(try session.tool("listen", "-n1", "-t5m").exit == 0)
+        #expect(try session.tool("listen", "-n1", "-t5m", "--complete-as", "failed").exit == 0)
+        let inbox = try Inbox(path: session.tool.home.path + "/state/kii-push/profiles/default/inbox.sqlite")
+        try inbox.transaction { transaction throws(InboxError) in
+            for sequence in Int64(4)...5 {
+                try transaction.update(
+                    RowChange(sequence: sequence, state: .dead, reason: "rejected: no\u{1b}[31m use"), at: .now())
+            }
+        }
+        return session
+    }
+
+    private func list(_ session: EmulatorSession, _ words: String...) throws -> [String] {
+        let result = try session.tool.start(["inbox", "list"] + words).waitForExit()
+        #expect(result.exit == 0, "\(result.error)")
+        return result.output.split(separator: "\n").map { String($0) }
+    }
+
+    @Test func listsWhatIsNotDone() throws {
+        let session = try self.session()
+        let lines = try self.list(session)
+        let time = #"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"#
+        let patterns = [
+            "#2      retry     \(time)  direct-push  from=admin  the next attempt is due at \(time)",
+            "#3      waiting   \(time)  direct-push  from=admin",
+            #"#4      dead      \#(time)  direct-push  from=admin  rejected: no\\u001b\[31m use"#,
+            #"#5      dead      \#(time)  direct-push  from=admin  rejected: no\\u001b\[31m use"#,
+        ]
+        #expect(lines.count == patterns.count)
+        for (line, pattern) in zip(lines, patterns) {
+            #expect(try line.wholeMatch(of: Regex(pattern)) != nil, "\(line)")
+        }
+        #expect(
+            try self.list(session, "--state", "done", "--state", "dead").map { $0.prefix(2) } == ["#1", "#4", "#5"])
+        #expect(try self.list(session, "-n2").count == 2)
+        #expect(try self.list(session, "--state", "presented") == [])
+    }
+
+    @Test func tellsProgramsTheSame() throws {
+        let session = try self.session()
+        let objects = try self.list(session, "--json", "--state", "dead").map { try JSONValue(parsing: $0) }
+        #expect(objects.map { $0["type"]?.string } == ["inbox_message", "inbox_message"])
+        #expect(objects.map { $0["id"]?.int64 } == [4, 5])
+        #expect(objects[0]["state"]?.string == "dead")
+        #expect(objects[0]["reason"]?.string == "rejected: no\u{1b}[31m use")
+        #expect(objects[0]["kind"]?.string == "directPush")
+        #expect(objects[0]["attempts"]?.int64 == 0)
+        #expect(objects[0]["payload"] == nil)
+        let stats = try JSONValue(parsing: session.succeed("inbox", "stats", "--json"))
+        #expect(stats["type"]?.string == "inbox")
+        let counts = ["received", "waiting", "done", "dead", "expired", "unaccounted"].map { stats[$0]?.int64 }
+        #expect(counts == [5, 2, 1, 2, 0, 0])
+        #expect(try session.succeed("inbox", "stats").hasPrefix("received      5\nduplicates    0\nwaiting       2\n"))
+    }
+
+    @Test func showsAPayload() throws {
+        let session = try self.session()
+        let text = try session.succeed("inbox", "show", "4")
+        #expect(text.contains("state         dead  rejected: no\\u001b[31m use\n"))
+        #expect(text.contains(#"{"n":4,"#))
+        #expect(
+            try session.tool("inbox", "show", "6").error
+                == "kii-push: there is no message 6: the last one received is 5\n")
+    }
+
+    @Test func triesDeadLettersAgainOrDropsThem() throws {
+        let session = try self.session()
+        let refused = try session.tool("inbox", "retry", "1", "4", "9")
+        #expect(refused.exit == 66)
+        #expect(refused.output == "retried #4\n")
+        #expect(
+            refused.error
+                == "kii-push: #1, #9 are no dead letters that could be retried\n"
+                + "          run: kii-push inbox list --state dead\n")
+        #expect(try session.succeed("inbox", "drop", "--all") == "dropped #5\n")
+        #expect(try session.succeed("inbox", "drop", "--all") == "")
+        #expect(try self.list(session).map { $0.prefix(10) } == ["#2      re", "#3      wa", "#4      wa"])
+        #expect(try session.tool("listen", "-n3", "-t5m").output.contains(#"n=4"#))
+        #expect(
+            try session.succeed("inbox", "stats", "--json").contains(#""done":4,"dead":0,"expired":1,"unaccounted":0"#))
+    }
+
+    @Test func leavesAnInboxAloneThatIsReceivedWith() throws {
+        let session = try self.session()
+        let listener = try session.tool.start(["listen", "--complete-as", "failed"])
+        #expect(listener.error(containing: "> Ready. ").contains("> Ready. "))
+        #expect(try !self.list(session).isEmpty)
+        let result = try session.tool("inbox", "drop", "--all")
+        #expect(result.exit == 75)
+        #expect(
+            result.error
+                == "kii-push: process \(listener.processID) receives with this inbox\n"
+                + "          nobody else can change it meanwhile; stop the process first\n")
+        listener.signal(SIGTERM)
+        #expect(listener.waitForExit().exit == 0)
+    }
+
+    @Test(arguments: [
+        ["list", "--state", "odd"], ["list", "-n0"], ["retry"], ["retry", "x"], ["drop", "1", "--all"], ["show"], [],
+        ["list", "-p", "a", "--state-directory", "b"],
+    ])
+    func refusesWhatItDoesNotKnow(words: [String]) throws {
+        let result = try Tool().start(["inbox"] + words).waitForExit()
+        #expect(result.exit == 64)
+        #expect(result.output == "")
+    }
+
+    @Test(arguments: [["list"], ["stats"], ["show", "1"], ["retry", "--all"], ["drop", "1"]])
+    func makesNoInboxWhereThereIsNone(words: [String]) throws {
+        let tool = try Tool()
+        let result = try tool.start(["inbox"] + words + ["--state-directory", tool.home.path]).waitForExit()
+        #expect(result.exit == 66)
+        #expect(result.error.hasPrefix("kii-push: there is no inbox at \(tool.home.path)/inbox.sqlite: "))
+        #expect(!FileManager.default.fileExists(atPath: tool.home.path + "/inbox.sqlite"))
+    }
+}
