@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import KiiPushCore
 
@@ -61,8 +62,15 @@ struct DesktopHelper {
         let agent = PushAgent(
             runtime: try PushRuntime(configuration: settings), configuration: configuration,
             handler: Kitchen(lifecycle: lifecycle), lifecycle: lifecycle, presenter: presenter)
-        try await agent.run()
+        let running = Task { try await agent.run() }
+        // Nobody would be there to be told of a click: what is shown is taken away, and shown again by the next start.
+        signal(SIGTERM, SIG_IGN)
+        let termination = DispatchSource.makeSignalSource(signal: SIGTERM)
+        termination.setEventHandler { running.cancel() }
+        termination.resume()
+        let ending = await running.result
         presenter.close()
+        try ending.get()
     }
 
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

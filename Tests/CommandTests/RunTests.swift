@@ -44,7 +44,7 @@ import Testing
         #expect(try String(contentsOfFile: journal, encoding: .utf8).split(separator: "\n").count == 3)
     }
 
-    @Test(arguments: ["/nowhere/program", "no-such-program", "/etc/passwd"])
+    @Test(arguments: ["/nowhere/program", "no-such-program", "/etc/passwd", "/tmp"])
     func receivesNothingForAProgramThatIsNotThere(program: String) throws {
         let session = try EmulatorSession()
         try session.succeed("register")

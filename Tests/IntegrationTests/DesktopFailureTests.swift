@@ -25,9 +25,14 @@ import Testing
 
     @Test(arguments: ["nonsense", "unix:path=/dev/null", "", "unixexec:path=/bin/true"])
     func anAddressThatLeadsNowhereIsNoBus(address: String) async throws {
-        let presenter = DesktopPresenter(configuration: DesktopStage.configuration(address))
+        let reports = DesktopStage.Reports()
+        let presenter = DesktopPresenter(configuration: DesktopStage.configuration(address)) { reports.add($0) }
         let request = try Shown(Self.dinner).request
         #expect(try await onThread { presenter.present(request) } == .unavailable)
+        #expect(reports.errors.count == 1)
+        for error in reports.errors {
+            guard case .noBus = error else { throw TestFailure("\(error)") }
+        }
     }
 
     @Test func withoutAServiceNothingIsShownUntilOneAppears() async throws {
@@ -68,11 +73,73 @@ import Testing
     }
 
     @Test func aBusThatHangsHoldsNothingUp() async throws {
-        try await DesktopStage.with({ $0.callTimeout = .milliseconds(1) }) { stage in
+        try await DesktopStage.with({ $0.callTimeout = .milliseconds(500) }) { stage in
             stage.desktop.suspend()
             let outcome = try await stage.present(Shown(Self.dinner).request)
             #expect(outcome == .unavailable)
             #expect(stage.reports.errors == [.noAnswer])
+        }
+    }
+
+    @Test func whatIsShownAfterItsTimeIsTakenAway() async throws {
+        try await DesktopStage.with({ $0.callTimeout = .milliseconds(500) }) { stage in
+            let daemon = try await stage.desktop.startDaemon()
+            let first = try Shown(Self.dinner)
+            // The time is short for a busy machine.
+            while try await stage.present(first.request) == .unavailable { continue }
+            let shown = try await daemon.nextNotification().id
+            try await daemon.order("hold")
+            #expect(try await stage.present(Shown(Self.dinner, id: 2).request) == .unavailable)
+            let late = try await daemon.nextNotification().id
+            try await daemon.order("release")
+            #expect(try await daemon.next("close") == "\(late)")
+            // What was shown before is there still.
+            try await daemon.order("invoke \(shown) default")
+            #expect(await first.answer() == .opened(.open))
+        }
+    }
+
+    @Test func aNumberThatIsNoneIsARefusal() async throws {
+        try await DesktopStage.with { stage in
+            let daemon = try await stage.desktop.startDaemon()
+            try await daemon.order("zero")
+            #expect(try await stage.present(Shown(Self.dinner).request) == .unavailable)
+            #expect(stage.reports.errors == [.refused(name: "no ID in its answer")])
+        }
+    }
+
+    @Test func whatEndsEveryServiceIsGivenUp() async throws {
+        try await DesktopStage.with { stage in
+            let alert = try Shown(Self.dinner)
+            // Shown by three services, of which each ends.
+            var daemon = try await stage.desktop.startDaemon()
+            #expect(try await stage.present(alert.request) == .presented)
+            for _ in 1...3 {
+                _ = try await daemon.nextNotification()
+                daemon.kill()
+                daemon = try await stage.desktop.startDaemon()
+            }
+            #expect(await alert.answer() == .unavailable)
+        }
+    }
+
+    @Test func aServiceThatEndsAmidTheCallShowsNothing() async throws {
+        try await DesktopStage.with { stage in
+            let first = try await stage.desktop.startDaemon()
+            try await first.order("die")
+            // It has shown nothing before: there is none.
+            #expect(try await stage.present(Shown(Self.dinner).request) == .unavailable)
+            #expect(stage.reports.errors == [.serviceEnded])
+            let second = try await stage.desktop.startDaemon()
+            let shown = try Shown(Self.dinner, id: 2)
+            while try await stage.present(shown.request) == .unavailable { continue }
+            _ = try await second.nextNotification()
+            try await second.order("die")
+            // Now there was one, and the next one may come.
+            #expect(try await stage.present(Shown(#"{"alert":"Supper"}"#, id: 3).request) == .presented)
+            let third = try await stage.desktop.startDaemon()
+            let again = [try await third.nextNotification().body, try await third.nextNotification().body]
+            #expect(again == ["Dinner", "Supper"])
         }
     }
 

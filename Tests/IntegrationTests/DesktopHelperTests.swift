@@ -42,12 +42,13 @@ import Testing
                 #expect(notification?.body == "Fish &amp; chips")
                 #expect(notification?.actions == ["default", "View", "view", "View", "action:coming", "I am coming"])
                 try await daemon.order("invoke 1 action:coming")
-                var said: [String] = []
+                // Another one may come while its window is in front, which is then "received".
+                var missing: Set = ["opened from Fish & chips", "chosen: coming"]
                 for await line in lines {
-                    said.append(line)
-                    if said.count == 2 { break }
+                    missing.remove(line)
+                    if missing.isEmpty { break }
                 }
-                #expect(Set(said) == ["opened from Fish & chips", "chosen: coming"])
+                #expect(missing.isEmpty)
             }
             await runtime.shutdown()
         }

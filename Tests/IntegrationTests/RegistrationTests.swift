@@ -11,11 +11,12 @@ import Testing
         _ emulator: Emulator,
         _ runtime: PushRuntime,
         account: KiiAccount = .pseudoUser,
+        payload: PayloadFormat? = nil,
         handler: RecordingHandler = RecordingHandler()
     ) -> PushAgent {
-        PushAgent(
-            runtime: runtime, configuration: .init(app: emulator.app, account: account), handler: handler,
-            reconnect: .quick)
+        var configuration = PushAgent.Configuration(app: emulator.app, account: account)
+        configuration.payload = payload
+        return PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
     }
 
     @Test func registeringTwiceChangesNothing() async throws {
@@ -66,6 +67,55 @@ import Testing
             #expect(try agent.registration()?.principal == first.principal)
             await runtime.shutdown()
             await after.stop()
+        }
+    }
+
+    /// How the pushes of all installations are written, as the emulator has it.
+    private func payloads(_ emulator: Emulator) async throws -> [String?]? {
+        try await emulator.control("GET", "installations")["installations"]?.array?.map { $0["payload"]?.string }
+    }
+
+    @Test func theFormatOfPayloadsIsChangedWhenItIsNamedAndKeptOtherwise() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let first = try await self.agent(emulator, runtime).register()
+            #expect(try await self.payloads(emulator) == ["mqtt"])
+            // Only an agent's own calls find the state that is on file anew; the installation stays the same.
+            #expect(try await self.agent(emulator, runtime, payload: .apns).register() == first)
+            #expect(try await self.payloads(emulator) == ["apns"])
+            let agent = self.agent(emulator, runtime)
+            #expect(try await agent.register() == first)
+            #expect(try await self.payloads(emulator) == ["apns"])
+            // Also by the installation that takes the place of a deleted one.
+            let token = try await agent.accessToken()
+            try await agent.client.deleteInstallation(.id(first.installationID), token: token.token)
+            #expect(try await agent.register().installationID != first.installationID)
+            #expect(try await self.payloads(emulator) == ["apns"])
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func messagesOfAnInstallationThatWasDeletedAreHandledByAnAgentThatWantsAnotherFormat() async throws {
+        try await withEmulator { emulator, directory in
+            let runtime = try emulator.runtime("\(directory)/agent")
+            let agent = self.agent(emulator, runtime, handler: RecordingHandler { _ in .failed })
+            let first = try await agent.register()
+            let events = agent.events
+            try await whileRunning(agent) {
+                let admin = try await emulator.adminToken(agent.client)
+                _ = try await agent.client.send(
+                    PushMessage(data: ["n": 1]), toUser: first.principal.id, token: admin)
+                _ = await firstEvent(events) { event in
+                    if case .message(let message) = event, case .retry = message.kind { true } else { false }
+                }
+            }
+            let token = try await agent.accessToken()
+            try await agent.client.deleteInstallation(.id(first.installationID), token: token.token)
+            let handler = RecordingHandler()
+            try await whileRunning(self.agent(emulator, runtime, payload: .apns, handler: handler)) {
+                #expect(await handler.next(1).first?.context.installationID == first.installationID)
+            }
+            await runtime.shutdown()
         }
     }
 

@@ -8,6 +8,9 @@ ADDRESS is that of a bus, CONTROL a named pipe from which it takes its orders, o
   closed ID REASON   a notification goes away
   refuse             the next notification is refused
   hang               the next notification is never answered, nor is anything after it
+  hold               the next notification is answered when the next order is given, release for example
+  zero               the next notification has the number 0
+  die                the next notification ends the service
 """
 
 import json
@@ -33,31 +36,37 @@ class Daemon(dbus.service.Object):
         super().__init__(bus, "/org/freedesktop/Notifications")
         self.capabilities = capabilities
         self.last = 0
-        self.refuses = False
-        self.hangs = False
+        self.mood = ""
+        self.held = None
 
     @dbus.service.method(NAME, in_signature="", out_signature="as")
     def GetCapabilities(self):
         return dbus.Array(self.capabilities, signature="s")
 
-    @dbus.service.method(NAME, in_signature="susssasa{sv}i", out_signature="u")
-    def Notify(self, name, replaces, icon, title, body, actions, hints, timeout):
-        if self.hangs:
+    @dbus.service.method(
+        NAME, in_signature="susssasa{sv}i", out_signature="u", async_callbacks=("reply", "fail"))
+    def Notify(self, name, replaces, icon, title, body, actions, hints, timeout, reply, fail):
+        mood, self.mood = self.mood, ""
+        if mood == "hang":
             say("hanging")
             signal.pause()
-        if self.refuses:
-            self.refuses = False
-            raise dbus.DBusException("no", name=NAME + ".Error.ExcessNotificationGeneration")
-        if replaces == 0:
+        if mood == "die":
+            os._exit(1)
+        if mood == "refuse":
+            return fail(dbus.DBusException("no", name=NAME + ".Error.ExcessNotificationGeneration"))
+        if replaces == 0 and mood != "zero":
             self.last += 1
-        number = int(replaces) or self.last
+        number = 0 if mood == "zero" else int(replaces) or self.last
         hints = {str(key): plain(value) for key, value in hints.items()}
         said = {
             "id": number, "name": str(name), "icon": str(icon), "title": str(title), "body": str(body),
             "actions": [str(action) for action in actions], "hints": hints, "timeout": int(timeout),
         }
         say("notify", json.dumps(said, sort_keys=True))
-        return dbus.UInt32(number)
+        if mood == "hold":
+            self.held = lambda: reply(dbus.UInt32(number))
+        else:
+            reply(dbus.UInt32(number))
 
     @dbus.service.method(NAME, in_signature="u", out_signature="")
     def CloseNotification(self, number):
@@ -77,12 +86,13 @@ class Daemon(dbus.service.Object):
             self.ActionInvoked(int(words[0]), words[1])
         elif order == "closed":
             self.NotificationClosed(int(words[0]), int(words[1]))
-        elif order == "refuse":
-            self.refuses = True
-        elif order == "hang":
-            self.hangs = True
-        else:
+        elif order in ("refuse", "hang", "hold", "zero", "die"):
+            self.mood = order
+        elif order != "release":
             sys.exit(f"no such order: {line}")
+        if self.held:
+            self.held()
+            self.held = None
         say("obeyed", line)
 
 

@@ -10,7 +10,7 @@ struct AgentState: Sendable, Hashable {
     var principal: Principal
     var token: AccessToken
     var installationID: String?
-    /// How the installation's pushes are written; `nil` where nothing was said about it.
+    /// How pushes are to be written; `nil` where nothing was said about it. It outlives the installation.
     var payload: PayloadFormat?
     /// Installations that the cloud has replaced. The inbox may hold messages of theirs that no handler has finished.
     var formerInstallationIDs: [String] = []
@@ -33,7 +33,6 @@ struct AgentState: Sendable, Hashable {
             self.formerInstallationIDs.append(id)
         }
         self.installationID = nil
-        self.payload = nil
         self.leaveSession()
     }
 

@@ -171,14 +171,18 @@ extension Enrolment {
 
     private func installationID() async throws -> String {
         if let id = self.current?.installationID, !self.wantsOtherPayload { return id }
-        let installation = try await self.authorized { token in
+        var call = self.installation
+        call.payload = call.payload ?? self.current?.payload
+        let installation = try await self.authorized { [call] token in
             try self.store.requireFile()
-            return try await self.client.execute(self.installation, token: token.token)
+            return try await self.client.execute(call, token: token.token)
         }
-        let payload = self.installation.payload
+        let payload = call.payload
         try await self.store.update { state in
+            // Somebody deleted it, and this is another one: the inbox may hold messages of the old one.
+            if state.installationID != installation.id { state.leaveInstallation() }
             state.installationID = installation.id
-            state.payload = payload ?? state.payload
+            state.payload = payload
         }
         return installation.id
     }
@@ -186,7 +190,7 @@ extension Enrolment {
     /// Whether the installation on file was made with another format than is asked for.
     private var wantsOtherPayload: Bool {
         guard let wanted = self.installation.payload, let current = self.current else { return false }
-        return wanted != current.payload ?? .mqtt
+        return wanted != current.payload
     }
 
     private func makeSession(_ token: AccessToken?) -> KiiSession {

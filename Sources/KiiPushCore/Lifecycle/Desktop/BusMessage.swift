@@ -1,5 +1,5 @@
 /// What goes over the bus in a call of the notification service, as D-Bus types it.
-enum BusValue: Sendable, Hashable {
+enum BusValue: Sendable {
     case string(String)
     case uint32(UInt32)
     case int32(Int32)
@@ -9,7 +9,7 @@ enum BusValue: Sendable, Hashable {
     /// String keys, and values of any of these types.
     case dictionary([Entry])
 
-    struct Entry: Sendable, Hashable {
+    struct Entry: Sendable {
         var key: String
         var value: BusValue
     }
@@ -113,6 +113,12 @@ final class BusMessage {
 
     /// The bus's name for the connection that sent it.
     var sender: String? { self.library.sender(self.pointer).map { String(cString: $0) } }
+
+    /// Whether it answers a call.
+    var isReply: Bool {
+        var cookie: UInt64 = 0
+        return self.library.replyCookie(self.pointer, &cookie) >= 0
+    }
 
     func isSignal(_ member: String, of interface: String) -> Bool {
         self.library.isSignal(self.pointer, interface, member) > 0

@@ -49,12 +49,13 @@ final class DesktopMailbox: Sendable {
                 .detach()
         } catch {
             // The next request tries again.
-            let requests = self.state.withLock { state in
+            let (requests, isStopping) = self.state.withLock { state in
                 state.bell = nil
                 defer { state.requests = [] }
-                return state.requests
+                return (state.requests, state.isStopping)
             }
             for request in requests { request.refuse() }
+            if isStopping { self.ended() }
             throw .noResources(reason: "\(error)")
         }
         return bell

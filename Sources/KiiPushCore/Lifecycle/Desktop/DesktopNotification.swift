@@ -117,8 +117,8 @@ struct DesktopNotification: Sendable, Hashable {
 
     // MARK: - The call
 
-    /// The arguments of `Notify`.
-    func arguments(replacing id: UInt32?) -> [BusValue] {
+    /// The arguments of `Notify`. It replaces none by its number.
+    var arguments: [BusValue] {
         var hints: [BusValue.Entry] = [.init(key: "urgency", value: .byte(self.urgency.rawValue))]
         if let desktopEntry { hints.append(.init(key: "desktop-entry", value: .string(desktopEntry))) }
         if let soundName {
@@ -127,7 +127,7 @@ struct DesktopNotification: Sendable, Hashable {
             hints.append(.init(key: "suppress-sound", value: .boolean(true)))
         }
         return [
-            .string(self.applicationName), .uint32(id ?? 0), .string(self.icon), .string(self.title),
+            .string(self.applicationName), .uint32(0), .string(self.icon), .string(self.title),
             .string(self.body), .strings(self.actions.flatMap { [$0.key, $0.title] }), .dictionary(hints),
             .int32(self.displayTime),
         ]

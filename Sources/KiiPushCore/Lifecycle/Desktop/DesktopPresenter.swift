@@ -31,7 +31,7 @@ public final class DesktopPresenter: NotificationPresenter {
     /// - Parameters:
     ///   - configuration: how notifications look and sound.
     ///   - whenUnavailable: told when notifications cannot be shown any more, once until one was shown again, on a thread of
-    ///     the presenter's; it must not block.
+    ///     the presenter's, or of the agent's where the system gives it none; it must not block.
     public init(
         configuration: Configuration, whenUnavailable: @escaping @Sendable (DesktopServiceError) -> Void = { _ in }
     ) {
@@ -40,7 +40,8 @@ public final class DesktopPresenter: NotificationPresenter {
 
     deinit { self.mailbox.stop() }
 
-    /// Shows the alert. Returns within 15 s: connecting, asking what the service can show, and showing have 5 s each.
+    /// Shows the alert. Connecting, asking what the service can show, and showing have 5 s each; what has to wait for
+    /// others that are to be shown, for a place on the screen or for another service counts as presented at once.
     public func present(_ request: NotificationRequest) -> PresentationOutcome { self.mailbox.present(request) }
 
     /// Takes away what is shown, for the end of the program: nobody would be there to be told of a click. The messages rest in

@@ -6,6 +6,8 @@ public enum DesktopServiceError: Error, Sendable, Hashable, CustomStringConverti
     case noBus(code: Int32)
     /// The bus, or the service, did not answer in time.
     case noAnswer
+    /// The service ended before it answered.
+    case serviceEnded
     /// The connection to the bus is gone. `code` is an `errno` value.
     case connectionLost(code: Int32)
     /// The bus knows no notification service and cannot start one; `name` is the error that it gave.
@@ -24,6 +26,7 @@ public enum DesktopServiceError: Error, Sendable, Hashable, CustomStringConverti
             "there is no session bus (\(errorText(code))); start the program in a desktop session, "
                 + "or set DBUS_SESSION_BUS_ADDRESS"
         case .noAnswer: "the notification service did not answer in time; see whether it hangs"
+        case .serviceEnded: "the notification service ended; the next one will show what it has shown"
         case .connectionLost(let code): "the connection to the session bus is gone (\(errorText(code)))"
         case .noService(let name):
             "the session has no notification service (\(name)); start one, such as dunst or mako, "
@@ -31,10 +34,5 @@ public enum DesktopServiceError: Error, Sendable, Hashable, CustomStringConverti
         case .refused(let name): "the notification service refused a notification (\(name))"
         case .noResources(let reason): "notifications cannot be shown: \(reason)"
         }
-    }
-
-    /// Whether it is about one notification alone.
-    var isAboutOneNotification: Bool {
-        if case .refused = self { true } else { false }
     }
 }

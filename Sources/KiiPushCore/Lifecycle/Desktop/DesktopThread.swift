@@ -10,11 +10,11 @@ final class DesktopThread {
 
     private let mailbox: DesktopMailbox
     private let bell: Bell
-    private var board: DesktopBoard<PendingPresentation>
+    private var board: DesktopBoard
     private var service: NotificationService?
-    /// `nil` until the service that is there was asked.
-    private var capabilities: Set<String>?
     private var standing = Standing.ready
+    /// Whether anything was shown since a service was lost.
+    private var hasShown = false
     private var isReported = false
 
     private var configuration: DesktopPresenter.Configuration { self.mailbox.configuration }
@@ -26,90 +26,97 @@ final class DesktopThread {
     }
 
     func run() {
-        while let requests = self.mailbox.take() {
-            for pending in requests { self.board.add(pending, thread: Self.thread(of: pending.request)) }
-            // A call reads signals that come before its answer: the descriptor says nothing of them any more.
-            repeat { self.showWaiting() } while self.hear()
-            // What has no place yet will have one.
-            for pending in requests { pending.decide(.presented) }
+        while self.accept() {
+            // What was heard until now is about what is shown by now.
+            if self.hear() || self.showNext() { continue }
             var deadline: MonotonicInstant?
             if case .lost(let until) = self.standing { deadline = until }
             _ = self.bell.wait(
                 for: self.service?.descriptor, writing: self.service?.hasOutput ?? false, until: deadline)
         }
         for key in self.board.shownKeys { self.service?.close(key) }
+        // What has no place, or no service, rests.
+        for pending in self.board.removeWaiting() { pending.decide(.unavailable) }
         self.service = nil
         self.mailbox.ended()
     }
 
-    private static func thread(of request: NotificationRequest) -> DesktopBoard<PendingPresentation>.Thread? {
-        request.threadID.map { .init(installationID: request.id.installationID, threadID: $0) }
+    /// Takes what is to be shown.
+    ///
+    /// - Returns: false when the thread is to end.
+    private func accept() -> Bool {
+        guard let requests = self.mailbox.take() else { return false }
+        let now = MonotonicInstant.now()
+        for pending in requests {
+            switch self.standing {
+            case .failed(let until) where now < until: pending.refuse()
+            case .failed, .ready:
+                // Nobody waits until others are shown, or have made place.
+                if !self.board.add(pending) { pending.decide(.presented) }
+            case .lost:
+                _ = self.board.add(pending)
+                pending.decide(.presented)
+            }
+        }
+        return true
     }
 
     // MARK: - Showing
 
-    private func showWaiting() {
-        switch self.standing {
-        case .ready: break
-        case .lost(let until):
-            if MonotonicInstant.now() < until { return }
-            self.standing = .ready
-        case .failed(let until):
-            if MonotonicInstant.now() < until { return self.refuseWaiting() }
-            self.standing = .ready
-        }
-        while let (pending, replaced) = self.board.next {
-            do throws(DesktopServiceError) {
-                let key = try self.show(pending.request, replacing: replaced)
-                self.isReported = false
-                pending.decide(.presented)
-                let old = self.board.nextIsShown(as: key, replacing: replaced)
-                old?.request.respond(.expired)
-                // One that was not there any more, or that the service has kept beside it.
-                if let replaced, replaced != key { self.service?.close(replaced) }
-            } catch {
-                self.failed(error)
-                guard error.isAboutOneNotification else { return }
-                self.board.dropNext()
-                pending.refuse()
+    /// - Returns: whether there was anything to show, and time for it.
+    private func showNext() -> Bool {
+        guard self.board.hasNext else { return false }
+        if case .lost(let until) = self.standing, MonotonicInstant.now() < until { return false }
+        self.standing = .ready
+        guard let item = self.board.takeNext() else { return false }
+        do throws(DesktopServiceError) {
+            let key = try self.show(item.pending.request)
+            self.isReported = false
+            self.hasShown = true
+            item.pending.decide(.presented)
+            self.board.show(item, as: key)?.request.respond(.expired)
+            // Not by its number in the call: what the user has done to the old one meanwhile would be taken for the new.
+            _ = self.hear()
+            for old in self.board.replaced(by: key) {
+                self.board.remove(old)?.request.respond(.expired)
+                self.service?.close(old)
             }
+        } catch {
+            self.failed(error, showing: item)
+        }
+        return true
+    }
+
+    private func show(_ request: NotificationRequest) throws(DesktopServiceError) -> DesktopNotificationKey {
+        if let service { return try service.show(request) }
+        let service = try NotificationService(self.configuration)
+        self.service = service
+        return try service.show(request)
+    }
+
+    private func failed(_ error: DesktopServiceError, showing item: DesktopBoard.Item) {
+        switch error {
+        case .refused:
+            item.pending.refuse()
+            self.report(error)
+        case .connectionLost, .serviceEnded:
+            self.board.putBack(item)?.refuse()
+            if case .connectionLost = error { self.connectionLost(error) } else { self.serviceLost(error) }
+            item.pending.decide(.presented)
+        case .noLibrary, .noBus, .noAnswer, .noService, .noResources:
+            item.pending.refuse()
+            self.fail(error)
         }
     }
 
-    private func show(
-        _ request: NotificationRequest, replacing replaced: DesktopNotificationKey?
-    ) throws(DesktopServiceError) -> DesktopNotificationKey {
-        let service: NotificationService
-        if let connected = self.service {
-            service = connected
-        } else {
-            service = try NotificationService(self.configuration)
-            self.service = service
-        }
-        let capabilities: Set<String>
-        if let known = self.capabilities {
-            capabilities = known
-        } else {
-            capabilities = try service.capabilities()
-            self.capabilities = capabilities
-        }
-        let notification = DesktopNotification(request, self.configuration, capabilities: capabilities)
-        return try service.show(notification, replacing: replaced?.id)
-    }
-
-    private func failed(_ error: DesktopServiceError) {
+    private func report(_ error: DesktopServiceError) {
         if !self.isReported { self.mailbox.report(error) }
         self.isReported = true
-        switch error {
-        case .refused: return
-        case .connectionLost: return self.connectionLost()
-        case .noLibrary, .noBus, .noAnswer, .noService, .noResources: break
-        }
-        self.standing = .failed(until: .now() + self.configuration.failurePause)
-        self.refuseWaiting()
     }
 
-    private func refuseWaiting() {
+    private func fail(_ error: DesktopServiceError) {
+        self.report(error)
+        self.standing = .failed(until: .now() + self.configuration.failurePause)
         for pending in self.board.removeWaiting() { pending.refuse() }
     }
 
@@ -124,7 +131,7 @@ final class DesktopThread {
                 self.handle(signal)
             }
         } catch {
-            self.connectionLost()
+            self.connectionLost(error)
             return true
         }
         return hasHeard
@@ -132,13 +139,12 @@ final class DesktopThread {
 
     private func handle(_ signal: NotificationService.Signal) {
         switch signal {
-        case .ownerChanged(let owner):
-            self.capabilities = nil
-            let isAnyLost = self.board.lost(allBut: owner)
-            if owner != nil {
+        case .ownerChanged(let old, let new):
+            let isAnyLost = old.map { self.lose(with: $0) } ?? false
+            if new != nil {
                 self.standing = .ready
             } else if isAnyLost {
-                self.awaitService()
+                self.serviceLost(.serviceEnded)
             }
         case .invoked(let key, let action):
             guard let action = DesktopNotification.userAction(key: action), let pending = self.board.remove(key)
@@ -149,15 +155,28 @@ final class DesktopThread {
         case .closed(let key, let reason):
             // 2: "dismissed by the user".
             self.board.remove(key)?.request.respond(reason == 2 ? .dismissed : .expired)
+        case .shownLate(let key): self.service?.close(key)
         }
     }
 
-    private func connectionLost() {
+    private func connectionLost(_ error: DesktopServiceError) {
         self.service = nil
-        self.capabilities = nil
-        _ = self.board.lost(allBut: nil)
-        self.awaitService()
+        _ = self.lose(with: nil)
+        self.serviceLost(error)
     }
 
-    private func awaitService() { self.standing = .lost(until: .now() + self.configuration.patience) }
+    private func lose(with owner: String?) -> Bool {
+        let (count, givenUp) = self.board.lost(with: owner)
+        for pending in givenUp { pending.refuse() }
+        return count > 0
+    }
+
+    private func serviceLost(_ error: DesktopServiceError) {
+        // Known already: by a call that was not answered, for example.
+        if case .lost = self.standing { return }
+        // One that has shown nothing since is none. Otherwise the next one may be on its way, and nothing is to be told.
+        guard self.hasShown else { return self.fail(error) }
+        self.hasShown = false
+        self.standing = .lost(until: .now() + self.configuration.patience)
+    }
 }

@@ -4,60 +4,84 @@
 final class NotificationService {
     /// What it tells.
     enum Signal: Sendable, Hashable {
-        /// Another connection has the service's name from now on, or (`nil`) none.
-        case ownerChanged(String?)
+        /// Another connection has the service's name from now on, or (`nil`) none; and which one had it before.
+        case ownerChanged(from: String?, to: String?)
         /// The user chose an action.
         case invoked(DesktopNotificationKey, action: String)
         /// A notification is gone.
         case closed(DesktopNotificationKey, reason: UInt32)
+        /// A notification is shown that was given up on, since the service did not answer in time.
+        case shownLate(DesktopNotificationKey)
     }
 
     private static let name = "org.freedesktop.Notifications"
     private static let busName = "org.freedesktop.DBus"
     private static let path = "/org/freedesktop/Notifications"
 
+    private let configuration: DesktopPresenter.Configuration
     private let bus: SessionBus
-    private let timeout: Duration
+    /// What the service can show, and which one said so; `nil` until it was asked.
+    private var capabilities: (of: Set<String>, owner: String)?
+
+    private var timeout: Duration { self.configuration.callTimeout }
 
     /// Connects to the bus. Whether there is a service shows when it is called.
     init(_ configuration: DesktopPresenter.Configuration) throws(DesktopServiceError) {
-        self.timeout = configuration.callTimeout
-        self.bus = try SessionBus(address: configuration.busAddress, within: self.timeout)
+        self.configuration = configuration
+        self.bus = try SessionBus(address: configuration.busAddress, within: configuration.callTimeout)
         for rule in [
             "type='signal',interface='\(Self.name)',path='\(Self.path)'",
             "type='signal',sender='\(Self.busName)',member='NameOwnerChanged',arg0='\(Self.name)'",
         ] {
-            let addMatch = SessionBus.Method(
-                destination: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName, member: "AddMatch")
-            _ = try self.bus.call(addMatch, [.string(rule)], within: self.timeout)
+            // Nothing is waited for: the bus carries out in order what it is told.
+            self.bus.send(
+                SessionBus.Method(
+                    destination: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName,
+                    member: "AddMatch"),
+                [.string(rule)])
         }
     }
 
     var descriptor: Int32 { self.bus.descriptor }
     var hasOutput: Bool { self.bus.hasOutput }
 
-    private func method(_ member: String) -> SessionBus.Method {
-        SessionBus.Method(destination: Self.name, path: Self.path, interface: Self.name, member: member)
-    }
-
-    /// What the service can show: `actions`, `body`, `body-markup`, `persistence`, and others.
-    func capabilities() throws(DesktopServiceError) -> Set<String> {
-        let reply = try self.bus.call(self.method("GetCapabilities"), within: self.timeout)
-        return Set(reply.readStrings() ?? [])
+    private func method(_ member: String, of owner: String = name) -> SessionBus.Method {
+        SessionBus.Method(destination: owner, path: Self.path, interface: Self.name, member: member)
     }
 
     /// Shows a notification.
-    func show(
-        _ notification: DesktopNotification, replacing id: UInt32?
-    ) throws(DesktopServiceError) -> DesktopNotificationKey {
-        let reply = try self.bus.call(
-            self.method("Notify"), notification.arguments(replacing: id), within: self.timeout)
-        guard let id = reply.readUInt32(), let owner = reply.sender else { throw .refused(name: "no ID in its answer") }
+    func show(_ request: NotificationRequest) throws(DesktopServiceError) -> DesktopNotificationKey {
+        let capabilities = try self.knownCapabilities()
+        let notification = DesktopNotification(request, self.configuration, capabilities: capabilities.of)
+        let reply = try self.bus.call(self.method("Notify"), notification.arguments, within: self.timeout)
+        // "The server never returns zero"; one that does shows nothing.
+        guard let id = reply.readUInt32(), id != 0, let owner = reply.sender else {
+            throw .refused(name: "no ID in its answer")
+        }
+        // Another one by now, of which nothing is known.
+        if owner != capabilities.owner { self.capabilities = nil }
         return DesktopNotificationKey(owner: owner, id: id)
     }
 
-    /// Takes a notification away.
-    func close(_ key: DesktopNotificationKey) { self.bus.send(self.method("CloseNotification"), [.uint32(key.id)]) }
+    /// `actions`, `body`, `body-markup`, `persistence`, and others.
+    private func knownCapabilities() throws(DesktopServiceError) -> (of: Set<String>, owner: String) {
+        if let known = self.capabilities { return known }
+        do throws(DesktopServiceError) {
+            let reply = try self.bus.call(self.method("GetCapabilities"), within: self.timeout)
+            let asked = (of: Set(reply.readStrings() ?? []), owner: reply.sender ?? "")
+            self.capabilities = asked
+            return asked
+        } catch {
+            // What cannot say what it can show is no such service.
+            guard case .refused(let name) = error else { throw error }
+            throw .noService(name: name)
+        }
+    }
+
+    /// Takes a notification away. Only its own service is told: to another one the number means something else.
+    func close(_ key: DesktopNotificationKey) {
+        self.bus.send(self.method("CloseNotification", of: key.owner), [.uint32(key.id)])
+    }
 
     /// What it has told since; `nil` for nothing.
     func signal() throws(DesktopServiceError) -> Signal? {
@@ -71,15 +95,20 @@ final class NotificationService {
         guard let owner = message.sender else { return nil }
         // Of the bus alone: any program of the session can send what looks like it.
         if owner == Self.busName, message.isSignal("NameOwnerChanged", of: Self.busName) {
-            guard message.readString() == Self.name, message.readString() != nil, let owner = message.readString()
+            guard message.readString() == Self.name, let old = message.readString(), let new = message.readString()
             else { return nil }
-            return .ownerChanged(owner.isEmpty ? nil : owner)
+            self.capabilities = nil
+            return .ownerChanged(from: old.isEmpty ? nil : old, to: new.isEmpty ? nil : new)
         }
         if message.isSignal("ActionInvoked", of: Self.name), let id = message.readUInt32() {
             return message.readString().map { .invoked(DesktopNotificationKey(owner: owner, id: id), action: $0) }
         }
         if message.isSignal("NotificationClosed", of: Self.name), let id = message.readUInt32() {
             return message.readUInt32().map { .closed(DesktopNotificationKey(owner: owner, id: id), reason: $0) }
+        }
+        // Notify alone is answered with a number.
+        if message.isReply, let id = message.readUInt32() {
+            return .shownLate(DesktopNotificationKey(owner: owner, id: id))
         }
         return nil
     }

@@ -16,8 +16,14 @@ struct SDBusLibrary: Sendable {
     static let names = ["libsystemd.so.0", "libelogind.so.0"]
 
     /// `nil` where there is none.
-    static let shared = Self.names.lazy.compactMap { dlopen($0, RTLD_NOW | RTLD_LOCAL) }.compactMap { try? Self($0) }
-        .first
+    static let shared: SDBusLibrary? = {
+        for name in names {
+            if let library = dlopen(name, RTLD_NOW | RTLD_LOCAL), let functions = try? SDBusLibrary(library) {
+                return functions
+            }
+        }
+        return nil
+    }()
 
     // Making a connection and ending it.
     let openUser: @Sendable @convention(c) (Slot<Bus?>) -> Int32
@@ -46,6 +52,7 @@ struct SDBusLibrary: Sendable {
     let enterContainer: @Sendable @convention(c) (Message, CChar, Text) -> Int32
     let isSignal: @Sendable @convention(c) (Message, Text, Text) -> Int32
     let sender: @Sendable @convention(c) (Message) -> Text?
+    let replyCookie: @Sendable @convention(c) (Message, Slot<UInt64>) -> Int32
     let expectReply: @Sendable @convention(c) (Message, Int32) -> Int32
     let unrefMessage: @Sendable @convention(c) (Message) -> Message?
 
@@ -79,6 +86,7 @@ struct SDBusLibrary: Sendable {
         self.enterContainer = try function("message_enter_container")
         self.isSignal = try function("message_is_signal")
         self.sender = try function("message_get_sender")
+        self.replyCookie = try function("message_get_reply_cookie")
         self.expectReply = try function("message_set_expect_reply")
         self.unrefMessage = try function("message_unref")
     }

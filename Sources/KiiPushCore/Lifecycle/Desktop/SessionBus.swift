@@ -94,6 +94,8 @@ final class SessionBus {
     }
 
     private static func error(_ code: Int32, named name: String) -> DesktopServiceError {
+        // Of the bus, when the service is gone; sd-bus's own limit has another name.
+        if name == "org.freedesktop.DBus.Error.NoReply" { return .serviceEnded }
         switch code {
         case ETIMEDOUT: return .noAnswer
         case ECONNRESET, ENOTCONN, EPIPE, ESHUTDOWN: return .connectionLost(code: code)
