@@ -39,14 +39,31 @@ struct ActivatedAgent {
         // What it was started for, if a push started it. The handler gets that message too.
         if let message = LaunchOptions.current.remoteNotification { print("started for a \(message.kind) message") }
         let lifecycle = AgentLifecycle(launchOptions: .current)
+        var settings = PushRuntime.Configuration()
+        settings.certificateAuthorityFile = variable("KII_CA_FILE")
         let agent = PushAgent(
-            runtime: try PushRuntime(),
+            runtime: try PushRuntime(configuration: settings),
             configuration: .init(
                 app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url), account: .pseudoUser),
             handler: Journal(path: CommandLine.arguments[1]),
             lifecycle: lifecycle
         )
-        try await agent.run()
+        let events = agent.events
+        Task {
+            for await case .disconnected(let reason, _) in events { complain(reason) }
+        }
+        do {
+            try await agent.run()
+        } catch {
+            complain("\(error)")
+            exit(75)
+        }
+    }
+
+    /// On standard error: whoever started the program may want its output for something else.
+    static func complain(_ text: String) {
+        let line = Array("ActivatedAgent: \(text)\n".utf8)
+        _ = write(2, line, line.count)
     }
 
     static func variable(_ name: String) -> String? {

@@ -62,6 +62,16 @@ struct DesktopHelper {
         let agent = PushAgent(
             runtime: try PushRuntime(configuration: settings), configuration: configuration,
             handler: Kitchen(lifecycle: lifecycle), lifecycle: lifecycle, presenter: presenter)
+        let events = agent.events
+        Task {
+            for await event in events {
+                switch event {
+                case .disconnected(let reason, _): say("disconnected:", reason)
+                case .subscriptionFailed(_, let reason, _): say("not subscribed:", reason)
+                default: break
+                }
+            }
+        }
         let running = Task { try await agent.run() }
         // Nobody would be there to be told of a click: what is shown is taken away, and shown again by the next start.
         signal(SIGTERM, SIG_IGN)
@@ -70,7 +80,10 @@ struct DesktopHelper {
         termination.resume()
         let ending = await running.result
         presenter.close()
-        try ending.get()
+        if case .failure(let error) = ending {
+            say("DesktopHelper:", "\(error)")
+            exit(75)
+        }
     }
 
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

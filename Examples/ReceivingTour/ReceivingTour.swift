@@ -11,7 +11,9 @@ struct ReceivingTour {
             print("ReceivingTour: set KII_APP_ID, KII_APP_KEY and KII_BASE_URL")
             exit(78)
         }
-        let runtime = try PushRuntime()
+        var settings = PushRuntime.Configuration()
+        settings.certificateAuthorityFile = variable("KII_CA_FILE")
+        let runtime = try PushRuntime(configuration: settings)
         var configuration = PushAgent.Configuration(
             app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url), account: .pseudoUser)
         // For a broker on this machine; whoever has another one leaves it out.
@@ -20,10 +22,14 @@ struct ReceivingTour {
         let agent = makeAgent(runtime, configuration, lifecycle)
         windowWasHidden(lifecycle)
         let events = agent.events
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await agent.run() }
             group.addTask { await showBadge(of: agent, untilOpened: events) }
-            try await group.next()
+            do {
+                try await group.next()
+            } catch {
+                print("ReceivingTour: \(error)")
+            }
             group.cancelAll()
         }
         await runtime.shutdown()

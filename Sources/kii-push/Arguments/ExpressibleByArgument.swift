@@ -44,6 +44,18 @@ struct PositiveCount: ExpressibleByArgument {
     static var expectation: String { "a whole number above 0" }
 }
 
+/// A whole number, also one below 0, which is written as `--badge=-1`.
+struct WholeNumber: ExpressibleByArgument {
+    let value: Int
+
+    init?(argument: String) {
+        guard let value = Int(argument) else { return nil }
+        self.value = value
+    }
+
+    static var expectation: String { "a whole number" }
+}
+
 /// A time span such as `500ms`, `10s`, `5m`, `2h`; a bare number means seconds.
 struct TimeSpan: ExpressibleByArgument {
     let duration: Duration

@@ -9,10 +9,13 @@ struct DataOptions: ParsableArguments {
     var file: String?
 
     func validate() throws {
-        if (self.data == nil) == (self.file == nil) {
-            throw ValidationError("give the data with either '--data' or '--data-file'")
+        if self.data != nil, self.file != nil {
+            throw ValidationError("'--data' and '--data-file' exclude each other")
         }
     }
+
+    /// Whether there is an object at all.
+    var isGiven: Bool { self.data != nil || self.file != nil }
 
     /// Reads and checks the object. Touches no network.
     ///
@@ -51,12 +54,13 @@ struct MessageOptions: ParsableArguments {
     var when = false
 
     /// - Throws: ``KiiInputError`` when a member is null: refused like a nested value, before anything is sent.
-    func message(_ data: JSONValue, _ apns: PushMessage.APNS?) throws -> PushMessage {
-        if let key = data.members?.first(where: \.value.isNull)?.key {
+    func message(_ data: JSONValue?, _ apns: PushMessage.APNS?) throws -> PushMessage {
+        if let key = data?.members?.first(where: \.value.isNull)?.key {
             let pointer = JSONPointer(tokens: ["data", key])
             throw KiiInputError(.message, at: pointer, rule: "a string, number or Boolean, not null")
         }
-        var message = PushMessage(data: data)
+        // Over MQTT there is nothing without data.
+        var message = PushMessage(data: data, mqtt: data == nil ? nil : .init())
         message.pushMessageType = self.type
         message.sendWhen = self.when ? true : nil
         message.apns = apns
@@ -76,7 +80,7 @@ struct AlertOptions: ParsableArguments {
     var sound: String?
 
     @Option(value: "N", help: "Set the number on the program's icon; 0 takes it away.")
-    var badge: UInt16?
+    var badge: WholeNumber?
 
     @Option(value: "NAME", help: "Offer the actions of this category.")
     var category: String?
@@ -89,7 +93,7 @@ struct AlertOptions: ParsableArguments {
         let isSilent = self.alert == nil && self.title == nil
         var apns = PushMessage.APNS(alert: isSilent ? nil : .init(title: self.title, body: self.alert))
         apns.sound = self.sound
-        apns.badge = self.badge.map { Int($0) }
+        apns.badge = self.badge?.value
         apns.category = self.category
         apns.contentAvailable = self.wake ? true : nil
         return apns == PushMessage.APNS() ? nil : apns

@@ -15,7 +15,7 @@ struct RegisterCommand: ParsableCommand {
         ],
         discussion: [
             "Signs in, makes or adopts the installation, and has the broker keep a session: from then on no push is "
-                + "lost that is sent before the first 'kii-push listen'. To register again changes nothing."
+                + "lost that is sent before the first 'kii-push listen'. To register again changes nothing but the format of payloads, if one is named."
         ],
         exitCodes: ExitStatus.ofCloudCommands + [.missingInput, .cannotCreate, .inputOutput],
         environment: EnvironmentVariable.ofCloudCommands + [.password, .stateHome, .stateDirectory]

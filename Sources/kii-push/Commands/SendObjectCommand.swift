@@ -28,6 +28,12 @@ struct SendObjectCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var calls: CallOptions
 
+    func validate() throws {
+        guard self.data.isGiven else {
+            throw ValidationError("give the data with either '--data' or '--data-file'")
+        }
+    }
+
     func run() async throws {
         let (console, name) = (self.output.console, self.bucket)
         let fields = try self.data.value()

@@ -38,9 +38,15 @@ struct SendTopicCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var calls: CallOptions
 
+    func validate() throws {
+        guard self.data.isGiven || self.alert.apns != nil else {
+            throw ValidationError("give the data with '--data' or '--data-file', or an alert with '--alert'")
+        }
+    }
+
     func run() async throws {
         let (console, name) = (self.output.console, self.topic)
-        let message = try self.message.message(try self.data.value(), self.alert.apns)
+        let message = try self.message.message(self.data.isGiven ? self.data.value() : nil, self.alert.apns)
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let topic = Topic(name.id, in: try session.scope(name.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.

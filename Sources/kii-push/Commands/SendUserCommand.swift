@@ -9,7 +9,7 @@ struct SendUserCommand: ParsableCommand {
             .init("To a user by ID", "kii-push send user 0a1b2c3d4e5f --data-file message.json"),
             .init(
                 "An alert, for a profile of 'kii-push register --payload apns'",
-                #"kii-push send user me --data '{"n":1}' --alert 'Dinner is ready' --badge 1"#
+                "kii-push send user me --alert 'Dinner is ready' --badge 1"
             ),
         ],
         discussion: [
@@ -41,9 +41,15 @@ struct SendUserCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var calls: CallOptions
 
+    func validate() throws {
+        guard self.data.isGiven || self.alert.apns != nil else {
+            throw ValidationError("give the data with '--data' or '--data-file', or an alert with '--alert'")
+        }
+    }
+
     func run() async throws {
         let (console, user) = (self.output.console, self.user)
-        let message = try self.message.message(try self.data.value(), self.alert.apns)
+        let message = try self.message.message(self.data.isGiven ? self.data.value() : nil, self.alert.apns)
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let userID = try user == "me" ? session.ownUserID() : user
             let sent = try await session.adminOrOwn().withToken { token in

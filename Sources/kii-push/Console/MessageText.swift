@@ -41,8 +41,8 @@ struct MessageText {
     /// What it says, in one line: the alert, the event, and the custom keys.
     var summary: String {
         var parts: [String] = []
-        if let alert = self.message.content?.alert, let text = alert.body ?? alert.title {
-            parts.append(Self.quoted(text))
+        if let alert = self.message.content?.alert {
+            parts += [alert.title, alert.subtitle, alert.body].compactMap { $0 }.map { Self.quoted($0) }
         }
         if case .set(let number)? = self.message.content?.badge { parts.append("badge=\(number)") }
         if self.message.content?.isContentAvailable ?? false { parts.append("content-available") }

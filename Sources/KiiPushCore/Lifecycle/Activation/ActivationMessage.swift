@@ -140,7 +140,7 @@ package struct ActivationLineError: Error, Sendable, Hashable, CustomStringConve
         do throws(JSONError) {
             return try JSONValue(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes))
         } catch {
-            throw ActivationLineError("a line is no JSON: \(error.code) at byte \(error.byteOffset)")
+            throw ActivationLineError("a line is \(error)")
         }
     }
 }

@@ -18,7 +18,8 @@ struct DesktopNotification: Sendable, Hashable {
         case critical = 2
     }
 
-    private static let viewKeys: Set<String> = ["default", "view"]
+    /// A click on the notification itself, for which most services show no button.
+    private static let viewKey = "default"
     private static let customPrefix = "action:"
 
     var applicationName: String
@@ -76,8 +77,7 @@ struct DesktopNotification: Sendable, Hashable {
             let key = request.alert.actionLocalizationKey
             let title = DesktopText.line(
                 key.map { configuration.localizedText($0, []) ?? $0 } ?? configuration.viewTitle)
-            // "default" is a click on the notification itself, for which most services show no button.
-            actions = [Action(key: "default", title: title), Action(key: "view", title: title)]
+            actions = [Action(key: Self.viewKey, title: title)]
         }
         let category = configuration.categories.first { $0.identifier == request.category }
         return actions
@@ -88,7 +88,7 @@ struct DesktopNotification: Sendable, Hashable {
 
     /// What the user chose; `nil` for a key that no notification of ours has.
     static func userAction(key: String) -> UserAction? {
-        if Self.viewKeys.contains(key) { return .open }
+        if key == Self.viewKey { return .open }
         guard key.hasPrefix(Self.customPrefix), key != Self.customPrefix else { return nil }
         return .custom(String(key.dropFirst(Self.customPrefix.count)))
     }

@@ -35,8 +35,13 @@ enum DesktopText {
         // A character can have any number of scalars. Text that is cut need not be read to its end.
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(8 * limit) {
-            let isControl = scalar.properties.generalCategory == .control
-            if let kept = isControl ? control(scalar) : scalar { scalars.append(kept) }
+            let kept =
+                switch scalar.value {
+                // What turns the direction of the text around it, the program's own included.
+                case 0x202A...0x202E, 0x2066...0x2069: Unicode.Scalar?.none
+                default: scalar.properties.generalCategory == .control ? control(scalar) : scalar
+                }
+            if let kept { scalars.append(kept) }
         }
         let clean = String(scalars)
         let isCut = clean.count > limit || text.unicodeScalars.dropFirst(8 * limit).first != nil

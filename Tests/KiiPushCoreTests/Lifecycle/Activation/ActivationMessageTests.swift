@@ -35,8 +35,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "a line is no JSON: empty at byte 0"),
-        ("nonsense", "a line is no JSON: unexpectedByte at byte 1"),
+        ("", "a line is not JSON: the document is empty; send a value"),
+        ("nonsense", "a line is not JSON at byte 1: a byte is out of place; check commas, colons, quotes and brackets"),
         ("[]", "/id is missing, or of the wrong type"),
         (#"{"id":"7","result":"newData"}"#, "/id is missing, or of the wrong type"),
         (#"{"id":7}"#, "/result is missing, or of the wrong type"),
