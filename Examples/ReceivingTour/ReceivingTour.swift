@@ -29,6 +29,7 @@ struct ReceivingTour {
                 try await group.next()
             } catch {
                 print("ReceivingTour: \(error)")
+                exit(75)
             }
             group.cancelAll()
         }

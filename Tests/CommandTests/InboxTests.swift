@@ -109,7 +109,7 @@ import Testing
 
     @Test(arguments: [
         ["list", "--state", "odd"], ["list", "-n0"], ["retry"], ["retry", "x"], ["drop", "1", "--all"], ["show"], [],
-        ["list", "-p", "a", "--state-directory", "b"],
+        ["list", "-p", "a", "--state-directory", "b"], ["drop", "--all", "-p", "a", "--state-directory", "b"],
     ])
     func refusesWhatItDoesNotKnow(words: [String]) throws {
         let result = try Tool().start(["inbox"] + words).waitForExit()

@@ -54,6 +54,7 @@ import Testing
     @Test func receivesWhatAppleGetsIfItIsAskedFor() throws {
         let session = try EmulatorSession()
         try session.succeed("register", "--payload", "apns")
+        #expect(try session.succeed("whoami").contains("\npayloads      apns\n"))
         let alert = ["--alert", "Dinner is ready", "--title", "Kitchen", "--badge", "2", "--sound", "default"]
         for words in [alert + ["--category", "meal"], ["--wake"]] {
             let sent = try session.tool.start(["send", "user", "me", "--data", #"{"n":1}"#] + words).waitForExit()

@@ -120,6 +120,9 @@ import Testing
                 daemon = try await stage.desktop.startDaemon()
             }
             #expect(await alert.answer() == .unavailable)
+            // It comes again, as what was withdrawn does, and is for the handler.
+            #expect(try await stage.present(Shown(Self.dinner).request) == .unavailable)
+            #expect(try await stage.present(Shown(Self.dinner, id: 2).request) == .presented)
         }
     }
 

@@ -47,6 +47,7 @@ struct AgentState: Sendable, Hashable {
         var former = former
         former.leaveInstallation()
         self.formerInstallationIDs = former.formerInstallationIDs
+        self.payload = former.payload
         self.lostSession = former.lostSession
     }
 
@@ -59,7 +60,8 @@ struct AgentState: Sendable, Hashable {
             host: endpoint.host,
             portTCP: endpoint.portTCP,
             portSSL: endpoint.portSSL,
-            mqttTopic: endpoint.mqttTopic
+            mqttTopic: endpoint.mqttTopic,
+            payload: self.payload
         )
     }
 }

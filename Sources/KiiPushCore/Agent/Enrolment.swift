@@ -180,7 +180,10 @@ extension Enrolment {
         let payload = call.payload
         try await self.store.update { state in
             // Somebody deleted it, and this is another one: the inbox may hold messages of the old one.
-            if state.installationID != installation.id { state.leaveInstallation() }
+            if state.installationID != installation.id {
+                state.leaveInstallation()
+                (state.endpoint, state.endpointExpiresAt) = (nil, nil)
+            }
             state.installationID = installation.id
             state.payload = payload
         }

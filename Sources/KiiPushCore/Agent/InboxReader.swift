@@ -47,7 +47,8 @@ public final class InboxReader {
         }
     }
 
-    /// The messages that the inbox holds and that stand like this, in the order of their reception.
+    /// The messages that the inbox holds and that stand like this, in the order of their reception. While a program
+    /// receives with it, some may have moved on by the time that they are read; ``MessageTrace/state`` is the newer.
     ///
     /// - Parameters:
     ///   - standings: where they stand. Default: everywhere.
@@ -59,18 +60,11 @@ public final class InboxReader {
         limit: Int = 100
     ) throws(InboxReadingError) -> [MessageTrace] {
         try self.read { inbox throws(InboxError) in
-            var sequences: [Int64] = []
-            for standing in standings {
-                let rows = try inbox.rows(RowState(standing), after: messageID, limit: max(1, limit))
-                sequences += rows.map(\.sequence)
-            }
             var traces: [MessageTrace] = []
-            for sequence in sequences.sorted().prefix(max(1, limit)) {
-                // Gone meanwhile, or elsewhere.
-                guard let record = try inbox.record(sequence),
-                    standings.contains(where: { RowState($0) == record.row.state })
-                else { continue }
-                traces.append(MessageTrace(record))
+            let states = Set(standings.map { RowState($0) })
+            for sequence in try inbox.sequences(states, after: messageID, limit: max(1, limit)) {
+                // One that is not there any more is no message of this inbox.
+                if let record = try inbox.record(sequence) { traces.append(MessageTrace(record)) }
             }
             return traces
         }

@@ -12,4 +12,6 @@ public struct Registration: Sendable, Hashable {
     public var portSSL: UInt16?
     /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well.
     public var mqttTopic: String
+    /// How pushes are written, where it was said (``PushAgent/Configuration/payload``); `nil` is ``PayloadFormat/mqtt``.
+    public var payload: PayloadFormat?
 }

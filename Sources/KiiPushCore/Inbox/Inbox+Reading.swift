@@ -27,6 +27,20 @@ extension Inbox {
         return try self.rows(of: statement)
     }
 
+    /// The numbers of rows of any of these states, in the order of reception: for people and tools. Reads the whole table.
+    package func sequences(
+        _ states: Set<RowState>, after sequence: Int64, limit: Int
+    ) throws(InboxError) -> [Int64] {
+        let statement = self.statements.sequences
+        defer { statement.reset() }
+        try statement.bind(1, sequence)
+        try statement.bind(2, states.reduce(0) { $0 | 1 << $1.rawValue })
+        try statement.bind(3, Int64(limit))
+        var sequences: [Int64] = []
+        while try statement.next() { sequences.append(statement.integer(0)) }
+        return sequences
+    }
+
     /// Dead letters, in the order of reception: the page after `sequence`.
     package func deadLetters(after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredRow] {
         let statement = self.statements.deadLetters

@@ -2,7 +2,7 @@
 final class InboxStatements {
     let begin, commit, rollback: SQLiteStatement
     let insert, take, update, finish, requeue, absorb, standing, delete: SQLiteStatement
-    let record, row, bytes, page, pageOfAll, deadLetters: SQLiteStatement
+    let record, row, bytes, page, pageOfAll, sequences, deadLetters: SQLiteStatement
     let dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
     let addInstallation, restoreInstallation, findInstallation, installationID, installations: SQLiteStatement
     let prove, proven, unproven, openBytes, scan, freePages, vacuum: SQLiteStatement
@@ -77,6 +77,9 @@ final class InboxStatements {
             """
             SELECT \(columns) FROM message WHERE state = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3
             """, "reading messages")
+        self.sequences = make(
+            "SELECT sequence FROM message WHERE sequence > ?1 AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3",
+            "reading messages")
         // By a number that stands here, or SQLite does not use the partial index.
         self.deadLetters = make(
             "SELECT \(columns) FROM message WHERE state = 5 AND sequence > ?1 ORDER BY sequence LIMIT ?2",

@@ -14,7 +14,7 @@ struct OptionGroup<Group: ParsableArguments>: DeclaredGroup {
     }
 
     func validateGroup() throws {
-        try self.wrappedValue.validate()
+        try self.wrappedValue.validateAll()
     }
 }
 

@@ -18,14 +18,8 @@ struct InboxRetryCommand: ParsableCommand {
     @OptionGroup(title: "Messages")
     var letters: DeadLetterOptions
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Inbox")
-    var inbox: InboxOptions
-
     func run() async throws {
-        try await self.letters.change(in: self.inbox, self.output.console, "retried") { runtime, id in
+        try await self.letters.change("retried") { runtime, id in
             try await runtime.retryDeadLetter(id)
         }
     }
@@ -48,26 +42,26 @@ struct InboxDropCommand: ParsableCommand {
     @OptionGroup(title: "Messages")
     var letters: DeadLetterOptions
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Inbox")
-    var inbox: InboxOptions
-
     func run() async throws {
-        try await self.letters.change(in: self.inbox, self.output.console, "dropped") { runtime, id in
+        try await self.letters.change("dropped") { runtime, id in
             try await runtime.dropDeadLetter(id)
         }
     }
 }
 
-/// Which dead letters.
+/// Which dead letters, and whose.
 struct DeadLetterOptions: ParsableArguments {
     @Argument(value: "ID", help: "The messages' numbers in the inbox.")
     var numbers: [MessageNumber] = []
 
     @Flag(help: "All dead letters.")
     var all = false
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Inbox")
+    var inbox: InboxOptions
 
     func validate() throws {
         if self.all != self.numbers.isEmpty {
@@ -79,11 +73,8 @@ struct DeadLetterOptions: ParsableArguments {
     /// Does something to each of them.
     ///
     /// - Throws: ``CommandFailure`` with exit 66 for a number that is no dead letter's, when the others are done.
-    func change(
-        in inbox: InboxOptions, _ console: Console, _ word: String,
-        _ body: (PushRuntime, Int64) async throws -> Bool
-    ) async throws {
-        let directory = try inbox.directory()
+    func change(_ word: String, _ body: (PushRuntime, Int64) async throws -> Bool) async throws {
+        let (console, directory) = (self.output.console, try self.inbox.directory())
         // Where there is none, none is made.
         let reader = try InboxReader(stateDirectory: directory)
         var refused: [Int64] = []

@@ -14,8 +14,7 @@ struct InboxCommand: ParsableCommand {
         subcommands: [
             InboxListCommand.self, InboxShowCommand.self, InboxStatsCommand.self, InboxRetryCommand.self,
             InboxDropCommand.self,
-        ],
-        likelySubcommand: "list"
+        ]
     )
 
     /// Of those that only read.
@@ -30,7 +29,7 @@ struct InboxListCommand: ParsableCommand {
         examples: [
             .init("All that are not done", "kii-push inbox list"),
             .init("Those that were given up on, and why", "kii-push inbox list --state dead"),
-            .init("How old is the oldest that waits?", "kii-push inbox list --json -n1 | jq -r .received_at"),
+            .init("How old is the oldest that waits?", "kii-push inbox list --state waiting --state retry -n1"),
         ],
         discussion: ["It reads the inbox, also while 'listen' or another program receives with it."],
         exitCodes: InboxCommand.readingExitCodes,

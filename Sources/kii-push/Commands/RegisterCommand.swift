@@ -62,7 +62,8 @@ struct RegisterCommand: ParsableCommand {
             calls: self.calls,
             isReplacing: isReplacing,
             isCreatingUser: self.principal.create,
-            payload: self.payload?.format
+            payload: self.payload?.format,
+            isAnew: self.anew
         )
         let saved = SavedProfile(cloud: cloud.identity, account: account)
         profile.credentials.appKey = cloud.source == .emulator ? nil : cloud.app.appKey
@@ -117,7 +118,8 @@ struct RegisterCommand: ParsableCommand {
         calls: CallOptions,
         isReplacing: Bool,
         isCreatingUser: Bool,
-        payload: PayloadFormat?
+        payload: PayloadFormat?,
+        isAnew: Bool
     ) async throws -> Registration {
         try PrivateFile.makeDirectory(profile.directory)
         let runtime = try PushRuntime(
@@ -125,6 +127,11 @@ struct RegisterCommand: ParsableCommand {
         )
         var configuration = profile.agentConfiguration(account, app: cloud.app, creatingUser: isCreatingUser)
         configuration.payload = payload
+        if payload == nil, isReplacing, !isAnew {
+            // The emulator is another one; what the profile wants is the same.
+            let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
+            configuration.payload = (try? former.registration())?.payload
+        }
         let agent = PushAgent(
             runtime: runtime,
             configuration: configuration,

@@ -43,13 +43,16 @@ extension Console {
         try self.line("\(kind.padded(to: 14))\(registration.principal.id.terminalSafe)")
         try self.line("account       \(saved.account.text.terminalSafe)")
         try self.line("installation  \(registration.installationID.terminalSafe)")
+        if let payload = registration.payload { try self.line("payloads      \(payload.rawValue)") }
         try self.line("state         \(profile.directory.terminalSafe)")
         try self.object(
             type,
             [
                 ("profile", JSONValue(profile.name)), ("cloud", JSONValue(cloud)), ("appID", JSONValue(saved.appID)),
                 ("principal", registration.principal.json), ("account", saved.account.json),
-                ("installationID", JSONValue(registration.installationID)), ("state", JSONValue(profile.directory)),
+                ("installationID", JSONValue(registration.installationID)),
+                ("payload", JSONValue((registration.payload ?? .mqtt).rawValue)),
+                ("state", JSONValue(profile.directory)),
             ]
         )
     }

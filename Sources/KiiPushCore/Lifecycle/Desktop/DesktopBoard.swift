@@ -90,10 +90,13 @@ struct DesktopBoard {
         return nil
     }
 
+    /// What waits.
+    var waitingPresentations: [PendingPresentation] { self.waiting.map(\.pending) }
+
     /// Takes out what waits.
     mutating func removeWaiting() -> [PendingPresentation] {
         defer { self.waiting = [] }
-        return self.waiting.map(\.pending)
+        return self.waitingPresentations
     }
 }
 

@@ -37,7 +37,8 @@ final class DesktopMailbox: Sendable {
     private func put(_ pending: PendingPresentation) throws(DesktopServiceError) -> Bell? {
         let made = try self.makeBell()
         let (bell, isNew) = self.state.withLock { state in
-            guard !state.isStopping else { return (Bell?.none, false) }
+            // Without any, another call's has failed in between.
+            guard !state.isStopping, state.bell != nil || made != nil else { return (Bell?.none, false) }
             let isNew = state.bell == nil
             if isNew { state.bell = made }
             state.requests.append(pending)

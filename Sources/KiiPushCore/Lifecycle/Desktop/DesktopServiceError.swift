@@ -26,7 +26,7 @@ public enum DesktopServiceError: Error, Sendable, Hashable, CustomStringConverti
             "there is no session bus (\(errorText(code))); start the program in a desktop session, "
                 + "or set DBUS_SESSION_BUS_ADDRESS"
         case .noAnswer: "the notification service did not answer in time; see whether it hangs"
-        case .serviceEnded: "the notification service ended; the next one will show what it has shown"
+        case .serviceEnded: "the notification service ended before it had shown anything; see why it does"
         case .connectionLost(let code): "the connection to the session bus is gone (\(errorText(code)))"
         case .noService(let name):
             "the session has no notification service (\(name)); start one, such as dunst or mako, "

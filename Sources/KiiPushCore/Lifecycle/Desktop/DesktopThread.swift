@@ -16,6 +16,8 @@ final class DesktopThread {
     /// Whether anything was shown since a service was lost.
     private var hasShown = false
     private var isReported = false
+    /// What may have ended services, the latest of it: that is for the program's handler.
+    private var givenUp: [NotificationRequest.ID] = []
 
     private var configuration: DesktopPresenter.Configuration { self.mailbox.configuration }
 
@@ -48,6 +50,10 @@ final class DesktopThread {
         guard let requests = self.mailbox.take() else { return false }
         let now = MonotonicInstant.now()
         for pending in requests {
+            if self.givenUp.contains(pending.request.id) {
+                pending.refuse()
+                continue
+            }
             switch self.standing {
             case .failed(let until) where now < until: pending.refuse()
             case .failed, .ready:
@@ -65,12 +71,14 @@ final class DesktopThread {
 
     /// - Returns: whether there was anything to show, and time for it.
     private func showNext() -> Bool {
-        guard self.board.hasNext else { return false }
-        if case .lost(let until) = self.standing, MonotonicInstant.now() < until { return false }
-        self.standing = .ready
+        if case .lost(let until) = self.standing {
+            if MonotonicInstant.now() < until { return false }
+            self.standing = .ready
+        }
         guard let item = self.board.takeNext() else { return false }
         do throws(DesktopServiceError) {
             let key = try self.show(item.pending.request)
+            self.standing = .ready
             self.isReported = false
             self.hasShown = true
             item.pending.decide(.presented)
@@ -100,7 +108,7 @@ final class DesktopThread {
             item.pending.refuse()
             self.report(error)
         case .connectionLost, .serviceEnded:
-            self.board.putBack(item)?.refuse()
+            if let pending = self.board.putBack(item) { self.giveUp(pending) }
             if case .connectionLost = error { self.connectionLost(error) } else { self.serviceLost(error) }
             item.pending.decide(.presented)
         case .noLibrary, .noBus, .noAnswer, .noService, .noResources:
@@ -167,8 +175,19 @@ final class DesktopThread {
 
     private func lose(with owner: String?) -> Bool {
         let (count, givenUp) = self.board.lost(with: owner)
-        for pending in givenUp { pending.refuse() }
+        for pending in givenUp { self.giveUp(pending) }
+        // Nobody waits until others are shown again.
+        if count > 0 { self.decideWaiting() }
         return count > 0
+    }
+
+    private func giveUp(_ pending: PendingPresentation) {
+        self.givenUp = self.givenUp.suffix(99) + [pending.request.id]
+        pending.refuse()
+    }
+
+    private func decideWaiting() {
+        for pending in self.board.waitingPresentations { pending.decide(.presented) }
     }
 
     private func serviceLost(_ error: DesktopServiceError) {
@@ -178,5 +197,6 @@ final class DesktopThread {
         guard self.hasShown else { return self.fail(error) }
         self.hasShown = false
         self.standing = .lost(until: .now() + self.configuration.patience)
+        self.decideWaiting()
     }
 }
