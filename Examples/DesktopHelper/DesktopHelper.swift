@@ -74,12 +74,10 @@ struct DesktopHelper {
         }
         let running = Task { try await agent.run() }
         // Nobody would be there to be told of a click: what is shown is taken away, and shown again by the next start.
-        signal(SIGTERM, SIG_IGN)
-        let termination = DispatchSource.makeSignalSource(signal: SIGTERM)
-        termination.setEventHandler { running.cancel() }
-        termination.resume()
+        let termination = cancelAtTermination(running)
         let ending = await running.result
         presenter.close()
+        termination.cancel()
         if case .failure(let error) = ending {
             say("DesktopHelper:", "\(error)")
             exit(75)
@@ -87,6 +85,15 @@ struct DesktopHelper {
     }
 
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+/// Cancels a task when the program is told to end. Not in `main`, whose closures belong to the main actor.
+func cancelAtTermination(_ task: Task<Void, any Error>) -> any DispatchSourceSignal {
+    signal(SIGTERM, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: SIGTERM)
+    source.setEventHandler { task.cancel() }
+    source.resume()
+    return source
 }
 
 func say(_ words: String...) {

@@ -60,10 +60,14 @@ import Testing
             let sent = try session.tool.start(["send", "user", "me", "--data", #"{"n":1}"#] + words).waitForExit()
             #expect(sent.exit == 0, "\(sent.error)")
         }
+        // An alert needs no data.
+        try session.succeed("send", "user", "me", "--alert", "alone", "--badge=-1")
+        #expect(try session.tool("send", "user", "me").exit == 64)
         // Of no use to it: there is no part for Apple.
         try session.succeed("send", "user", "me", "--data", #"{"n":2}"#)
-        let result = try session.tool("listen", "-n2", "-t5m", "--json")
+        let result = try session.tool("listen", "-n3", "-t5m", "--json")
         #expect(result.exit == 0)
+        #expect(result.output.contains(#""aps":{"alert":{"body":"alone"},"badge":-1}"#))
         let aps =
             #""aps":{"alert":{"title":"Kitchen","body":"Dinner is ready"},"badge":2,"sound":"default","category":"meal"}"#
         #expect(result.output.contains(aps))

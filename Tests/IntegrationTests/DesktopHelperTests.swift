@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KiiPushCore
 import KiiPushEmulator
 import TestSupport
@@ -14,42 +15,58 @@ import Testing
             let client = runtime.client(for: emulator.app)
             let admin = try await emulator.adminToken(client)
             try await client.createTopic(Topic("meals"), token: admin)
-            let example = ForeignProgram(
+            let (lines, continuation) = AsyncStream<String>.makeStream()
+            let example = try ChildProgram(
                 [productsDirectory.appendingPathComponent("DesktopHelper").path],
                 environment: [
                     "KII_APP_ID": emulator.appID, "KII_APP_KEY": emulator.appKey.reveal(),
                     "KII_BASE_URL": emulator.baseURL, "KII_CA_FILE": emulator.certificateAuthorityFile,
                     "XDG_STATE_HOME": "\(directory)/state", "XDG_RUNTIME_DIR": "\(directory)/run",
                     "DBUS_SESSION_BUS_ADDRESS": desktop.address,
-                ])
+                ], mergesErrors: true
+            ) { continuation.yield($0) }
             var message = PushMessage(mqtt: nil)
             message.apns = .init(alert: .init(title: "Dinner", body: "Fish & chips"))
             message.apns?.category = "meal"
-            try await example.whileRunning { lines in
-                let notification = try await withThrowingTaskGroup(of: NotificationDaemon.Notification?.self) { group in
-                    group.addTask { try await daemon.nextNotification() }
-                    // Sent again until the agent, which starts meanwhile, is subscribed.
-                    group.addTask { [message] in
+            let content = message
+            /// Sends until one is shown: the agent starts meanwhile, and its window may be in front.
+            func sendUntilShown() async throws -> NotificationDaemon.Notification {
+                try await withThrowingTaskGroup(of: NotificationDaemon.Notification.self) { group in
+                    group.addTask {
+                        var line = try await daemon.nextLine()
+                        while !line.hasPrefix("notify ") { line = try await daemon.nextLine() }
+                        return try JSONDecoder().decode(
+                            NotificationDaemon.Notification.self, from: Data(line.dropFirst("notify ".count).utf8))
+                    }
+                    group.addTask {
                         while true {
-                            _ = try await client.send(message, to: Topic("meals"), token: admin)
+                            _ = try await client.send(content, to: Topic("meals"), token: admin)
                             try await Task.sleep(for: .milliseconds(50))
                         }
                     }
                     defer { group.cancelAll() }
-                    return try await group.next() ?? nil
+                    guard let first = try await group.next() else { throw TestFailure("nothing is shown") }
+                    return first
                 }
-                #expect(notification?.title == "Dinner")
-                #expect(notification?.body == "Fish &amp; chips")
-                #expect(notification?.actions == ["default", "View", "action:coming", "I am coming"])
-                try await daemon.order("invoke 1 action:coming")
-                // Another one may come while its window is in front, which is then "received".
-                var missing: Set = ["opened from Fish & chips", "chosen: coming"]
-                for await line in lines {
-                    missing.remove(line)
-                    if missing.isEmpty { break }
-                }
-                #expect(missing.isEmpty)
             }
+            let notification = try await sendUntilShown()
+            #expect(notification.title == "Dinner")
+            #expect(notification.body == "Fish &amp; chips")
+            #expect(notification.actions == ["default", "View", "action:coming", "I am coming"])
+            try await daemon.order("invoke 1 action:coming")
+            // Another one may come while its window is in front, which is then "received".
+            var missing: Set = ["opened from Fish & chips", "chosen: coming"]
+            for await line in lines {
+                missing.remove(line)
+                if missing.isEmpty { break }
+            }
+            #expect(missing.isEmpty)
+            // Told to end, it takes away what is on the screen.
+            let last = try await sendUntilShown()
+            example.signal(SIGTERM)
+            let status = try await onThread { example.wait() }
+            try #require(status == 0, "\(example.output.all())")
+            while try await daemon.nextLine() != "close \(last.id)" { continue }
             await runtime.shutdown()
         }
     }

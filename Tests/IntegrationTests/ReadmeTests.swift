@@ -55,6 +55,8 @@ import Testing
             #expect(output.contains("--> push-to-user"))
             #expect(output.contains("msg=\"hi\""))
             #expect(output.contains("<-- newData"))
+            #expect(output.contains("done          newData, attempt 1"))
+            #expect(output.contains("received      1\n"))
         }
     }
 

@@ -128,11 +128,17 @@ package final class NotificationDaemon: Sendable {
         return nil
     }
 
-    /// The next line that it says of itself, which is to begin with `word`; without that.
-    package func next(_ word: String) async throws -> String {
+    /// The next line that it says of itself.
+    package func nextLine() async throws -> String {
         guard let line = await Self.next(of: self.lines) else {
             throw TestFailure("the notification service has ended")
         }
+        return line
+    }
+
+    /// The next line that it says of itself, which is to begin with `word`; without that.
+    package func next(_ word: String) async throws -> String {
+        let line = try await self.nextLine()
         guard line.hasPrefix(word) else { throw TestFailure("it says \(line) instead of \(word)") }
         return String(line.dropFirst(word.count + 1))
     }

@@ -17,6 +17,14 @@ struct DataOptions: ParsableArguments {
     /// Whether there is an object at all.
     var isGiven: Bool { self.data != nil || self.file != nil }
 
+    /// The object, if there is one.
+    ///
+    /// - Throws: as ``value()``.
+    func given() throws -> JSONValue? {
+        guard self.isGiven else { return Optional.none }
+        return try self.value()
+    }
+
     /// Reads and checks the object. Touches no network.
     ///
     /// - Throws: ``CommandFailure`` with exit 65 when it is no JSON object or has a key twice, of which a receiver would

@@ -46,7 +46,7 @@ struct SendTopicCommand: ParsableCommand {
 
     func run() async throws {
         let (console, name) = (self.output.console, self.topic)
-        let message = try self.message.message(self.data.isGiven ? self.data.value() : nil, self.alert.apns)
+        let message = try self.message.message(self.data.given(), self.alert.apns)
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let topic = Topic(name.id, in: try session.scope(name.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.

@@ -49,7 +49,7 @@ struct SendUserCommand: ParsableCommand {
 
     func run() async throws {
         let (console, user) = (self.output.console, self.user)
-        let message = try self.message.message(self.data.isGiven ? self.data.value() : nil, self.alert.apns)
+        let message = try self.message.message(self.data.given(), self.alert.apns)
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let userID = try user == "me" ? session.ownUserID() : user
             let sent = try await session.adminOrOwn().withToken { token in
