@@ -105,15 +105,16 @@ final class DesktopThread {
     private func failed(_ error: DesktopServiceError, showing item: DesktopBoard.Item) {
         switch error {
         case .refused:
-            item.pending.refuse()
+            // First the reason, then what comes of it.
             self.report(error)
+            item.pending.refuse()
         case .connectionLost, .serviceEnded:
             if let pending = self.board.putBack(item) { self.giveUp(pending) }
             if case .connectionLost = error { self.connectionLost(error) } else { self.serviceLost(error) }
             item.pending.decide(.presented)
         case .noLibrary, .noBus, .noAnswer, .noService, .noResources:
-            item.pending.refuse()
             self.fail(error)
+            item.pending.refuse()
         }
     }
 
