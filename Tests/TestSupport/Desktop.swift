@@ -112,10 +112,8 @@ package final class NotificationDaemon: Sendable {
             ["/usr/bin/python3", script.path, address, control] + capabilities, mergesErrors: true
         ) { line in _ = line.hasPrefix("obeyed") ? obedience.yield(line) : continuation.yield(line) }
         self.program = program
-        // Not the program itself, which is to end with this object also when it hangs.
-        let output = program.output
         Thread.detachNewThread {
-            _ = output.all()
+            _ = program.output.all()
             continuation.finish()
             obedience.finish()
         }
