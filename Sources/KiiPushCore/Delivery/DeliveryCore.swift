@@ -26,8 +26,8 @@ final class DeliveryCore: Sendable {
     }
 
     /// Changes the state, then does outside the lock what follows from the change: output, threads, wake-ups.
-    func change<Result>(_ body: (inout DeliveryState) -> Result) -> Result {
-        let result = self.monitor.withLock(body)
+    func change<Result: Sendable>(_ body: (inout DeliveryState) -> Result) -> Result {
+        let result = self.monitor.withLock { body(&$0) }
         self.flush()
         self.staff()
         return result

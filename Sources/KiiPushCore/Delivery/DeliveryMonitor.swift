@@ -4,78 +4,67 @@ import Glibc
 ///
 /// As with ``Locked``: compute under the lock, act after it.
 final class DeliveryMonitor<State: Sendable>: Sendable {
-    // Safe: touched by `withLock` and `wait` alone, with `mutex` locked for as long as a body runs; waiting gives it up
-    // inside pthread_cond_wait only, between two runs. Who lets go of the last reference is alone with it.
-    private nonisolated(unsafe) var state: State  // Safe: touched with `mutex` locked alone
-    // Safe, both: the pointers never change, and pthread's calls on what they point to are for any thread.
-    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>  // Safe: never changes
-    private nonisolated(unsafe) let conditions: UnsafeMutablePointer<pthread_cond_t>  // Safe: never changes
+    private struct Monitored {
+        var state: State
+        let conditions: Conditions
+    }
+
+    private let monitored: Locked<Monitored>
 
     enum Condition: Int {
         case work = 0
         case time = 1
     }
 
-    /// What a waiting thread does next.
-    enum Step<Result> {
-        case leave(Result)
-        /// Gives the lock up until the condition is signalled or, if there is one, the instant has come.
-        case sleep(until: MonotonicInstant?)
-    }
-
     init(_ initial: State) {
-        self.state = initial
-        self.mutex = .allocate(capacity: 1)
-        self.conditions = .allocate(capacity: 2)
-        // The clock that MonotonicInstant reads: a change of the calendar must not move a deadline.
-        var attributes = pthread_condattr_t()
-        let codes = [
-            pthread_mutex_init(self.mutex, nil),
-            pthread_condattr_init(&attributes),
-            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC),
-            pthread_cond_init(self.conditions, &attributes),
-            pthread_cond_init(self.conditions + 1, &attributes),
-            pthread_condattr_destroy(&attributes),
-        ]
-        precondition(codes.allSatisfy { $0 == 0 }, "making a lock failed: \(codes)")
+        self.monitored = Locked(Monitored(state: initial, conditions: Conditions(count: 2)))
     }
 
-    deinit {
-        pthread_cond_destroy(self.conditions)
-        pthread_cond_destroy(self.conditions + 1)
-        pthread_mutex_destroy(self.mutex)
-        self.conditions.deallocate()
-        self.mutex.deallocate()
-    }
-
-    func withLock<Result>(_ body: (inout State) -> Result) -> Result {
-        pthread_mutex_lock(self.mutex)
-        defer { pthread_mutex_unlock(self.mutex) }
-        return body(&self.state)
+    func withLock<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+        self.monitored.withLock { body(&$0.state) }
     }
 
     /// Runs `body` until it leaves, and sleeps in between.
-    func wait<Result>(for condition: Condition, _ body: (inout State) -> Step<Result>) -> Result {
-        pthread_mutex_lock(self.mutex)
-        defer { pthread_mutex_unlock(self.mutex) }
-        while true {
-            switch body(&self.state) {
-            case .leave(let result): return result
-            case .sleep(nil): pthread_cond_wait(self.conditions + condition.rawValue, self.mutex)
-            case .sleep(let until?):
-                var time = timespec(
-                    tv_sec: Int(until.nanoseconds / 1_000_000_000), tv_nsec: Int(until.nanoseconds % 1_000_000_000))
-                pthread_cond_timedwait(self.conditions + condition.rawValue, self.mutex, &time)
-            }
-        }
+    func wait<Result: Sendable>(for condition: Condition, _ body: (inout State) -> WaitStep<Result>) -> Result {
+        self.monitored.wait(for: { $0.conditions[condition.rawValue] }, { body(&$0.state) })
     }
 
     func signal(_ condition: Condition, times: Int = 1) {
-        for _ in 0..<times { pthread_cond_signal(self.conditions + condition.rawValue) }
+        self.monitored.withLock { monitored in
+            for _ in 0..<times { pthread_cond_signal(monitored.conditions[condition.rawValue]) }
+        }
     }
 
     func signalAll() {
-        pthread_cond_broadcast(self.conditions)
-        pthread_cond_broadcast(self.conditions + 1)
+        self.monitored.withLock { monitored in
+            pthread_cond_broadcast(monitored.conditions[0])
+            pthread_cond_broadcast(monitored.conditions[1])
+        }
     }
+}
+
+/// Conditions of pthread's that measure time by the clock that ``MonotonicInstant`` reads: a change of the calendar must
+/// not move a deadline.
+private final class Conditions {
+    private let first: UnsafeMutablePointer<pthread_cond_t>
+    private let count: Int
+
+    init(count: Int) {
+        self.first = .allocate(capacity: count)
+        self.count = count
+        var attributes = pthread_condattr_t()
+        var codes = [
+            pthread_condattr_init(&attributes), pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC),
+        ]
+        for index in 0..<count { codes.append(pthread_cond_init(self.first + index, &attributes)) }
+        codes.append(pthread_condattr_destroy(&attributes))
+        precondition(codes.allSatisfy { $0 == 0 }, "making conditions failed: \(codes)")
+    }
+
+    deinit {
+        for index in 0..<self.count { pthread_cond_destroy(self.first + index) }
+        self.first.deallocate()
+    }
+
+    subscript(index: Int) -> UnsafeMutablePointer<pthread_cond_t> { self.first + index }
 }

@@ -5,9 +5,7 @@
 /// block. A loop that is let go of shuts down; ``shutdown()`` does it at a known time.
 package final class EventLoop: HTTPTransport, Sendable {
     let thread: LoopThread
-    private let queue: CommandQueue
-    // Emptied by the thread as its last act, so that everything it owns dies on it.
-    private let core: LoopIsolated<LoopCore?>
+    let queue: CommandQueue
 
     /// Starts the loop's thread.
     ///
@@ -18,13 +16,9 @@ package final class EventLoop: HTTPTransport, Sendable {
         self.thread = try LoopThread()
         let waker = try Waker()
         self.queue = CommandQueue(waker: waker)
+        // The thread's own from here on, so that everything the core owns dies on it.
         let core = try LoopCore(configuration, queue: self.queue, waker: waker)
-        self.core = LoopIsolated(core, on: self.thread)
-        try self.thread.start { [core = self.core] in
-            core.value?.run()
-            let ended = core.value.take()
-            withExtendedLifetime(ended) {}
-        }
+        try self.thread.start { core.live() }
     }
 
     deinit {
@@ -62,8 +56,8 @@ package final class EventLoop: HTTPTransport, Sendable {
         let ticket = TransferTicket()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isAccepted = self.submit { [core = self.core] in
-                    guard let transfers = core.value?.transfers else {
+                let isAccepted = self.submit {
+                    guard let transfers = LoopCore.current?.transfers else {
                         return continuation.resume(throwing: TransportError.shutDown)
                     }
                     transfers.start(request, ticket: ticket, continuation: continuation)
@@ -72,7 +66,7 @@ package final class EventLoop: HTTPTransport, Sendable {
             }
         } onCancel: {
             ticket.cancel()
-            self.submit { [core = self.core] in core.value?.transfers.cancel(ticket) }
+            self.submit { LoopCore.current?.transfers.cancel(ticket) }
         }
     }
 
@@ -119,7 +113,7 @@ extension EventLoop {
 
     /// Takes a timer back; one that has fired stays fired.
     package func cancel(_ timer: TimerID) {
-        self.core.value?.timers.cancel(timer)
+        self.core?.timers.cancel(timer)
     }
 
     /// Has `delegate` called in every turn, from this one on. The loop holds it until it is replaced or shut down.
@@ -133,8 +127,13 @@ extension EventLoop {
         self.live.clockObserver = observer
     }
 
-    private var live: LoopCore {
-        guard let core = self.core.value else { preconditionFailure("the event loop has ended") }
+    var live: LoopCore {
+        guard let core = self.core else { preconditionFailure("the event loop has ended") }
         return core
+    }
+
+    private var core: LoopCore? {
+        precondition(self.thread.isCurrent, "the event loop's own was touched off the loop's thread")
+        return LoopCore.current
     }
 }

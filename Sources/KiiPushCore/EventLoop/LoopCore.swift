@@ -1,3 +1,5 @@
+import Glibc
+
 /// The loop itself: everything that lives on its thread, and the turn.
 final class LoopCore {
     private let queue: CommandQueue
@@ -8,6 +10,8 @@ final class LoopCore {
     let streams: StreamSet
     var turnDelegate: (any TurnDelegate)?
     var clockObserver: ((ClockJump) -> Void)?
+    /// What others keep here; see ``LoopIsolated``.
+    var values: [LoopKey: Any] = [:]
     private let readClocks: @Sendable () -> ClockReading?
     private var clocks = ClockWatch()
     private(set) var now = MonotonicInstant.now()
@@ -29,8 +33,31 @@ final class LoopCore {
         }
     }
 
+    /// The core of the loop whose thread this is.
+    static var current: LoopCore? {
+        pthread_getspecific(LoopCore.slot).map { Unmanaged<LoopCore>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static let slot: pthread_key_t = {
+        var slot = pthread_key_t()
+        let code = pthread_key_create(&slot, nil)
+        precondition(code == 0, "pthread_key_create failed with \(code)")
+        return slot
+    }()
+
+    /// The life of the loop's thread. What the core owns is let go of while it is still ``current``.
+    func live() {
+        let code = pthread_setspecific(LoopCore.slot, Unmanaged.passUnretained(self).toOpaque())
+        precondition(code == 0, "pthread_setspecific failed with \(code)")
+        self.run()
+        let values = self.values
+        self.values = [:]
+        withExtendedLifetime(values) {}
+        pthread_setspecific(LoopCore.slot, nil)
+    }
+
     /// Turns until the queue is closed.
-    func run() {
+    private func run() {
         while self.runCommands() {
             if self.hasSlept { self.lookAtClocks() }
             self.fireTimers()

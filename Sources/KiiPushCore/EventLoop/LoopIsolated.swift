@@ -1,48 +1,36 @@
-/// A value that lives on a loop's thread, in a box that may travel.
+import Synchronization
+
+/// A value that stays on a loop's thread, and the claim to it, which may travel.
 ///
 /// Reaching for the value on any other thread is a programmer error and traps. What ``value`` returns is for the loop's
-/// thread alone; who reads it there does not hand it on.
+/// thread alone; who reads it there does not hand it on. The value is let go of on that thread: in a turn that follows
+/// when the claim is gone, or when the loop ends.
 package final class LoopIsolated<Value>: Sendable {
-    // Safe: read and written through `value` alone, which traps unless it runs on the loop's one thread, so accesses never
-    // overlap. The initialisers either take the value out of everyone else's reach (`sending`) or run on that thread. The
-    // box may be let go of anywhere: what it held is then in nobody's hands or still kept alive by the loop's own.
-    private nonisolated(unsafe) var storage: Value  // Safe: touched on the loop's one thread alone, or it traps
-    private let thread: LoopThread
+    private let key = LoopKey()
+    private let queue: CommandQueue
 
-    /// Boxes a value that nobody else can reach.
-    package convenience init(_ value: sending Value, on loop: EventLoop) {
-        self.init(value, on: loop.thread)
-    }
-
-    /// Boxes a value of the loop thread's own. Programmer error on another thread.
+    /// Keeps `value`. On the loop's thread, in one of its turns; programmer error elsewhere.
     package init(confining value: Value, to loop: EventLoop) {
-        precondition(loop.thread.isCurrent, "LoopIsolated(confining:) is for the loop's thread")
-        self.storage = value
-        self.thread = loop.thread
+        self.queue = loop.queue
+        loop.live.values[self.key] = value
     }
 
-    init(_ value: sending Value, on thread: LoopThread) {
-        self.storage = value
-        self.thread = thread
+    deinit {
+        // When the queue takes nothing more, the loop lets go of everything.
+        _ = self.queue.append { [key = self.key] in LoopCore.current?.values.removeValue(forKey: key) }
     }
 
     /// The value; on the loop's thread only.
     package var value: Value {
-        get {
-            self.preconditionIsolated()
-            return self.storage
+        guard let value = LoopCore.current?.values[self.key] as? Value else {
+            preconditionFailure("a value of the event loop was touched off the loop's thread, or after its end")
         }
-        set {
-            self.preconditionIsolated()
-            self.storage = newValue
-        }
-        _modify {
-            self.preconditionIsolated()
-            yield &self.storage
-        }
+        return value
     }
+}
 
-    private func preconditionIsolated() {
-        precondition(self.thread.isCurrent, "a value of the event loop was touched off the loop's thread")
-    }
+/// Names a value in all loops of the process.
+struct LoopKey: Hashable, Sendable {
+    private static let last = Atomic<UInt64>(0)
+    private let number = LoopKey.last.wrappingAdd(1, ordering: .relaxed).newValue
 }

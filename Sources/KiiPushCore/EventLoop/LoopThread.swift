@@ -26,7 +26,7 @@ final class LoopThread: Sendable {
     }
 
     /// Runs `body` on a thread of its own. Called once.
-    func start(_ body: @escaping @Sendable () -> Void) throws(TransportError) {
+    func start(_ body: sending @escaping () -> Void) throws(TransportError) {
         let job = Job { [self] in
             self.identity.store(UInt(pthread_self()), ordering: .relaxed)
             blockSignals()
@@ -63,8 +63,8 @@ final class LoopThread: Sendable {
     }
 
     private final class Job {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
     }
 }
 

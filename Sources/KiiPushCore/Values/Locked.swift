@@ -4,14 +4,14 @@ import Glibc
 ///
 /// A pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports races that are not
 /// there. Compute under the lock, act after it: no callback is ever made from inside ``withLock(_:)``.
-package final class Locked<State>: Sendable {
-    // pthread's calls on what it points to are for any thread.
-    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>  // Safe: never changes
-    // Safe: touched by `withLock` alone, with `mutex` locked for as long as the body runs. What goes in, at the beginning or
-    // by a body, is out of everyone else's reach, and what a body returns is out of the state's, since all of it is
-    // `sending`. Who lets go of the last reference is alone with it.
+package final class Locked<State>: @unchecked Sendable {
+    // Proof: `mutex` never changes, and pthread's calls on what it points to are for any thread. `state` is touched by
+    // `withLock` and `wait` alone, with `mutex` locked for as long as a body runs; waiting gives it up between two runs
+    // only. What goes in, at the beginning or by a body, is out of everyone else's reach, and what a body returns is out of
+    // the state's, since all of it is `sending`. Who lets go of the last reference is alone with it.
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     // Last: a value without a size would share its address with what follows, which ThreadSanitizer takes for a race.
-    private nonisolated(unsafe) var state: State  // Safe: touched with `mutex` locked alone; in and out by `sending`
+    private var state: State
 
     package init(_ initial: sending State) {
         self.mutex = .allocate(capacity: 1)
@@ -33,4 +33,31 @@ package final class Locked<State>: Sendable {
         defer { pthread_mutex_unlock(self.mutex) }
         return try body(&self.state)
     }
+
+    /// Runs `body` with exclusive access to the value until it leaves, and in between sleeps for the condition.
+    func wait<Result: Sendable>(
+        for condition: (State) -> UnsafeMutablePointer<pthread_cond_t>,
+        _ body: (inout sending State) -> WaitStep<Result>
+    ) -> Result {
+        pthread_mutex_lock(self.mutex)
+        defer { pthread_mutex_unlock(self.mutex) }
+        let condition = condition(self.state)
+        while true {
+            switch body(&self.state) {
+            case .leave(let result): return result
+            case .sleep(nil): pthread_cond_wait(condition, self.mutex)
+            case .sleep(let until?):
+                var time = timespec(
+                    tv_sec: Int(until.nanoseconds / 1_000_000_000), tv_nsec: Int(until.nanoseconds % 1_000_000_000))
+                pthread_cond_timedwait(condition, self.mutex, &time)
+            }
+        }
+    }
+}
+
+/// What a waiting thread does next.
+enum WaitStep<Result: Sendable> {
+    case leave(Result)
+    /// Gives the lock up until the condition is signalled or, if there is one, the instant has come.
+    case sleep(until: MonotonicInstant?)
 }
