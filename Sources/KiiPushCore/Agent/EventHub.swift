@@ -5,7 +5,12 @@ final class EventHub: Sendable {
     private struct State {
         var nextID = 0
         var listeners: [Int: AsyncStream<PushEvent>.Continuation] = [:]
+        var listener: Listener?
+        var connectionEvent: PushEvent?
     }
+
+    /// Called on the thread where the event came about; returns at once.
+    typealias Listener = @Sendable (PushEvent) -> Void
 
     private let state = Locked(State())
 
@@ -28,11 +33,27 @@ final class EventHub: Sendable {
     }
 
     /// Whether anybody listens, so that events need not be made for nobody.
-    var hasListeners: Bool { self.state.withLock { !$0.listeners.isEmpty } }
+    var hasListeners: Bool { self.state.withLock { !$0.listeners.isEmpty || $0.listener != nil } }
+
+    /// Who hears of every event beside the streams' readers: the control server, while somebody asks it.
+    var listener: Listener? {
+        get { self.state.withLock { $0.listener } }
+        set { self.state.withLock { $0.listener = newValue } }
+    }
+
+    /// The last event that said how the connection stands.
+    var connectionEvent: PushEvent? { self.state.withLock { $0.connectionEvent } }
 
     func emit(_ event: PushEvent) {
-        let listeners = self.state.withLock { Array($0.listeners.values) }
+        let (listeners, listener) = self.state.withLock { state in
+            switch event {
+            case .connecting, .connected, .disconnected, .stopping: state.connectionEvent = event
+            default: break
+            }
+            return (Array(state.listeners.values), state.listener)
+        }
         for listener in listeners { listener.yield(event) }
+        listener?(event)
     }
 
     deinit {

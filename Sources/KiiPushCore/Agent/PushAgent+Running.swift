@@ -64,6 +64,8 @@ extension PushAgent {
             try self.requireUsableSubscriptions()
             if let channel = try self.launchChannel() { return try await self.receiveFromLauncher(channel) }
             let core = try await self.runtime.open()
+            core.control?.attach(self.hub)
+            defer { core.control?.detach(self.hub) }
             do {
                 for event in core.events { self.hub.emit(event) }
                 try self.enrolment.load()

@@ -54,6 +54,9 @@ public enum PushEvent: Sendable {
     case deliveryStalled(reason: String)
     /// A thread was to be had again, or a call has returned.
     case deliveryRecovered
+    /// The control socket (``PushRuntime/Configuration/hasControlSocket``) could not be made: the agent receives, and
+    /// nobody can watch it.
+    case controlSocketFailed(reason: String)
     /// Something happened to a message.
     case message(MessageEvent)
     /// The agent was asked to stop: no handler is started any more, and those that run are waited for.

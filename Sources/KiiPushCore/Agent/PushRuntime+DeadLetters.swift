@@ -26,10 +26,7 @@ extension PushRuntime {
     @discardableResult
     public func retryDeadLetter(_ messageID: Int64) async throws -> Bool {
         try await self.withStore { store, delivery throws(InboxError) in
-            guard let installation = try store.retryDeadLetter(messageID, at: .now()) else { return false }
-            // Before the next turn can read the row back: from here on, no answer to an attempt before this counts.
-            delivery.deadLetterRetried(messageID, installation: installation)
-            return true
+            try Self.retryDeadLetter(messageID, store, delivery)
         }
     }
 
@@ -41,6 +38,39 @@ extension PushRuntime {
     @discardableResult
     public func dropDeadLetter(_ messageID: Int64) async throws -> Bool {
         try await self.withStore { store, _ throws(InboxError) in try store.dropDeadLetter(messageID) }
+    }
+
+    /// Does for another process what it asks for; the answer comes on the loop's thread, or not at all when the runtime
+    /// ends.
+    func perform(_ request: ControlRequest, _ reply: @escaping @Sendable (ControlReply) -> Void) {
+        let change: @Sendable (any MessageStore, DeliveryRunner) throws(InboxError) -> (Int64, Bool)
+        switch request {
+        case .watch: return
+        case .retry(let id): change = { store, runner throws(InboxError) in (id, try Self.retryDeadLetter(id, store, runner)) }
+        case .drop(let id): change = { store, _ throws(InboxError) in (id, try store.dropDeadLetter(id)) }
+        }
+        guard let core = self.opened else { return }
+        core.runner.collectAnswers()
+        // As ``withStore(_:)``.
+        self.loop.submit { [loop = self.loop] in
+            loop.submit {
+                do throws(InboxError) {
+                    let (id, isChanged) = try change(core.pipeline.value.store, core.runner)
+                    reply(.changed(id: id, isChanged))
+                } catch {
+                    reply(.failed(id: nil, reason: PushAgentError.inbox(reason: error.description).description))
+                }
+            }
+        }
+    }
+
+    private static func retryDeadLetter(
+        _ messageID: Int64, _ store: any MessageStore, _ delivery: DeliveryRunner
+    ) throws(InboxError) -> Bool {
+        guard let installation = try store.retryDeadLetter(messageID, at: .now()) else { return false }
+        // Before the next turn can read the row back: from here on, no answer to an attempt before this counts.
+        delivery.deadLetterRetried(messageID, installation: installation)
+        return true
     }
 
     /// Runs `body` on the loop's thread, when everything is written that was answered until now.

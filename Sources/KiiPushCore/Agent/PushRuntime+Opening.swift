@@ -16,9 +16,23 @@ extension PushRuntime {
         case .memory: (lock, inbox) = (nil, nil)
         case .file: (lock, inbox) = try self.openFiles(&events)
         }
-        let core = self.assemble(inbox: inbox, lock: lock, events: events)
+        let control = lock == nil ? nil : self.openControlSocket(&events)
+        let core = self.assemble(inbox: inbox, lock: lock, control: control, events: events)
         self.opened = core
         return core
+    }
+
+    /// Receiving is worth more than being watched: without a socket it goes on.
+    private func openControlSocket(_ events: inout [PushEvent]) -> ControlServer? {
+        guard self.configuration.hasControlSocket else { return nil }
+        do throws(FileError) {
+            return try ControlServer(directory: self.configuration.stateDirectory) { [weak self] request, reply in
+                self?.perform(request, reply)
+            }
+        } catch {
+            events.append(.controlSocketFailed(reason: error.description))
+            return nil
+        }
     }
 
     private func openFiles(
@@ -56,7 +70,9 @@ extension PushRuntime {
         }
     }
 
-    private func assemble(inbox: RecoverableInbox?, lock: StateLock?, events: [PushEvent]) -> Core {
+    private func assemble(
+        inbox: RecoverableInbox?, lock: StateLock?, control: ControlServer?, events: [PushEvent]
+    ) -> Core {
         let loop = self.loop
         // An empty command is enough: the loop takes a turn for it, and the turn opens the mailbox.
         let mailbox = DeliveryMailbox(wake: { [weak loop] in _ = loop?.submit {} })
@@ -95,7 +111,7 @@ extension PushRuntime {
         loop.setTurnDelegate(pipeline)
         return Core(
             pipeline: LoopIsolated(confining: pipeline, to: loop), mailbox: mailbox, runner: runner, lock: lock,
-            isDurable: inbox != nil, events: events)
+            control: control, isDurable: inbox != nil, events: events)
     }
 }
 

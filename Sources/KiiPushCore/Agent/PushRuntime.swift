@@ -45,6 +45,10 @@ public final class PushRuntime: Sendable {
         public var proxy: String?
         /// How long one exchange with the REST API may take. Default 30 s.
         public var callTimeout: Duration
+        /// Whether other processes of the same user may watch what arrives and have dead letters retried or dropped, as
+        /// `kii-push listen` and `kii-push inbox` do: over the unix socket `control.sock` in the state directory, mode
+        /// 0600. Only with ``Inbox/file``. Default: no.
+        public var hasControlSocket: Bool
         /// How long a stop waits for running handlers. Default 10 s. Messages that are not finished by then are
         /// delivered again by the next run.
         public var shutdownGrace: Duration
@@ -78,6 +82,7 @@ public final class PushRuntime: Sendable {
             self.verifiesCertificates = true
             self.proxy = nil
             self.callTimeout = .seconds(30)
+            self.hasControlSocket = false
             self.shutdownGrace = .seconds(10)
         }
     }
@@ -88,6 +93,7 @@ public final class PushRuntime: Sendable {
         let mailbox: DeliveryMailbox
         let runner: DeliveryRunner
         let lock: StateLock?
+        let control: ControlServer?
         /// Whether messages are kept in a file.
         let isDurable: Bool
         /// What happened while opening, for every agent to tell.
@@ -168,5 +174,6 @@ public final class PushRuntime: Sendable {
         }
         // Made in one of the loop's last turns.
         core?.runner.shutdown()
+        core?.control?.stop()
     }
 }

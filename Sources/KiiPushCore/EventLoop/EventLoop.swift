@@ -15,9 +15,11 @@ package final class EventLoop: HTTPTransport, Sendable {
         try CurlLibrary.start()
         self.thread = try LoopThread()
         let waker = try Waker()
-        self.queue = CommandQueue(waker: waker)
-        // The thread's own from here on, so that everything the core owns dies on it.
-        let core = try LoopCore(configuration, queue: self.queue, waker: waker)
+        let queue = CommandQueue(waker: waker)
+        let core = try LoopCore(configuration, queue: queue, waker: waker)
+        // Last, since from here on there is a `deinit`, which waits for the thread.
+        self.queue = queue
+        // The core is the thread's own, so that everything it owns dies there.
         try self.thread.start { core.live() }
     }
 

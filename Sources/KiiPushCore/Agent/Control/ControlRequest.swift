@@ -1,0 +1,88 @@
+/// What is asked of the process that receives: one JSON object a line, answered by one line each, in any order.
+enum ControlRequest: Hashable, Sendable {
+    /// Every event from now on, and first the state of the connection. Answered by ``ControlReply/event(_:)`` lines.
+    case watch
+    /// ``PushRuntime/retryDeadLetter(_:)``.
+    case retry(Int64)
+    /// ``PushRuntime/dropDeadLetter(_:)``.
+    case drop(Int64)
+
+    init?(line: [UInt8]) {
+        guard let value = try? JSONValue(parsing: line), value["v"]?.int64 == 1 else { return nil }
+        switch (value["ask"]?.string, value["id"]?.int64) {
+        case ("watch", _): self = .watch
+        case ("retry", let id?): self = .retry(id)
+        case ("drop", let id?): self = .drop(id)
+        default: return nil
+        }
+    }
+
+    var line: [UInt8] {
+        switch self {
+        case .watch: JSONValue.object([("v", 1), ("ask", "watch")]).line
+        case .retry(let id): JSONValue.object([("v", 1), ("ask", "retry"), ("id", JSONValue(id))]).line
+        case .drop(let id): JSONValue.object([("v", 1), ("ask", "drop"), ("id", JSONValue(id))]).line
+        }
+    }
+}
+
+/// What the process that receives says.
+enum ControlReply: Sendable {
+    case event(PushEvent)
+    /// So many events were left out, because they were not read in time.
+    case missed(Int)
+    /// Whether it was a dead letter, and was retried or dropped.
+    case changed(id: Int64, Bool)
+    /// Why what was asked could not be done; `id` of the message that it was about.
+    case failed(id: Int64?, reason: String)
+
+    init?(line: [UInt8]) {
+        guard let value = try? JSONValue(parsing: line) else { return nil }
+        if let event = value["event"] {
+            guard let event = PushEvent(controlValue: event) else { return nil }
+            self = .event(event)
+        } else if let count = value["missed"]?.int64 {
+            self = .missed(Int(clamping: count))
+        } else if let isChanged = value["changed"]?.bool, let id = value["id"]?.int64 {
+            self = .changed(id: id, isChanged)
+        } else if let reason = value["error"]?.string {
+            self = .failed(id: value["id"]?.int64, reason: reason)
+        } else {
+            return nil
+        }
+    }
+
+    /// `nil` for an event that is not told.
+    var line: [UInt8]? {
+        switch self {
+        case .event(let event): event.controlValue.map { JSONValue.object([("event", $0)]).line }
+        case .missed(let count): JSONValue.object([("missed", JSONValue(count))]).line
+        case .changed(let id, let isChanged):
+            JSONValue.object([("id", JSONValue(id)), ("changed", JSONValue(isChanged))]).line
+        case .failed(let id, let reason):
+            JSONValue.object((id.map { [("id", JSONValue($0))] } ?? []) + [("error", JSONValue(reason))]).line
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var line: [UInt8] { Array((self.text + "\n").utf8) }
+}
+
+/// Takes lines out of a stream of bytes.
+struct ControlLines {
+    /// No request and no event is longer.
+    static let maximumBytes = 65_536
+    private var pending: [UInt8] = []
+
+    /// The lines that `bytes` completes; `nil` when one is longer than any that is sent.
+    mutating func take(_ bytes: some Collection<UInt8>) -> [[UInt8]]? {
+        self.pending += bytes
+        var lines: [[UInt8]] = []
+        while let end = self.pending.firstIndex(of: UInt8(ascii: "\n")) {
+            lines.append(Array(self.pending[..<end]))
+            self.pending.removeSubrange(...end)
+        }
+        return self.pending.count <= ControlLines.maximumBytes ? lines : nil
+    }
+}

@@ -1,0 +1,136 @@
+import CCurl
+import Glibc
+
+/// Tells other processes of the same user what the agents of a runtime go through, and does for them what only the process
+/// that holds the inbox can do.
+///
+/// It runs on a thread of its own, so that it also answers while the loop is busy. Who does not read what is told misses
+/// some of it, and is told how much; nobody holds an agent up.
+final class ControlServer: Sendable {
+    /// Does what is asked; the reply may come on any thread.
+    typealias Perform = @Sendable (ControlRequest, @escaping @Sendable (ControlReply) -> Void) -> Void
+
+    struct Client {
+        var outbox: [UInt8] = []
+        var isWatching = false
+        var missed = 0
+    }
+
+    struct State {
+        var clients: [Int: Client] = [:]
+        /// Of the agents that run.
+        var hubs: [ObjectIdentifier: EventHub] = [:]
+        var isStopping = false
+
+        var isWatched: Bool { self.clients.values.contains { $0.isWatching } }
+    }
+
+    /// How much waits for a client at most, in bytes.
+    private static let outboxLimit = 1 << 20
+
+    let state = Locked(State())
+    let perform: Perform
+    let listener: Int32
+    let waker: Waker
+    private let directory: String
+    private let thread = Locked<DeliveryThread?>(nil)
+
+    /// Listens in a state directory whose lock is held.
+    ///
+    /// - Throws: ``FileError``, also when there is no descriptor or thread for it.
+    init(directory: String, perform: @escaping Perform) throws(FileError) {
+        let path = ControlSocket.path(in: directory)
+        do throws(TransportError) {
+            self.waker = try Waker()
+        } catch {
+            throw .system(path: path, operation: "watch", code: EMFILE)
+        }
+        self.directory = directory
+        self.perform = perform
+        self.listener = try ControlSocket.listen(in: directory)
+        do throws(ThreadError) {
+            let thread = try DeliveryThread(name: "kii-control") { [self] in ControlThread(self).run() }
+            self.thread.withLock { $0 = thread }
+        } catch {
+            throw .system(path: path, operation: "start a thread for", code: error.code)
+        }
+    }
+
+    deinit { close(self.listener) }
+
+    /// Ends the thread and takes the socket away. Any number of times.
+    func stop() {
+        let thread = self.thread.withLock { $0.take() }
+        guard let thread else { return }
+        unlink(ControlSocket.path(in: self.directory))
+        self.state.withLock { $0.isStopping = true }
+        self.waker.wakeUp()
+        thread.join()
+    }
+
+    // MARK: - Agents
+
+    /// Tells what this agent goes through, until it is detached.
+    func attach(_ hub: EventHub) {
+        let isWatched = self.state.withLock { state in
+            state.hubs[ObjectIdentifier(hub)] = hub
+            return state.isWatched
+        }
+        if isWatched { self.listen(to: hub) }
+    }
+
+    func detach(_ hub: EventHub) {
+        self.state.withLock { _ = $0.hubs.removeValue(forKey: ObjectIdentifier(hub)) }
+        hub.listener = nil
+    }
+
+    private func listen(to hub: EventHub) { hub.listener = { [weak self] event in self?.tell(event) } }
+
+    private func tell(_ event: PushEvent) {
+        guard let line = ControlReply.event(event).line else { return }
+        self.state.withLock { state in
+            for (number, client) in state.clients where client.isWatching {
+                if client.outbox.count + line.count > Self.outboxLimit {
+                    state.clients[number]?.missed += 1
+                } else {
+                    if client.missed > 0, let note = ControlReply.missed(client.missed).line {
+                        state.clients[number]?.outbox += note
+                        state.clients[number]?.missed = 0
+                    }
+                    state.clients[number]?.outbox += line
+                }
+            }
+        }
+        self.waker.wakeUp()
+    }
+
+    // MARK: - Clients
+
+    /// Begins to tell a client, with the state of each connection first.
+    func watch(_ number: Int) {
+        let hubs = self.state.withLock { state in
+            guard state.clients[number] != nil else { return [EventHub]() }
+            state.clients[number]?.isWatching = true
+            return Array(state.hubs.values)
+        }
+        for hub in hubs {
+            if let event = hub.connectionEvent { self.reply(.event(event), to: number) }
+            self.listen(to: hub)
+        }
+    }
+
+    /// A client is gone.
+    func forget(_ number: Int) {
+        let idle = self.state.withLock { state in
+            state.clients[number] = nil
+            return state.isWatched ? [] : Array(state.hubs.values)
+        }
+        for hub in idle { hub.listener = nil }
+    }
+
+    func reply(_ reply: ControlReply, to number: Int) {
+        guard let line = reply.line else { return }
+        self.state.withLock { state in state.clients[number]?.outbox += line }
+        self.waker.wakeUp()
+    }
+}

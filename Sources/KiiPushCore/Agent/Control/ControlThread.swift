@@ -1,0 +1,108 @@
+import CCurl
+import Glibc
+
+/// What the control server's thread does: takes connections, reads requests, writes replies.
+final class ControlThread {
+    private struct Link {
+        var descriptor: Int32
+        var lines = ControlLines()
+        /// What of the outbox is on its way.
+        var unsent: [UInt8] = []
+    }
+
+    /// As many as a person needs; each costs the agent something.
+    private static let linkLimit = 16
+
+    private let server: ControlServer
+    private var links: [Int: Link] = [:]
+    private var lastNumber = 0
+    private var chunk = [UInt8](repeating: 0, count: 16_384)
+
+    init(_ server: ControlServer) { self.server = server }
+
+    func run() {
+        while !self.server.state.withLock({ $0.isStopping }) { self.turn() }
+        // What was asked for in the last moment is not answered; the end of the connection says so.
+        for number in Array(self.links.keys) { self.end(number) }
+    }
+
+    private func turn() {
+        for number in Array(self.links.keys) { self.write(number) }
+        let numbers = Array(self.links.keys)
+        // With as many connections as there may be, the next one waits in the kernel.
+        let isFull = numbers.count >= ControlThread.linkLimit
+        var entries = [
+            pollfd(fd: self.server.waker.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: isFull ? -1 : self.server.listener, events: Int16(POLLIN), revents: 0),
+        ]
+        for link in numbers.compactMap({ self.links[$0] }) {
+            let events = Int16(link.unsent.isEmpty ? POLLIN : POLLIN | POLLOUT)
+            entries.append(pollfd(fd: link.descriptor, events: events, revents: 0))
+        }
+        guard poll(&entries, nfds_t(entries.count), -1) > 0 else { return }
+        if entries[0].revents != 0 {
+            var count: eventfd_t = 0
+            eventfd_read(self.server.waker.descriptor, &count)
+        }
+        if entries[1].revents != 0 { self.accept() }
+        for (number, entry) in zip(numbers, entries.dropFirst(2)) where entry.revents & Int16(~POLLOUT) != 0 {
+            self.read(number)
+        }
+    }
+
+    private func accept() {
+        let descriptor = Glibc.accept(self.server.listener, nil, nil)
+        guard descriptor >= 0 else { return }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        self.lastNumber += 1
+        self.links[self.lastNumber] = Link(descriptor: descriptor)
+        self.server.state.withLock { $0.clients[self.lastNumber] = ControlServer.Client() }
+    }
+
+    private func read(_ number: Int) {
+        guard let descriptor = self.links[number]?.descriptor else { return }
+        let count = recv(descriptor, &self.chunk, self.chunk.count, 0)
+        guard count > 0 else {
+            if count == 0 || (errno != EAGAIN && errno != EINTR) { self.end(number) }
+            return
+        }
+        guard let lines = self.links[number]?.lines.take(self.chunk[..<count]) else { return self.end(number) }
+        for line in lines {
+            guard let request = ControlRequest(line: line) else {
+                self.server.reply(.failed(id: nil, reason: "not understood: another version may ask"), to: number)
+                continue
+            }
+            guard request != .watch else {
+                self.server.watch(number)
+                continue
+            }
+            self.server.perform(request) { [weak server = self.server] in server?.reply($0, to: number) }
+        }
+    }
+
+    private func write(_ number: Int) {
+        guard var link = self.links[number] else { return }
+        if link.unsent.isEmpty {
+            link.unsent = self.server.state.withLock { state in
+                let bytes = state.clients[number]?.outbox ?? []
+                state.clients[number]?.outbox = []
+                return bytes
+            }
+        }
+        while !link.unsent.isEmpty {
+            let count = send(link.descriptor, link.unsent, link.unsent.count, Int32(MSG_NOSIGNAL))
+            guard count > 0 else {
+                if errno != EAGAIN && errno != EINTR { return self.end(number) }
+                break
+            }
+            link.unsent.removeFirst(count)
+        }
+        self.links[number] = link
+    }
+
+    private func end(_ number: Int) {
+        if let link = self.links.removeValue(forKey: number) { close(link.descriptor) }
+        self.server.forget(number)
+    }
+}

@@ -1,0 +1,104 @@
+/// Events on their way over the control socket. What only matters to the process itself is not told.
+extension PushEvent {
+    var controlValue: JSONValue? {
+        switch self {
+        case .message(let event): event.controlValue
+        case .registered(let registration):
+            Self.named("registered", ("installation", JSONValue(registration.installationID)))
+        case .connecting(let host, let port, let usesTLS):
+            Self.named(
+                "connecting", ("host", JSONValue(host)), ("port", JSONValue(port)), ("tls", JSONValue(usesTLS)))
+        case .connected(let connection): connection.controlValue
+        case .disconnected(let reason, let retryIn):
+            Self.named("disconnected", ("reason", JSONValue(reason)), ("retryIn", retryIn.controlValue))
+        case .sessionLost: Self.named("sessionLost")
+        case .takenOver(let takeover):
+            Self.named(
+                "takenOver", ("closures", JSONValue(takeover.closures)), ("within", takeover.within.controlValue))
+        case .storageFailed(let reason): Self.named("storageFailed", ("reason", JSONValue(reason)))
+        case .storageRecovered: Self.named("storageRecovered")
+        case .stateNotSaved(let reason): Self.named("stateNotSaved", ("reason", JSONValue(reason)))
+        case .stateSaved: Self.named("stateSaved")
+        case .inboxMovedAside(let path, let reason, let takenOver, let lost):
+            Self.named(
+                "inboxMovedAside", ("path", JSONValue(path)), ("reason", JSONValue(reason)),
+                ("takenOver", JSONValue(takenOver)), ("lost", lost.map { JSONValue($0) } ?? .null))
+        case .readingFailed(let reason): Self.named("readingFailed", ("reason", JSONValue(reason)))
+        case .readingRecovered: Self.named("readingRecovered")
+        case .deliveryStalled(let reason): Self.named("deliveryStalled", ("reason", JSONValue(reason)))
+        case .deliveryRecovered: Self.named("deliveryRecovered")
+        case .inboxInMemory(let reason): Self.named("inboxInMemory", ("reason", JSONValue(reason)))
+        case .stopping: Self.named("stopping")
+        case .subscribed, .subscriptionFailed, .controlSocketFailed: nil
+        }
+    }
+
+    /// `nil` for an event of a later version.
+    init?(controlValue value: JSONValue) {
+        if let event = MessageEvent(controlValue: value) {
+            self = .message(event)
+            return
+        }
+        let reason = value["reason"]?.string ?? ""
+        switch value["name"]?.string {
+        case "connecting":
+            guard let host = value["host"]?.string, let port = value["port"]?.int64 else { return nil }
+            self = .connecting(host: host, port: Int(clamping: port), usesTLS: value["tls"]?.bool ?? false)
+        case "connected":
+            guard let connection = Connection(controlValue: value) else { return nil }
+            self = .connected(connection)
+        case "disconnected": self = .disconnected(reason: reason, retryIn: Duration(controlValue: value["retryIn"]))
+        case "sessionLost": self = .sessionLost
+        case "takenOver":
+            let closures = Int(clamping: value["closures"]?.int64 ?? 0)
+            self = .takenOver(Takeover(closures: closures, within: Duration(controlValue: value["within"])))
+        case "storageFailed": self = .storageFailed(reason: reason)
+        case "storageRecovered": self = .storageRecovered
+        case "stateNotSaved": self = .stateNotSaved(reason: reason)
+        case "stateSaved": self = .stateSaved
+        case "inboxMovedAside":
+            self = .inboxMovedAside(
+                path: value["path"]?.string ?? "", reason: reason,
+                takenOver: Int(clamping: value["takenOver"]?.int64 ?? 0),
+                lost: value["lost"]?.int64.map { Int(clamping: $0) })
+        case "readingFailed": self = .readingFailed(reason: reason)
+        case "readingRecovered": self = .readingRecovered
+        case "deliveryStalled": self = .deliveryStalled(reason: reason)
+        case "deliveryRecovered": self = .deliveryRecovered
+        case "inboxInMemory": self = .inboxInMemory(reason: reason)
+        case "stopping": self = .stopping
+        default: return nil
+        }
+    }
+
+    private static func named(_ name: String, _ members: (String, JSONValue)...) -> JSONValue {
+        .object([("name", JSONValue(name))] + members)
+    }
+}
+
+extension PushEvent.Connection {
+    fileprivate var controlValue: JSONValue {
+        .object([
+            ("name", "connected"), ("host", JSONValue(self.host)), ("port", JSONValue(self.port)),
+            ("tls", JSONValue(self.usesTLS)), ("verified", JSONValue(self.isVerified)),
+            ("protocol", JSONValue(self.protocolVersion)), ("qos", self.guarantee == .atLeastOnce ? 1 : 0),
+            ("sessionPresent", JSONValue(self.sessionPresent)),
+        ])
+    }
+
+    fileprivate init?(controlValue value: JSONValue) {
+        guard let host = value["host"]?.string, let port = value["port"]?.int64 else { return nil }
+        self.init(
+            host: host, port: Int(clamping: port), usesTLS: value["tls"]?.bool ?? false,
+            isVerified: value["verified"]?.bool ?? false, protocolVersion: value["protocol"]?.string ?? "",
+            guarantee: value["qos"]?.int64 == 1 ? .atLeastOnce : .atMostOnce,
+            sessionPresent: value["sessionPresent"]?.bool ?? false)
+    }
+}
+
+extension Duration {
+    /// In milliseconds.
+    var controlValue: JSONValue { JSONValue(self.wholeNanoseconds / 1_000_000) }
+
+    init(controlValue value: JSONValue?) { self = .milliseconds(value?.int64 ?? 0) }
+}
