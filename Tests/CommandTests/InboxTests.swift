@@ -92,19 +92,34 @@ import Testing
             try session.succeed("inbox", "stats", "--json").contains(#""done":4,"dead":0,"expired":1,"unaccounted":0"#))
     }
 
-    @Test func leavesAnInboxAloneThatIsReceivedWith() throws {
+    @Test func asksTheProcessThatReceivesToChangeTheInbox() throws {
         let session = try self.session()
-        let listener = try session.tool.start(["listen", "--complete-as", "failed"])
+        let listener = try session.tool.start(["listen"])
         #expect(listener.error(containing: "> Ready. ").contains("> Ready. "))
-        #expect(try !self.list(session).isEmpty)
+        #expect(try session.succeed("inbox", "drop", "5") == "dropped #5\n")
+        let refused = try session.tool("inbox", "retry", "4", "5")
+        #expect(refused.exit == 66)
+        #expect(refused.output == "retried #4\n")
+        #expect(refused.error.hasPrefix("kii-push: #5 is no dead letter that could be retried\n"))
+        // At once: nobody starts it again for that.
+        #expect(listener.output(containing: " n=4").contains(" n=4"))
+        listener.signal(SIGTERM)
+        #expect(listener.waitForExit().exit == 0)
+        #expect(try session.succeed("inbox", "stats", "--json").contains(#""dead":0,"expired":1,"unaccounted":0"#))
+    }
+
+    /// An agent of its own, as another program is one.
+    @Test func leavesAnInboxAloneWhoseReceiverCannotBeAsked() throws {
+        let session = try self.session()
+        let directory = session.tool.home.path + "/state/kii-push/profiles/default"
+        let lock = try LockFile(path: directory + "/lock")
         let result = try session.tool("inbox", "drop", "--all")
         #expect(result.exit == 75)
         #expect(
             result.error
-                == "kii-push: process \(listener.processID) receives with this inbox\n"
-                + "          nobody else can change it meanwhile; stop the process first\n")
-        listener.signal(SIGTERM)
-        #expect(listener.waitForExit().exit == 0)
+                == "kii-push: process \(getpid()) receives with this inbox\n"
+                + "          it has no control socket to ask it by; stop it first\n")
+        withExtendedLifetime(lock) {}
     }
 
     @Test(arguments: [

@@ -46,8 +46,10 @@ extension PushRuntime {
         let change: @Sendable (any MessageStore, DeliveryRunner) throws(InboxError) -> (Int64, Bool)
         switch request {
         case .watch: return
-        case .retry(let id): change = { store, runner throws(InboxError) in (id, try Self.retryDeadLetter(id, store, runner)) }
-        case .drop(let id): change = { store, _ throws(InboxError) in (id, try store.dropDeadLetter(id)) }
+        case .retry(let id):
+            change = { store, runner throws(InboxError) in (id, try Self.retryDeadLetter(id, store, runner)) }
+        case .drop(let id):
+            change = { store, _ throws(InboxError) in (id, try store.dropDeadLetter(id)) }
         }
         guard let core = self.opened else { return }
         core.runner.collectAnswers()

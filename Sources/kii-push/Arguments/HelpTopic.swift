@@ -5,6 +5,7 @@ enum HelpTopic: String, CaseIterable {
     case environment
     case exitCodes = "exit-codes"
     case jsonLines = "json"
+    case formatting
 
     var text: String {
         switch self {
@@ -19,6 +20,13 @@ enum HelpTopic: String, CaseIterable {
             "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).\n\n"
                 + table(ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }) + "\n"
         case .jsonLines: Self.jsonText
+        case .formatting:
+            "What 'kii-push listen -F FORMAT' prints of each message: the format's text, with these replaced.\n\n"
+                + table(MessageFormat.Field.allCases.map { ($0.placeholders, $0.meaning) })
+                + "\n\nAlso %% for a percent sign, and \\n, \\t, \\0, \\e and \\\\ . On a terminal, what comes from outside is\n"
+                + "made harmless. Nothing is added at the end: most formats end in \\n.\n\n"
+                + "  kii-push listen -F '%{time} %{kind} %{topic} %{alert}\\n'\n"
+                + "  kii-push listen -F '%{payload}\\0' | xargs -0 -n1 ./on-push\n"
         }
     }
 

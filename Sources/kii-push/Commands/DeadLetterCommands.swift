@@ -8,8 +8,8 @@ struct InboxRetryCommand: ParsableCommand {
             .init("One", "kii-push inbox retry 17"), .init("All of them", "kii-push inbox retry --all"),
         ],
         discussion: [
-            "The next 'kii-push listen' or 'run' of the profile handles them. While a program receives with the inbox it "
-                + "cannot be changed from outside."
+            "What receives with the inbox handles them at once; where nothing does, the next 'kii-push listen' or 'run' of "
+                + "the profile."
         ],
         exitCodes: InboxCommand.readingExitCodes + [.temporary],
         environment: InboxCommand.environment
@@ -19,9 +19,7 @@ struct InboxRetryCommand: ParsableCommand {
     var letters: DeadLetterOptions
 
     func run() async throws {
-        try await self.letters.change("retried") { runtime, id in
-            try await runtime.retryDeadLetter(id)
-        }
+        try await self.letters.change("retried", { try await $0.retryDeadLetter($1) }, { try $0.retryDeadLetter($1) })
     }
 }
 
@@ -33,7 +31,7 @@ struct InboxDropCommand: ParsableCommand {
             .init("One", "kii-push inbox drop 17"), .init("All of them", "kii-push inbox drop --all"),
         ],
         discussion: [
-            "They count as expired from then on. While a program receives with the inbox it cannot be changed from outside."
+            "They count as expired from then on."
         ],
         exitCodes: InboxCommand.readingExitCodes + [.temporary],
         environment: InboxCommand.environment
@@ -43,9 +41,7 @@ struct InboxDropCommand: ParsableCommand {
     var letters: DeadLetterOptions
 
     func run() async throws {
-        try await self.letters.change("dropped") { runtime, id in
-            try await runtime.dropDeadLetter(id)
-        }
+        try await self.letters.change("dropped", { try await $0.dropDeadLetter($1) }, { try $0.dropDeadLetter($1) })
     }
 }
 
@@ -70,31 +66,43 @@ struct DeadLetterOptions: ParsableArguments {
         }
     }
 
-    /// Does something to each of them.
+    /// Does something to each of them: by the process that receives with the inbox, or where there is none, here.
     ///
     /// - Throws: ``CommandFailure`` with exit 66 for a number that is no dead letter's, when the others are done.
-    func change(_ word: String, _ body: (PushRuntime, Int64) async throws -> Bool) async throws {
-        let (console, directory) = (self.output.console, try self.inbox.directory())
+    func change(
+        _ word: String, _ change: (PushRuntime, Int64) async throws -> Bool,
+        _ remoteChange: (ControlClient, Int64) throws -> Bool
+    ) async throws {
+        let directory = try self.inbox.directory()
         // Where there is none, none is made.
         let reader = try InboxReader(stateDirectory: directory)
-        var refused: [Int64] = []
+        let numbers = try self.all ? Self.deadLetters(reader) : self.numbers.map(\.value)
+        if let client = try ControlClient(stateDirectory: directory) {
+            return try await self.change(numbers, word) { try remoteChange(client, $0) }
+        }
         var settings = PushRuntime.Configuration()
         settings.stateDirectory = directory
         let runtime = try PushRuntime(configuration: settings)
         do {
-            for id in try self.all ? Self.deadLetters(reader) : self.numbers.map(\.value) {
-                guard try await body(runtime, id) else {
-                    refused.append(id)
-                    continue
-                }
-                try console.line("\(word) #\(id)")
-                try console.object(word, [("id", JSONValue(id))])
-            }
+            try await self.change(numbers, word) { try await change(runtime, $0) }
         } catch {
             await runtime.shutdown()
             throw Self.advising(error)
         }
         await runtime.shutdown()
+    }
+
+    private func change(_ numbers: [Int64], _ word: String, _ body: (Int64) async throws -> Bool) async throws {
+        let console = self.output.console
+        var refused: [Int64] = []
+        for id in numbers {
+            guard try await body(id) else {
+                refused.append(id)
+                continue
+            }
+            try console.line("\(word) #\(id)")
+            try console.object(word, [("id", JSONValue(id))])
+        }
         guard let first = refused.first else { return }
         throw CommandFailure(
             .missingInput,
@@ -108,7 +116,7 @@ struct DeadLetterOptions: ParsableArguments {
         guard case .stateDirectoryInUse(_, let processID)? = error as? PushAgentError else { return error }
         return CommandFailure(
             .temporary, "\(processID.map { "process \($0)" } ?? "another process") receives with this inbox",
-            hint: "nobody else can change it meanwhile; stop the process first")
+            hint: "it has no control socket to ask it by; stop it first")
     }
 
     private static func deadLetters(_ reader: InboxReader) throws -> [Int64] {

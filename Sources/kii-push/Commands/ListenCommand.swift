@@ -9,14 +9,18 @@ struct ListenCommand: ParsableCommand {
             .init("One push, waiting a minute for it at most", "kii-push listen -n 1 -t 1m"),
             .init("For a program", "kii-push listen --json | jq -c 'select(.type==\"message\") | .custom'"),
             .init("What happens to a push that is not processed?", "kii-push listen --complete-as failed"),
+            .init("Of one topic, in words of my own", "kii-push listen --topic alerts -F '%{time} %{payload}\\n'"),
+            .init("For 'kii-push replay'", "kii-push listen --record pushes.kpr"),
         ],
         discussion: [
-            "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time: it "
-                + "refuses to start while another process on this machine receives as the same one.",
+            "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time. While "
+                + "'kii-push run', or another program with a control socket, receives as the same one, it shows what "
+                + "that one goes through, whose handler answers.",
+            "Of the messages that are not meant nothing is shown; where it receives itself, they are answered with noData.",
             "Messages and answers go to standard output, the state of the connection to standard error; with --json all "
                 + "of it goes to standard output. A message counts as received when its answer is stored.",
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [.inputOutput, .timedOut, .interrupted],
+        exitCodes: ExitStatus.ofCloudCommands + [.cannotCreate, .inputOutput, .timedOut, .interrupted],
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
     )
 
@@ -30,8 +34,26 @@ struct ListenCommand: ParsableCommand {
     )
     var timeout: TimeSpan?
 
-    @Option(value: "RESULT", help: "The answer to every message: newData, noData or failed.")
-    var completeAs = CompletionChoice.newData
+    @Option(value: "RESULT", help: "The answer to every message: newData, noData or failed. Default: newData.")
+    var completeAs: CompletionChoice?
+
+    @Option(
+        value: "START",
+        help: "First list what came since: 10m, all, or from a message's number on, and is done or was given up on."
+    )
+    var since: SinceChoice?
+
+    @Option(value: "FILE", help: "Add the messages to this file, each on its first attempt.")
+    var record: String?
+
+    @OptionGroup(title: "Filter")
+    var filter: FilterOptions
+
+    @Option(
+        name: .shortAndCustomLong("F", "format"), value: "FORMAT",
+        help: "Print this for each message instead ('kii-push help formatting')."
+    )
+    var format: MessageFormat?
 
     @OptionGroup(title: "Output")
     var output: OutputOptions
@@ -39,20 +61,32 @@ struct ListenCommand: ParsableCommand {
     @OptionGroup(title: "Cloud")
     var profile: ProfileOptions
 
+    func validate() throws {
+        if self.format != nil, self.output.json { throw ValidationError("'--format' and '--json' exclude each other") }
+    }
+
     func run() async throws {
         let console = self.output.console
         let profile = try Profile(self.profile)
         let cloud = try profile.cloud(self.profile)
         let (saved, registration) = try profile.registration(with: cloud)
         cloud.warn(console)
+        let style = ListenLog.Style(
+            console: console, filter: self.filter.filter, format: self.format,
+            recorder: try self.record.map { try MessageRecorder($0) })
+        try self.since?.show(from: profile.directory, style)
+        if let client = try ControlClient(stateDirectory: profile.directory) {
+            return try await self.watch(client, profile, registration, style)
+        }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
+        configuration.hasControlSocket = true
         // One at a time: what is shown is in order, and with --count nothing is taken that is not shown.
         configuration.concurrentHandlers = 1
         let runtime = try PushRuntime(configuration: configuration)
         let view = ListenView(
-            console: console,
+            style,
             installationID: registration.installationID,
-            result: self.completeAs.result,
+            result: (self.completeAs ?? .newData).result,
             count: self.count?.value
         )
         let agent = PushAgent(
@@ -62,21 +96,42 @@ struct ListenCommand: ParsableCommand {
         )
         let ending = try await Listening(agent: agent, view: view, timeout: self.timeout?.duration).run()
         await runtime.shutdown()
-        try await self.conclude(ending, view: view, console: console)
-    }
-
-    private func conclude(_ ending: ListenEnding, view: ListenView, console: Console) async throws {
-        switch ending {
-        case .stopped, .counted: return
-        case .signal(let number): throw SilentExit(status: StopSignals.status(after: number))
-        case .failed(let error): throw error
-        case .neverConnected:
+        if case .neverConnected = ending {
             let reason = await view.lastTrouble ?? "nothing is known about why"
             throw CommandFailure(.unreachable, "no connection came about in time: \(reason)")
+        }
+        try await self.conclude(ending, completedCount: view.completedCount, console)
+    }
+
+    /// Shows what the process goes through that receives.
+    private func watch(
+        _ client: ControlClient, _ profile: Profile, _ registration: Registration, _ style: ListenLog.Style
+    ) async throws {
+        guard self.completeAs == nil else {
+            throw CommandFailure(
+                .temporary, "another process receives as this profile, and its handler answers",
+                hint: "stop it first, or leave out --complete-as to watch it")
+        }
+        style.console.status("> Watching the process that receives as this profile; its handler answers.")
+        let listening = try AttachedListening(
+            client, directory: profile.directory, style, installationID: registration.installationID,
+            count: self.count?.value)
+        let ending = try await listening.run(timeout: self.timeout?.duration)
+        if case .stopped = ending {
+            throw CommandFailure(
+                .unreachable, "the process that received has ended", hint: "the same command receives itself now")
+        }
+        try await self.conclude(ending, completedCount: listening.completedCount, style.console)
+    }
+
+    private func conclude(_ ending: ListenEnding, completedCount: Int, _ console: Console) throws {
+        switch ending {
+        case .stopped, .counted, .neverConnected: return
+        case .signal(let number): throw SilentExit(status: StopSignals.status(after: number))
+        case .failed(let error): throw error
         case .timedOut:
             guard let count = self.count?.value else { return }
-            let received = await view.completedCount
-            console.status("time ran out with \(received) of \(count) messages")
+            console.status("time ran out with \(completedCount) of \(count) messages")
             throw SilentExit(status: .timedOut)
         }
     }

@@ -3,6 +3,7 @@ import KiiPushCore
 /// Shows what an agent goes through, and answers its messages. An actor, so that lines come out one after the other.
 actor ListenView: AgentView, AsyncRemoteNotificationHandler {
     private let console: Console
+    private let filter: MessageFilter
     private let installationID: String
     private let result: FetchResult
     private let count: Int?
@@ -12,17 +13,18 @@ actor ListenView: AgentView, AsyncRemoteNotificationHandler {
     private let connectionContinuation: AsyncStream<Void>.Continuation
     private let stops: AsyncStream<Void>
     private let stopContinuation: AsyncStream<Void>.Continuation
-    /// When the call for a message began.
-    private var started: [Int64: ContinuousClock.Instant] = [:]
+    private var log: ListenLog
     /// How many messages were taken up; with a count, no more than that are answered.
     private var admitted = 0
     /// How many messages had their answer stored.
-    private(set) var completedCount = 0
+    var completedCount: Int { self.log.completedCount }
     /// Why there is no connection, in the agent's words.
     private(set) var lastTrouble: String?
 
-    init(console: Console, installationID: String, result: FetchResult, count: Int?) {
-        self.console = console
+    init(_ style: ListenLog.Style, installationID: String, result: FetchResult, count: Int?) {
+        self.console = style.console
+        self.filter = style.filter
+        self.log = ListenLog(style)
         self.installationID = installationID
         self.result = result
         self.count = count
@@ -45,15 +47,16 @@ actor ListenView: AgentView, AsyncRemoteNotificationHandler {
         _ message: ReceivedMessage,
         context: DeliveryContext
     ) async throws -> FetchResult {
+        // Nobody asked for it: it is done, and not shown.
+        guard self.filter.matches(message) else { return .noData }
         let isLast = self.count.map { self.admitted + 1 == $0 } ?? false
         if let count = self.count, self.admitted >= count {
             // One too many, taken up while the agent was about to stop: left for the next run.
             try await Task.sleep(for: .seconds(3600))
         }
         self.admitted += 1
-        self.started[context.messageID] = .now
         do {
-            try self.console.show(message, context)
+            _ = try self.log.began(message, context)
         } catch {
             // What nobody could read counts as not processed, and comes again.
             self.endingContinuation.yield(.failed(error))
@@ -77,23 +80,12 @@ actor ListenView: AgentView, AsyncRemoteNotificationHandler {
             case .disconnected(let reason, let retryIn):
                 self.lastTrouble = reason
                 try self.console.show(trouble: "offline", reason, retryIn: retryIn)
-            case .message(let event): try self.show(event)
+            case .message(let event): try self.log.happened(event)
             case .stopping: self.stopContinuation.yield()
             default: try self.console.show(event)
             }
         } catch {
             self.endingContinuation.yield(.failed(error))
         }
-    }
-
-    private func show(_ event: MessageEvent) throws {
-        let elapsed = self.started[event.messageID].map { ContinuousClock.now - $0 }
-        switch event.kind {
-        case .done, .unreached, .dismissed, .dead, .retry, .handedBack:
-            self.started[event.messageID] = nil
-            self.completedCount += 1
-        case .received, .joined, .started, .presented, .opened, .late, .stuck: break
-        }
-        try self.console.show(event, after: elapsed)
     }
 }

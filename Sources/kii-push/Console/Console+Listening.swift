@@ -12,14 +12,16 @@ extension Console {
             "\(Timestamp.now().localClock) --> \(kind) \(text.source.padded(to: 24)) \(size)  #\(context.messageID)\(attempt)"
         let summary = text.summary
         try self.line(summary.isEmpty ? head : "\(head)\n                 \(summary)")
-        try self.object(
-            "message",
-            [
-                ("id", JSONValue(context.messageID)), ("attempt", JSONValue(context.attempt)),
-                ("installation", JSONValue(context.installationID)),
-                ("received_at", JSONValue(context.receivedAt.description)),
-            ] + message.describingMembers
-        )
+        try self.object("message", self.members(of: message, context))
+    }
+
+    /// What `--json` tells of a message that is handed to a handler.
+    func members(of message: ReceivedMessage, _ context: DeliveryContext) -> [(String, JSONValue)] {
+        [
+            ("id", JSONValue(context.messageID)), ("attempt", JSONValue(context.attempt)),
+            ("installation", JSONValue(context.installationID)),
+            ("received_at", JSONValue(context.receivedAt.description)),
+        ] + message.describingMembers
     }
 
     /// What became of a message. `elapsed` is the time since its handler was called.
@@ -97,6 +99,11 @@ extension Console {
         default: break
         }
     }
+}
+
+extension MessageEvent {
+    /// What became of the message in one word; `nil` for an event that is no answer.
+    var resultWord: String? { Verdict(self)?.word }
 }
 
 /// A delivery event that is an answer, in words.

@@ -135,7 +135,7 @@ extension MessageTrace {
     }
 
     /// How many attempts were begun, as far as it is recorded.
-    fileprivate var attempts: Int {
+    var attempts: Int {
         self.events.count { if case .started = $0.kind { true } else { false } }
     }
 

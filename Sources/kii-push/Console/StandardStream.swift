@@ -15,21 +15,26 @@ struct StandardStream: Sendable {
     /// Writes all of `text`.
     func write(_ text: String) throws {
         var text = text
-        try text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                let count = Glibc.write(self.descriptor, rest.baseAddress, rest.count)
-                if count > 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-                } else if errno == EAGAIN {
-                    // A descriptor inherited as non-blocking: wait until it takes more.
-                    var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&entry, 1, -1)
-                } else if errno == EPIPE {
-                    throw BrokenPipe()
-                } else if errno != EINTR {
-                    throw CommandFailure(.inputOutput, "cannot write the output: \(errorText(errno))")
-                }
+        try text.withUTF8 { try self.write(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Writes all of `bytes`.
+    func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try self.write($0) } }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Glibc.write(self.descriptor, rest.baseAddress, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            } else if errno == EAGAIN {
+                // A descriptor inherited as non-blocking: wait until it takes more.
+                var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&entry, 1, -1)
+            } else if errno == EPIPE {
+                throw BrokenPipe()
+            } else if errno != EINTR {
+                throw CommandFailure(.inputOutput, "cannot write the output: \(errorText(errno))")
             }
         }
     }

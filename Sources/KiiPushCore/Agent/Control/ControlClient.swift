@@ -1,17 +1,25 @@
 import Glibc
 
-/// Asks the process that receives with a state directory. One thread at a time; the calls block.
-package final class ControlClient {
+/// Asks the process that receives with a state directory, over its control socket
+/// (``PushRuntime/Configuration/hasControlSocket``).
+///
+/// Each object is for one purpose: to change dead letters, call after call, or to watch. The calls block, for as long as
+/// the other process takes to answer; ``watch()`` does not.
+public final class ControlClient: Sendable {
     private let descriptor: Int32
     private let path: String
-    private var lines = ControlLines()
-    private var unread: [[UInt8]] = []
+    private let inbound = Locked(Inbound())
+
+    private struct Inbound {
+        var lines = ControlLines()
+        var unread: [[UInt8]] = []
+    }
 
     /// Connects.
     ///
     /// - Returns: `nil` where nobody listens: no process receives with the directory, or one that has no control socket.
     /// - Throws: ``FileError`` when the socket cannot be used.
-    package init?(stateDirectory: String) throws(FileError) {
+    public init?(stateDirectory: String) throws(FileError) {
         do throws(FileError) {
             self.descriptor = try ControlSocket.connect(in: stateDirectory)
         } catch {
@@ -23,48 +31,45 @@ package final class ControlClient {
 
     deinit { close(self.descriptor) }
 
-    /// Has a dead letter tried again, or dropped.
+    /// Has a dead letter tried again; see ``PushRuntime/retryDeadLetter(_:)``.
     ///
     /// - Returns: whether it was a dead letter.
     /// - Throws: ``ControlError``.
-    package func retryDeadLetter(_ id: Int64) throws(ControlError) -> Bool { try self.change(id, .retry(id)) }
-
-    /// As ``retryDeadLetter(_:)``.
-    package func dropDeadLetter(_ id: Int64) throws(ControlError) -> Bool { try self.change(id, .drop(id)) }
-
-    /// Asks for every event from now on, and first for the state of the connection; ``nextEvent()`` has them.
-    package func watch() throws(ControlError) { try self.ask(.watch) }
-
-    /// What a watcher is told.
-    package enum Notice: Sendable {
-        case event(PushEvent)
-        /// So many events were left out, because this process did not read them in time.
-        case missed(Int)
+    public func retryDeadLetter(_ messageID: Int64) throws(ControlError) -> Bool {
+        try self.change(messageID, .retry(messageID))
     }
 
-    /// The next event; `nil` when the process has ended, or receives no more.
-    package func nextNotice() throws(ControlError) -> Notice? {
-        while let reply = try self.nextReply() {
-            switch reply {
-            case .event(let event): return .event(event)
-            case .missed(let count): return .missed(count)
-            case .changed, .failed: continue
-            }
+    /// Removes a dead letter for good; see ``PushRuntime/dropDeadLetter(_:)``.
+    ///
+    /// - Returns: whether it was a dead letter.
+    /// - Throws: ``ControlError``.
+    public func dropDeadLetter(_ messageID: Int64) throws(ControlError) -> Bool {
+        try self.change(messageID, .drop(messageID))
+    }
+
+    /// Asks for what the agents of the process go through from now on, and for the state of their connections first.
+    ///
+    /// The sequence ends when the process does, when it has no agents any more, or when the task is cancelled that reads
+    /// it. Once.
+    ///
+    /// - Throws: ``ControlError``.
+    public func watch() throws(ControlError) -> ControlNotices {
+        try self.ask(.watch)
+        do throws(ThreadError) {
+            return try ControlNotices(self)
+        } catch {
+            throw .refused(reason: error.description)
         }
-        return nil
     }
 
-    /// Has the call of ``nextNotice()`` that goes on in another thread return `nil`.
-    package static func interrupt(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    /// Has whoever reads find the end.
+    func interrupt() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
-    /// What ``interrupt(_:)`` wants.
-    package var interruptible: Int32 { self.descriptor }
-
-    private func change(_ id: Int64, _ request: ControlRequest) throws(ControlError) -> Bool {
+    private func change(_ messageID: Int64, _ request: ControlRequest) throws(ControlError) -> Bool {
         try self.ask(request)
-        while let reply = try self.nextReply() {
+        while let reply = self.nextReply() {
             switch reply {
-            case .changed(id, let isChanged): return isChanged
+            case .changed(messageID, let isChanged): return isChanged
             case .failed(_, let reason): throw .refused(reason: reason)
             case .changed, .event, .missed: continue
             }
@@ -82,32 +87,36 @@ package final class ControlClient {
         }
     }
 
-    /// `nil` at the end of the connection. What is not understood is of a later version, and left out.
-    private func nextReply() throws(ControlError) -> ControlReply? {
+    /// Waits for a reply; `nil` at the end. What is not understood is of a later version, and left out.
+    func nextReply() -> ControlReply? {
         while true {
-            while !self.unread.isEmpty {
-                if let reply = ControlReply(line: self.unread.removeFirst()) { return reply }
+            while let line = self.inbound.withLock({ $0.unread.isEmpty ? nil : $0.unread.removeFirst() }) {
+                if let reply = ControlReply(line: line) { return reply }
             }
             var chunk = [UInt8](repeating: 0, count: 16_384)
             let count = recv(self.descriptor, &chunk, chunk.count, 0)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return nil }
-            guard let lines = self.lines.take(chunk[..<count]) else {
-                throw .refused(reason: "\(self.path) speaks another language")
+            let bytes = Array(chunk[..<count])
+            let isUnderstood = self.inbound.withLock { inbound in
+                guard let lines = inbound.lines.take(bytes) else { return false }
+                inbound.unread += lines
+                return true
             }
-            self.unread = lines
+            guard isUnderstood else { return nil }
         }
     }
 }
 
 /// Why the process that receives did not do what it was asked.
-package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     /// It ended, or stopped receiving, before it answered.
     case ended
     /// It could not, for this reason.
     case refused(reason: String)
 
-    package var description: String {
+    /// One line: what failed and what to do about it.
+    public var description: String {
         switch self {
         case .ended: "the process that receives ended before it answered; look whether it was done, and try again"
         case .refused(let reason): reason

@@ -1,4 +1,3 @@
-import CCurl
 import Glibc
 
 /// Tells other processes of the same user what the agents of a runtime go through, and does for them what only the process

@@ -1,4 +1,3 @@
-import CCurl
 import Glibc
 
 /// What the control server's thread does: takes connections, reads requests, writes replies.
@@ -41,8 +40,8 @@ final class ControlThread {
         }
         guard poll(&entries, nfds_t(entries.count), -1) > 0 else { return }
         if entries[0].revents != 0 {
-            var count: eventfd_t = 0
-            eventfd_read(self.server.waker.descriptor, &count)
+            var count: UInt64 = 0
+            _ = Glibc.read(self.server.waker.descriptor, &count, MemoryLayout<UInt64>.size)
         }
         if entries[1].revents != 0 { self.accept() }
         for (number, entry) in zip(numbers, entries.dropFirst(2)) where entry.revents & Int16(~POLLOUT) != 0 {

@@ -1,0 +1,69 @@
+/// What a process that receives tells of its agents, in the order of its happening.
+///
+/// Nothing is read ahead: who reads slowly misses events, and is told how many. For one reader.
+public struct ControlNotices: AsyncSequence, Sendable {
+    /// What is told. New cases may be added.
+    public enum Notice: Sendable {
+        /// It happened to an agent, or is how its connection stands.
+        case event(PushEvent)
+        /// So many events were left out, because they were not read in time.
+        case missed(Int)
+    }
+
+    private let notices: AsyncStream<Notice>
+    private let wanted: DeliveryMonitor<Int?>
+
+    init(_ client: ControlClient) throws(ThreadError) {
+        let (notices, continuation) = AsyncStream.makeStream(of: Notice.self)
+        let wanted = DeliveryMonitor<Int?>(0)
+        self.notices = notices
+        self.wanted = wanted
+        let thread = try DeliveryThread(name: "kii-control") {
+            while ControlNotices.isNextWanted(wanted), let reply = client.nextReply() {
+                switch reply {
+                case .event(let event): continuation.yield(.event(event))
+                case .missed(let count): continuation.yield(.missed(count))
+                case .changed, .failed: break
+                }
+            }
+            continuation.finish()
+        }
+        thread.detach()
+        continuation.onTermination = { _ in
+            wanted.withLock { $0 = nil }
+            wanted.signalAll()
+            client.interrupt()
+        }
+    }
+
+    /// Waits until one more is asked for; `false` when nobody asks any more.
+    private static func isNextWanted(_ wanted: DeliveryMonitor<Int?>) -> Bool {
+        wanted.wait(for: .work) { count in
+            guard let number = count else { return .leave(false) }
+            guard number > 0 else { return .sleep(until: nil) }
+            count = number - 1
+            return .leave(true)
+        }
+    }
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(notices: self.notices.makeAsyncIterator(), wanted: self.wanted)
+    }
+
+    /// Reads one notice after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        var notices: AsyncStream<Notice>.Iterator
+        let wanted: DeliveryMonitor<Int?>
+
+        /// The next notice; `nil` at the end.
+        public mutating func next() async -> Notice? { await self.next(isolation: nil) }
+
+        /// The next notice; `nil` at the end.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Notice? {
+            self.wanted.withLock { count in count = count.map { $0 + 1 } }
+            self.wanted.signal(.work)
+            return await self.notices.next(isolation: actor)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import KiiPushCore
+
+/// Which messages are meant: those that fit one of each list that is not empty.
+struct MessageFilter: Sendable {
+    var kinds: [ReceivedMessage.Kind] = []
+    var topics: [String] = []
+    var buckets: [String] = []
+    var senders: [String] = []
+
+    /// Whether every message is meant.
+    var isEmpty: Bool { self.kinds.isEmpty && self.topics.isEmpty && self.buckets.isEmpty && self.senders.isEmpty }
+
+    func matches(_ message: ReceivedMessage) -> Bool {
+        func fits(_ wanted: [String], _ value: @autoclosure () -> String?) -> Bool {
+            wanted.isEmpty || value().map(wanted.contains) ?? false
+        }
+        return (self.kinds.isEmpty || self.kinds.contains(message.kind))
+            && fits(self.topics, message.sourceTopic.map { $0.scope.text(of: $0.id) })
+            && fits(self.buckets, message.sourceBucket.map { $0.scope.text(of: $0.id) })
+            && fits(self.senders, message.sender?.text)
+    }
+}
+
+/// A ``MessageFilter`` on the command line.
+struct FilterOptions: ParsableArguments {
+    @Option(value: "KIND", help: "Only push-to-app, push-to-user or direct-push; may be given again.")
+    var only: [KindName] = []
+
+    @Option(value: "TOPIC", help: "Only from this topic, as it is shown: alerts, user:ID/todo; may be given again.")
+    var topic: [String] = []
+
+    @Option(value: "BUCKET", help: "Only from this bucket, as it is shown; may be given again.")
+    var bucket: [String] = []
+
+    @Option(value: "SENDER", help: "Only of this sender, as it is shown: user:ID, thing:ID, admin; may be given again.")
+    var from: [String] = []
+
+    var filter: MessageFilter {
+        MessageFilter(kinds: self.only.map(\.kind), topics: self.topic, buckets: self.bucket, senders: self.from)
+    }
+}
+
+/// A kind of message by the name that is shown.
+struct KindName: ExpressibleByArgument {
+    let kind: ReceivedMessage.Kind
+
+    private static let kinds: [ReceivedMessage.Kind] = [.pushToApp, .pushToUser, .directPush]
+
+    init?(argument: String) {
+        guard let kind = Self.kinds.first(where: { $0.text == argument }) else { return nil }
+        self.kind = kind
+    }
+
+    static var expectation: String { "one of " + Self.kinds.map(\.text).joined(separator: ", ") }
+}

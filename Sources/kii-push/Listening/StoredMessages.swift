@@ -1,0 +1,77 @@
+import KiiPushCore
+
+/// `--since`: which messages of the inbox are shown before those that arrive.
+enum SinceChoice: ExpressibleByArgument, Equatable {
+    case all
+    case message(Int64)
+    case time(Duration)
+
+    init?(argument: String) {
+        if argument == "all" {
+            self = .all
+        } else if let number = MessageNumber(argument: argument) {
+            self = .message(number.value)
+        } else if let span = TimeSpan(argument: argument) {
+            self = .time(span.duration)
+        } else {
+            return nil
+        }
+    }
+
+    static var expectation: String { "a time span such as 10m, a message's number, or all" }
+
+    /// Shows what the inbox still holds of messages that came to something; the others are delivered anyway.
+    ///
+    /// - Throws: ``InboxReadingError``; what writing throws.
+    func show(from directory: String, _ style: ListenLog.Style) throws {
+        guard let reader = try Self.reader(of: directory) else { return }
+        var last: Int64 = 0
+        var start = Timestamp(millisecondsSinceEpoch: .min)
+        switch self {
+        case .all: break
+        case .message(let id): last = id - 1
+        case .time(let span): start = .now() + (.zero - span)
+        }
+        while true {
+            let page = try reader.messages([.done, .dead, .presented], after: last, limit: 100)
+            guard let end = page.last else { return }
+            for trace in page where trace.receivedAt >= start {
+                let message = try? ReceivedMessage(mqttPayload: trace.payload)
+                guard message.map(style.filter.matches) ?? style.filter.isEmpty else { continue }
+                try style.show(trace, message)
+            }
+            last = end.messageID
+        }
+    }
+
+    /// `nil` where nothing was ever received.
+    private static func reader(of directory: String) throws -> InboxReader? {
+        do throws(InboxReadingError) {
+            return try InboxReader(stateDirectory: directory)
+        } catch {
+            if case .missing = error { return nil }
+            throw error
+        }
+    }
+}
+
+extension ListenLog.Style {
+    /// A message of the inbox. What was never a message has no line of a person's own.
+    fileprivate func show(_ trace: MessageTrace, _ message: ReceivedMessage?) throws {
+        guard let format = self.format else { return try self.console.show(inList: trace) }
+        guard let message else { return }
+        let context = DeliveryContext(
+            installationID: trace.installationID ?? "", messageID: trace.messageID, receivedAt: trace.receivedAt,
+            attempt: max(1, trace.attempts), deadlineInstant: .now())
+        try self.console.write(format, message, context, result: trace.resultWord)
+    }
+}
+
+extension MessageTrace {
+    /// As ``MessageEvent/resultWord``.
+    fileprivate var resultWord: String {
+        for case .done(let result, _, _) in self.events.reversed().map(\.kind) { return "\(result)" }
+        if case .dead = self.state { return "dead" }
+        return ""
+    }
+}

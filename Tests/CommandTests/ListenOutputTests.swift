@@ -1,0 +1,108 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+/// What `listen` shows, of what, and how: filters, formats, what is stored, recordings.
+@Suite(.timeLimit(.minutes(15))) struct ListenOutputTests {
+    /// Two messages of a topic and one to the user wait.
+    private func session() throws -> EmulatorSession {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("subscribe", "alerts")
+        try session.succeed("send", "topic", "alerts", "--data", #"{"n":1}"#)
+        try session.succeed("send", "user", "me", "--data", #"{"n":2}"#)
+        try session.succeed("send", "topic", "alerts", "--data", #"{"n":3}"#)
+        return session
+    }
+
+    @Test(arguments: [
+        (["--topic", "alerts"], "1 3 "), (["--only", "direct-push"], "2 "), (["--from", "admin"], "1 2 3 "),
+        (["--only", "direct-push", "--only", "push-to-user"], "1 2 3 "),
+    ])
+    func showsWhatIsMeantAndIsDoneWithTheRest(words: [String], shown: String) throws {
+        let session = try self.session()
+        let count = shown.split(separator: " ").count
+        let result = try session.tool.start(["listen", "-F", "%{id} ", "-n\(count)", "-t5m"] + words).waitForExit()
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.output == shown)
+    }
+
+    @Test func formatsWhatArrives() throws {
+        let session = try self.session()
+        let format = #"%i|%k|%{topic}|%{bucket}|%{sender}|%a|%l|%{result}|%%|\t%p\0"#
+        let result = try session.tool("listen", "-n3", "-t5m", "-F", format)
+        #expect(result.exit == 0, "\(result.error)")
+        let lines = result.output.split(separator: "\0")
+        #expect(lines.count == 3)
+        let first = try #require(lines.first)
+        #expect(first.hasPrefix("1|push-to-user|alerts||admin|1|159|newData|%|\t{\"n\":1,"))
+        #expect(lines.dropFirst().first?.hasPrefix("2|direct-push|||admin|1|") ?? false)
+    }
+
+    @Test func refusesAFormatThatIsNone() throws {
+        for format in ["%{nothing}", "%y", "%", "%{time", #"\q"#] {
+            let result = try Tool().start(["listen", "-F", format]).waitForExit()
+            #expect(result.exit == 64)
+            #expect(
+                result.error.contains("expected a format such as '%{time} %k %t' ('kii-push help formatting')\n"),
+                "\(result.error)")
+        }
+        #expect(try Tool()("listen", "--json", "-F", "x").exit == 64)
+    }
+
+    @Test(arguments: [("all", "1 2 3 4 "), ("#3", "3 4 "), ("1h", "1 2 3 4 ")])
+    func listsWhatWasReceivedBefore(since: String, shown: String) throws {
+        let session = try self.session()
+        #expect(try session.tool("listen", "-n3", "-t5m").exit == 0)
+        try session.succeed("send", "topic", "alerts", "--data", #"{"n":4}"#)
+        let result = try session.tool("listen", "--since", since, "-n1", "-t5m", "-F", "%i ")
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.output == shown)
+    }
+
+    @Test func recordsWhatArrives() throws {
+        let session = try self.session()
+        let path = session.tool.home.path + "/pushes.kpr"
+        let result = try session.tool("listen", "-n2", "-t5m", "--topic", "alerts", "--record", path)
+        #expect(result.exit == 0)
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        let values = try lines.map { try JSONValue(parsing: String($0)) }
+        #expect(values.map { $0["id"]?.int64 } == [1, 3])
+        #expect(values.allSatisfy { $0["type"]?.string == "recorded" })
+        #expect(values.first?["payload"]?.string?.hasPrefix(#"{"n":1,"#) ?? false)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let unwritable = try session.tool("listen", "--record", session.tool.home.path)
+        #expect(unwritable.exit == 73)
+        #expect(unwritable.error == "kii-push: cannot write \(session.tool.home.path): Is a directory\n")
+    }
+
+    @Test func watchesTheProcessThatReceives() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let first = try session.tool.start(["listen", "--complete-as", "failed"])
+        #expect(first.error(containing: "> Ready. ").contains("> Ready. "))
+        let watcher = try session.tool.start(["listen"])
+        let ready = watcher.error(containing: "> Ready. ")
+        #expect(ready.hasPrefix("> Watching the process that receives as this profile; its handler answers.\n> Ready. "))
+        let counted = try session.tool.start(["listen", "-n1", "--json"])
+        #expect(counted.output(containing: #""state":"connected""#).contains(#""state":"connected""#))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"seen by all"}"#)
+        for output in [first, watcher] {
+            let text = output.output(containing: "<-- failed")
+            #expect(text.contains(#"--> direct-push    from=admin "#))
+            #expect(text.contains(#"msg="seen by all""#))
+            #expect(text.contains("attempt 1, retry in 1.0 s"))
+        }
+        let end = counted.waitForExit()
+        #expect(end.exit == 0)
+        #expect(end.output.matches(of: /"type":"verdict"/).count == 1)
+        first.signal(SIGTERM)
+        #expect(first.waitForExit().exit == 0)
+        let result = watcher.waitForExit()
+        #expect(result.exit == 69)
+        #expect(
+            result.error.hasSuffix(
+                "kii-push: the process that received has ended\n          the same command receives itself now\n"))
+    }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import KiiPushCore
+
+/// What goes over the control socket arrives as what it was.
+@Suite struct ControlMessageTests {
+    private static let connection = PushEvent.Connection(
+        host: "broker", port: 1883, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", guarantee: .atMostOnce,
+        sessionPresent: true)
+
+    private static let kinds: [MessageEvent.Kind] =
+        [
+            .received, .joined, .started(attempt: 2), .done(.newData, attempt: 3), .done(.noData, attempt: 1),
+            .unreached(attempt: 1), .presented, .opened(.open), .opened(.custom("reply")), .dismissed,
+            .handedBack(.unanswered), .late(attempt: 4, counted: true), .late(attempt: 1, counted: false),
+            .stuck(attempt: 5),
+        ]
+        + [.failed, .threw("no: disk\n\"full\""), .unanswered, .timedOut].map {
+            .retry(attempt: 1, failure: $0, after: .milliseconds(1500))
+        }
+        + [
+            .attemptsFailed(.threw("x")), .attemptsFailed(.failed), .rejected("never"), .rejected(""), .crashed,
+            .undecodable("/a: bad"), .command, .unexpectedTopic, .oversized(originalLength: 300_000),
+        ].map { .dead($0) }
+
+    private static let events: [PushEvent] = [
+        .connecting(host: "::1", port: 1, usesTLS: false), .connected(Self.connection),
+        .disconnected(reason: "gone", retryIn: .seconds(2)), .sessionLost,
+        .takenOver(.init(closures: 3, within: .seconds(9))), .storageFailed(reason: "full"), .storageRecovered,
+        .stateNotSaved(reason: "ro"), .stateSaved,
+        .inboxMovedAside(path: "/a", reason: "b", takenOver: 3, lost: nil),
+        .inboxMovedAside(path: "/a", reason: "b", takenOver: 3, lost: 4), .readingFailed(reason: "r"),
+        .readingRecovered, .deliveryStalled(reason: "s"), .deliveryRecovered, .inboxInMemory(reason: "m"), .stopping,
+    ]
+
+    /// A line without its end, as it is read.
+    private func sent(_ line: [UInt8]?) throws -> [UInt8] {
+        let line = try #require(line)
+        var lines = ControlLines()
+        return try #require(lines.take(line)?.first)
+    }
+
+    @Test(arguments: kinds) func eventsOfMessagesArrive(kind: MessageEvent.Kind) throws {
+        for isKept in [true, false] {
+            let event = MessageEvent(messageID: .max, kind: kind, isKept: isKept)
+            let reply = try #require(ControlReply(line: self.sent(ControlReply.event(.message(event)).line)))
+            guard case .event(.message(let arrived)) = reply else {
+                Issue.record("\(reply)")
+                continue
+            }
+            #expect(arrived == event)
+        }
+    }
+
+    @Test(arguments: events) func otherEventsArrive(event: PushEvent) throws {
+        let reply = try #require(ControlReply(line: self.sent(ControlReply.event(event).line)))
+        guard case .event(let arrived) = reply else {
+            Issue.record("\(reply)")
+            return
+        }
+        #expect("\(arrived)" == "\(event)")
+    }
+
+    @Test(arguments: [ControlRequest.watch, .retry(1), .drop(.max)]) func requestsArrive(request: ControlRequest) throws {
+        #expect(try ControlRequest(line: self.sent(request.line)) == request)
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", "{}", #"{"v":2,"ask":"watch"}"#, #"{"v":1,"ask":"retry"}"#, #"{"v":1,"ask":"retry","id":"1"}"#,
+        #"{"v":1,"ask":"stop"}"#,
+    ]) func whatIsNoRequestIsNone(line: String) {
+        #expect(ControlRequest(line: Array(line.utf8)) == nil)
+        #expect(ControlReply(line: Array(line.utf8)) == nil)
+    }
+
+    @Test func linesAreTakenOutWhereverTheyAreCut() {
+        let bytes = Array("one\n\ntwo\nthree".utf8)
+        for cut in 0...bytes.count {
+            var lines = ControlLines()
+            let taken = (lines.take(bytes[..<cut]) ?? []) + (lines.take(bytes[cut...]) ?? [])
+            #expect(taken.map { String(decoding: $0, as: UTF8.self) } == ["one", "", "two"])
+        }
+        var lines = ControlLines()
+        #expect(lines.take([UInt8](repeating: 1, count: ControlLines.maximumBytes)) != nil)
+        #expect(lines.take([1]) == nil)
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KiiPushCore
+
+/// The control socket with real processes' means: sockets, and a directory of its own.
+@Suite(.timeLimit(.minutes(10))) struct ControlServerTests {
+    /// Runs a server that answers every change with whether the number is even.
+    private func serve(_ body: (ControlServer, String) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            // Longer than a socket's address may be.
+            let path = directory + "/" + String(repeating: "d", count: 120)
+            try PrivateFile.makeDirectory(path)
+            let server = try ControlServer(directory: path) { request, reply in
+                switch request {
+                case .watch: break
+                case .retry(let id), .drop(let id): reply(.changed(id: id, id % 2 == 0))
+                }
+            }
+            defer { server.stop() }
+            try await body(server, path)
+        }
+    }
+
+    @Test func answersWhatIsAsked() async throws {
+        try await self.serve { server, path in
+            let client = try #require(try ControlClient(stateDirectory: path))
+            #expect(try client.retryDeadLetter(2))
+            #expect(try !client.dropDeadLetter(3))
+            var status = stat()
+            #expect(stat(ControlSocket.path(in: path), &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600)
+            server.stop()
+            #expect(throws: ControlError.ended) { try client.retryDeadLetter(2) }
+            #expect(try ControlClient(stateDirectory: path) == nil)
+        }
+    }
+
+    @Test func tellsWatchersWhatHappensAndHowTheConnectionStands() async throws {
+        try await self.serve { server, path in
+            let hub = EventHub()
+            server.attach(hub)
+            hub.emit(.disconnected(reason: "before", retryIn: .seconds(1)))
+            #expect(hub.listener == nil)
+            let client = try #require(try ControlClient(stateDirectory: path))
+            let notices = try client.watch()
+            var iterator = notices.makeAsyncIterator()
+            guard case .event(.disconnected("before", _))? = await iterator.next(isolation: nil) else {
+                Issue.record("the state of the connection did not come first")
+                return
+            }
+            for number in 1...1000 { hub.emit(.message(MessageEvent(messageID: Int64(number), kind: .received))) }
+            for number in 1...1000 {
+                guard case .event(.message(let event))? = await iterator.next(isolation: nil) else {
+                    Issue.record("event \(number) did not come")
+                    return
+                }
+                #expect(event.messageID == Int64(number))
+            }
+            server.stop()
+            #expect(await iterator.next(isolation: nil) == nil)
+        }
+    }
+
+    @Test func holdsNobodyUpForAWatcherThatDoesNotRead() async throws {
+        try await self.serve { server, path in
+            let hub = EventHub()
+            server.attach(hub)
+            hub.emit(.sessionLost)
+            hub.emit(.stopping)
+            let client = try #require(try ControlClient(stateDirectory: path))
+            var iterator = try client.watch().makeAsyncIterator()
+            // Told of the connection: from here on it watches.
+            _ = await iterator.next(isolation: nil)
+            let count = 3000
+            let long = PushEvent.storageFailed(reason: String(repeating: "x", count: 1000))
+            for _ in 1...count { hub.emit(long) }
+            hub.emit(.deliveryRecovered)
+            var (seen, missed) = (0, 0)
+            while seen + missed < count, let notice = await iterator.next(isolation: nil) {
+                switch notice {
+                case .event: seen += 1
+                case .missed(let number): missed += number
+                }
+                // What was left out is told of with the next event that is told.
+                if seen + missed < count { hub.emit(.deliveryRecovered) }
+            }
+            #expect(missed > 0)
+            #expect(seen > 0)
+        }
+    }
+
+    @Test func endsWhoSpeaksNoSense() async throws {
+        try await self.serve { server, path in
+            for bytes in [Array("nonsense\n".utf8), [UInt8](repeating: 65, count: 100_000)] {
+                let descriptor = try ControlSocket.connect(in: path)
+                defer { close(descriptor) }
+                _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+                var chunk = [UInt8](repeating: 0, count: 1024)
+                let count = recv(descriptor, &chunk, chunk.count, 0)
+                let text = String(decoding: chunk[..<max(0, count)], as: UTF8.self)
+                #expect(text == (bytes.count > 100 ? "" : "{\"error\":\"not understood: another version may ask\"}\n"))
+            }
+            // And is there for others.
+            #expect(try #require(try ControlClient(stateDirectory: path)).retryDeadLetter(4))
+        }
+    }
+
+    @Test func letsTheSeventeenthWait() async throws {
+        try await self.serve { _, path in
+            var clients: [ControlClient] = []
+            for _ in 1...16 {
+                let client = try #require(try ControlClient(stateDirectory: path))
+                #expect(try client.retryDeadLetter(2))
+                clients.append(client)
+            }
+            let waiting = try #require(try ControlClient(stateDirectory: path))
+            clients.removeFirst()
+            #expect(try waiting.retryDeadLetter(2))
+        }
+    }
+
+    @Test func takesThePlaceOfASocketThatWasLeft() throws {
+        try withTemporaryDirectory { directory in
+            close(try ControlSocket.listen(in: directory))
+            #expect(try ControlClient(stateDirectory: directory) == nil)
+            let server = try ControlServer(directory: directory) { _, _ in }
+            defer { server.stop() }
+            #expect(try ControlClient(stateDirectory: directory) != nil)
+        }
+    }
+}
