@@ -61,7 +61,8 @@ import Testing
         #expect("\(arrived)" == "\(event)")
     }
 
-    @Test(arguments: [ControlRequest.watch, .retry(1), .drop(.max)]) func requestsArrive(request: ControlRequest) throws {
+    @Test(arguments: [ControlRequest.watch, .retry(1), .drop(.max)]) func requestsArrive(request: ControlRequest) throws
+    {
         #expect(try ControlRequest(line: self.sent(request.line)) == request)
     }
 
