@@ -92,6 +92,6 @@ import Testing
     @Test func wantsAProgram() throws {
         let result = try Tool()("run")
         #expect(result.exit == 64)
-        #expect(result.error.contains("'--activate PROGRAM' is missing: what is to be started"))
+        #expect(result.error.contains("'--exec COMMAND', '--forward-to URL' or '--activate PROGRAM' is missing"))
     }
 }

@@ -62,7 +62,7 @@ struct LayeringChecker {
             let isAllowed = declared.contains { type in
                 if type.room == room.name { return true }
                 guard !type.isNested, room.knows.contains(type.room) else { return false }
-                return type.isPublic || !room.seesPublicTypesOnly
+                return type.isPublic || !room.seesPublicTypesOnly || room.alsoSees.contains(word.text)
             }
             guard !isAllowed, !foreign.isEmpty, reported.insert(word.text).inserted else { return nil }
             let homes = foreign.map(\.room).joined(separator: ", ")

@@ -9,6 +9,8 @@ struct Room {
     var knows: Set<String> = []
     /// Of those rooms, the public types alone: what a user of the library has.
     var seesPublicTypesOnly = false
+    /// And these of the others.
+    var alsoSees: Set<String> = []
     /// Whether it is free of clocks, tasks and I/O.
     var isPure = false
 
@@ -81,7 +83,9 @@ struct Room {
                 "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Lifecycle", "Agent",
                 "KiiPushEmulator",
             ],
-            seesPublicTypesOnly: true
+            seesPublicTypesOnly: true,
+            // The one HTTP client, the one lock, and what handlers outside the process need.
+            alsoSees: ["EventLoop", "HandlerVerdict", "Locked", "RetryAfter"]
         ),
     ]
 

@@ -119,6 +119,8 @@ final class AgentSession: Sendable {
     /// - Throws: ``PushAgentError``, or an error of the cloud's that will not pass. The agent has stopped then, too.
     func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         let hub = self.agent.hub
+        self.agent.link.withLock { [link = self.link] in $0 = link }
+        defer { self.agent.link.withLock { $0 = nil } }
         self.agent.desk.beginRestoring()
         self.agent.desk.attach(self.core.runner, installations: self.installations)
         for (key, id) in self.installations {

@@ -95,6 +95,13 @@ extension BrokerLink {
         self.pipeline.add(self)
     }
 
+    /// How long the broker was not heard on the connection that stands; `nil` without one, and while nothing is read from
+    /// it.
+    var silence: Duration? {
+        guard self.connectedAt != nil, let stream, !stream.isPaused else { return nil }
+        return self.session.lastReceived.map { self.loop.now - $0 }
+    }
+
     /// Takes no more messages, for good; keeps the connection alive and acknowledges what is finished meanwhile.
     func stopReading() {
         self.isStopping = true

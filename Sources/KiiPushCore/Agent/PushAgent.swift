@@ -58,6 +58,8 @@ public final class PushAgent: Sendable {
     let desk: PresentationDesk
     let keptBadge: AgentBadge
     let hub = EventHub()
+    /// The way to the broker while the agent receives.
+    let link = Locked<LoopIsolated<BrokerLink>?>(nil)
     let reconnect: ReconnectPolicy.Configuration
     let subscriptionRetry: SubscriptionRetry
     /// What the process was started with.

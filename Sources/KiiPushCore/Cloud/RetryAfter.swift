@@ -1,12 +1,12 @@
 /// How long the cloud asks its caller to wait.
-enum RetryAfter {
+package enum RetryAfter {
     /// No cloud means more than this; it keeps arithmetic on a hostile value within bounds.
     static let longest = Duration.seconds(30 * 86_400)
 
     /// The longer of what the header field and the body ask for, since each of Kii's own clients reads one of them.
     ///
     /// - Source: RFC 9110 section 10.2.3 for the field (seconds or a date); KiiThingSDK for the body's `retryAfter`.
-    static func duration(field: String?, bodySeconds: Int64?, now: Timestamp) -> Duration? {
+    package static func duration(field: String?, bodySeconds: Int64?, now: Timestamp) -> Duration? {
         let fromField = field.flatMap { Self.duration(field: $0, now: now) }
         let fromBody = bodySeconds.flatMap { Self.duration(seconds: $0) }
         return [fromField, fromBody].compactMap { $0 }.max()

@@ -122,6 +122,16 @@ package final class DeliveryRunner: Sendable {
     /// Messages in memory, those on their way to it included.
     package var memoryCount: Int { self.core.monitor.withLock { $0.machine.memoryCount } }
 
+    /// How long the running call that began first is past its deadline; zero when none is. A call that has not returned
+    /// counts also when its attempt is over.
+    package var overdue: Duration {
+        let now = self.core.clock()
+        return self.core.monitor.withLock { state in
+            let configuration = state.machine.configuration
+            return state.machine.calls.values.map { now - $0.deadline(configuration) }.reduce(.zero, max)
+        }
+    }
+
     /// The machine slept for this long, which the runner's clock does not show.
     package func machineSlept(_ duration: Duration) { self.core.machineSlept(duration) }
 

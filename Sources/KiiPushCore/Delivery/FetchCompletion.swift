@@ -42,7 +42,7 @@ public final class FetchCompletion: Sendable {
     }
 
     /// Answers for a handler that threw.
-    func fail(_ error: any Error) {
+    package func fail(_ error: any Error) {
         _ = self.channel.answer(self.ticket, .threw(String(String(describing: error).prefix(500))))
     }
 

@@ -24,18 +24,21 @@ extension Console {
         ] + message.describingMembers
     }
 
-    /// What became of a message. `elapsed` is the time since its handler was called.
-    func show(_ event: MessageEvent, after elapsed: Duration?) throws {
-        guard let verdict = Verdict(event) else { return }
+    /// What became of a message. `elapsed` is the time since its handler was called, and `outcome` what is known of an
+    /// attempt outside this process.
+    func show(_ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil) throws {
+        guard let verdict = Verdict(event, tellsCause: outcome == nil) else { return }
+        let elapsed = outcome?.elapsed ?? elapsed
         let word = self.style(verdict.word.padded(to: 14), verdict.style)
-        let details = [elapsed.map(\.text), verdict.detail?.terminalSafe].compactMap { $0 }.joined(separator: "  ")
+        let details = [outcome?.text, elapsed.map(\.text), verdict.detail?.terminalSafe].compactMap { $0 }
+            .joined(separator: "  ")
         try self.line("\(Timestamp.now().localClock) <-- \(word) #\(event.messageID)  \(details)")
         var members: [(String, JSONValue)] = [
             ("id", JSONValue(event.messageID)), ("result", JSONValue(verdict.word)),
             ("at", JSONValue(Timestamp.now().description)),
         ]
         if let elapsed { members.append(("elapsed_ms", JSONValue(elapsed.milliseconds))) }
-        try self.object("verdict", members + verdict.members)
+        try self.object("verdict", members + verdict.members + (outcome?.members ?? []))
     }
 
     /// A connection that carries messages; only said once the broker has granted the subscription.
@@ -113,8 +116,8 @@ private struct Verdict {
     var detail: String?
     var members: [(String, JSONValue)] = []
 
-    /// `nil` for an event that is none.
-    init?(_ event: MessageEvent) {
+    /// `nil` for an event that is none. Without the cause where that is said by who failed.
+    init?(_ event: MessageEvent, tellsCause: Bool) {
         switch event.kind {
         case .done(let result, let attempt):
             self.init(word: result.word, style: result == .newData ? .green : .dim)
@@ -124,7 +127,7 @@ private struct Verdict {
         case .dismissed:
             self.init(word: "noData", style: .dim, detail: "the user did not open it")
         case .retry(let attempt, let failure, let after):
-            let cause = failure == .failed ? "" : "\(failure); "
+            let cause = failure == .failed || !tellsCause ? "" : "\(failure); "
             self.init(word: "failed", style: .red, detail: "\(cause)attempt \(attempt), retry in \(after.text)")
             self.members = [
                 ("attempt", JSONValue(attempt)), ("failure", JSONValue(failure.description)),

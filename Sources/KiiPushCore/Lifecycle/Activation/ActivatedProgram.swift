@@ -32,17 +32,21 @@ final class ActivatedProgram {
 
     /// Starts the program with its first message.
     ///
-    /// - Parameter whenEnded: called on another thread.
+    /// - Parameters:
+    ///   - environment: variables for this process alone.
+    ///   - whenEnded: called on another thread.
     init(
         _ configuration: Activator.Configuration,
         first: ActivationMessage,
+        environment: [String: String] = [:],
         whenEnded: @escaping @Sendable (Int32, SpawnedProcess.Ending) -> Void
     ) throws(SpawnError) {
         guard !configuration.command.isEmpty else {
             throw SpawnError(program: "a program without a name", code: ENOENT)
         }
         var launch = SpawnedProcess.Launch(configuration.command)
-        launch.environment = configuration.environment
+        launch.environment = configuration.environment.merging(environment) { $1 }
+        launch.withheld = configuration.withheldVariables
         if configuration.sendsOutputToStandardError {
             launch.descriptors[1] = OwnedDescriptor(fcntl(2, F_DUPFD_CLOEXEC, 3))
         }

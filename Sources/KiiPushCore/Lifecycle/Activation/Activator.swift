@@ -49,6 +49,8 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
         /// A file that names the process that runs, so that after a crash of this program the next one ends what was left
         /// running before it starts the program again. Give each activator one of its own. Default: none.
         public var processFile: String?
+        /// Variables of this process that the program does not get. Default: none.
+        package var withheldVariables: Set<String> = []
 
         /// The defaults for a program and its arguments.
         public init(command: [String]) {
@@ -93,7 +95,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
         }
     }
 
-    private let worker: ActivatorMailbox
+    let worker: ActivatorMailbox
 
     /// Makes an activator; nothing is started before the first message.
     ///

@@ -5,6 +5,12 @@ final class ActivatorMailbox: Sendable {
         let payload: [UInt8]
         let context: DeliveryContext
         let completion: FetchCompletion
+        /// Until when the program may keep it.
+        let deadline: MonotonicInstant
+        /// Variables for the process that is started with it.
+        var environment: [String: String] = [:]
+        /// Told, before ``completion``, how the process ended that was started with it.
+        var whenEnded: (@Sendable (SpawnedProcess.Ending) -> Void)?
     }
 
     /// What has been put in and not taken out.
@@ -36,9 +42,15 @@ final class ActivatorMailbox: Sendable {
     // MARK: - Putting in
 
     func deliver(_ payload: [UInt8], _ context: DeliveryContext, _ completion: FetchCompletion) {
-        let delivery = Delivery(payload: payload, context: context, completion: completion)
-        self.put { $0.deliveries.append(delivery) }
+        self.deliver(
+            Delivery(
+                payload: payload, context: context, completion: completion, deadline: context.deadlineInstant))
     }
+
+    func deliver(_ delivery: Delivery) { self.put { $0.deliveries.append(delivery) } }
+
+    /// Starts the thread, which ends what an earlier run has left, without anything to deliver.
+    func begin() { self.put { _ in } }
 
     func ended(_ processID: Int32, _ ending: SpawnedProcess.Ending) {
         self.put { $0.endings.append((processID, ending)) }

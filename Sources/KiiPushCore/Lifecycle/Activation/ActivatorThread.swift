@@ -8,6 +8,8 @@ final class ActivatorThread {
     private var deliveries: [Int: ActivatorMailbox.Delivery] = [:]
     private var lastNumber = 0
     private var program: ActivatedProgram?
+    /// The delivery that the program was started with.
+    private var first: Int?
     private let processFile: ProcessFile?
 
     private var configuration: Activator.Configuration { self.mailbox.configuration }
@@ -47,7 +49,7 @@ final class ActivatorThread {
         self.queue.deliver(
             .init(
                 number: self.lastNumber, id: delivery.context.messageID,
-                deadline: delivery.context.deadlineInstant),
+                deadline: delivery.deadline),
             now: now)
     }
 
@@ -73,6 +75,8 @@ final class ActivatorThread {
         self.program = nil
         self.processFile?.remove()
         self.mailbox.report(.ended(processID: processID, how: "\(ending)"))
+        if let first = self.first { self.deliveries[first]?.whenEnded?(ending) }
+        self.first = nil
         self.queue.ended(ending, now: .now())
     }
 
@@ -80,9 +84,10 @@ final class ActivatorThread {
         guard let delivery = self.deliveries[number] else { return }
         do throws(SpawnError) {
             let program = try ActivatedProgram(
-                self.configuration, first: self.message(of: delivery), whenEnded: { [mailbox] in mailbox.ended($0, $1) }
-            )
+                self.configuration, first: self.message(of: delivery), environment: delivery.environment,
+                whenEnded: { [mailbox] in mailbox.ended($0, $1) })
             self.program = program
+            self.first = number
             let failure = self.processFile?.write(program.processID)
             self.mailbox.report(.started(processID: program.processID))
             if let failure { self.mailbox.report(.processFileFailed(reason: failure)) }

@@ -12,6 +12,8 @@ package final class SpawnedProcess: Sendable {
         package var words: [String]
         /// Variables that are set besides those of this process.
         package var environment: [String: String] = [:]
+        /// Variables of this process that the child does not get.
+        package var withheld: Set<String> = []
         /// What the child gets, by the numbers that the descriptors have there. Where 0 is not among them the
         /// child reads nothing; 1 and 2 are this process's own unless they are.
         package var descriptors: [Int32: OwnedDescriptor] = [:]
@@ -90,7 +92,8 @@ package final class SpawnedProcess: Sendable {
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let words = launch.words.map { strdup($0) } + [nil]
-        let variables = SpawnedProcess.environment(adding: launch.environment).map { strdup($0) } + [nil]
+        let variables =
+            SpawnedProcess.environment(adding: launch.environment, without: launch.withheld).map { strdup($0) } + [nil]
         defer { for text in words + variables { free(text) } }
         var processID: pid_t = 0
         let code = posix_spawnp(&processID, launch.words[0], &actions, &attributes, words, variables)
@@ -150,12 +153,13 @@ package final class SpawnedProcess: Sendable {
     }
 
     /// The variables of this process, `NAME=VALUE`, with these in place of those of the same names.
-    private static func environment(adding added: [String: String]) -> [String] {
+    private static func environment(adding added: [String: String], without withheld: Set<String>) -> [String] {
         var variables = added.map { "\($0.key)=\($0.value)" }
         var position = environ
         while let variable = position.pointee {
             let text = String(cString: variable)
-            if added[String(text.prefix { $0 != "=" })] == nil { variables.append(text) }
+            let name = String(text.prefix { $0 != "=" })
+            if added[name] == nil, !withheld.contains(name) { variables.append(text) }
             position += 1
         }
         return variables

@@ -15,7 +15,7 @@ struct Liveness: Sendable {
     private let pingTimeout: Duration
     private var isPaused: Bool
     private var awaited: Awaited?
-    private var lastReceived: MonotonicInstant
+    private(set) var lastReceived: MonotonicInstant
     /// When the last packet was sent that is not an acknowledgement; `nil` before the broker accepted. Acknowledgements
     /// do not put PINGREQ off, so that each is proven within one interval.
     private var lastRequest: MonotonicInstant?

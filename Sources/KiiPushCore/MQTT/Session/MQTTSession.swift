@@ -38,6 +38,8 @@ package struct MQTTSession: Sendable {
     private var queue = AcknowledgementQueue()
     private var proof = ArrivalProof(firstTicket: 1)
     private var liveness: Liveness?
+    /// When the broker was heard last on this connection, or reading went on after a pause; `nil` without a connection.
+    package var lastReceived: MonotonicInstant? { self.liveness?.lastReceived }
     private var isReadingPaused = false
     private var redeliveryDeadline: MonotonicInstant?
     private var expectsSession: Bool

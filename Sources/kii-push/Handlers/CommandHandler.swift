@@ -1,0 +1,88 @@
+import KiiPushCore
+
+/// Runs a command for each message: the payload on its standard input, the answer by its exit status.
+final class CommandHandler: OutsideHandler {
+    struct Configuration: Sendable {
+        /// The program and its arguments.
+        var words: [String]
+        /// How the command is named where it is spoken of.
+        var name: String
+        /// How long it has.
+        var timeout: Duration
+        /// How many run at once.
+        var jobs: Int
+        /// How long it has to end after SIGTERM.
+        var grace: Duration?
+        /// Where it is kept which processes run.
+        var directory: String
+    }
+
+    private let configuration: Configuration
+    /// Each runs one process at a time.
+    private let activators: [Activator]
+    /// How many messages each of them has.
+    private let loads: Locked<[Int]>
+
+    init(_ configuration: Configuration, report: @escaping @Sendable (Activator.Event) -> Void) {
+        self.configuration = configuration
+        self.loads = Locked(Array(repeating: 0, count: configuration.jobs))
+        self.activators = (1...configuration.jobs).map { number in
+            var activation = Activator.Configuration(command: configuration.words)
+            activation.input = .standardInput
+            activation.sendsOutputToStandardError = true
+            activation.withheldVariables = ChildEnvironment.withheld
+            if let grace = configuration.grace { activation.terminationGrace = grace }
+            activation.processFile = "\(configuration.directory)/activated" + (number == 1 ? "" : "-\(number)")
+            return Activator(configuration: activation, report: report)
+        }
+    }
+
+    func begin() { for activator in self.activators { activator.begin() } }
+
+    func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer {
+        let index = self.loads.withLock { loads in
+            let index = loads.indices.min { loads[$0] < loads[$1] } ?? 0
+            loads[index] += 1
+            return index
+        }
+        defer { self.loads.withLock { $0[index] -= 1 } }
+        let limit = min(self.configuration.timeout, context.timeRemaining)
+        let start = ContinuousClock.now
+        let outcome = await self.activators[index].outcome(
+            of: message.payload, context: context, limit: limit,
+            environment: ChildEnvironment.variables(for: message, context, limit: limit))
+        let elapsed = ContinuousClock.now - start
+        let ending: HandlerOutcome.Ending =
+            switch outcome.ending {
+            case .exited(let status): .exit(status)
+            case .signalled(let number): .signal(number, limit: elapsed >= limit ? limit : nil)
+            case .unknown: .none("unknown exit status")
+            case nil: .none("not started")
+            }
+        return HandlerAnswer(
+            verdict: Self.verdict(outcome.verdict, ending),
+            outcome: HandlerOutcome(target: "exec \(self.configuration.name)", ending: ending, elapsed: elapsed))
+    }
+
+    func hurry() {}
+
+    func stop() async {
+        await withTaskGroup(of: Void.self) { group in
+            for activator in self.activators { group.addTask { await activator.stop() } }
+        }
+    }
+
+    private static func verdict(
+        _ verdict: HandlerVerdict, _ ending: HandlerOutcome.Ending
+    ) -> HandlerAnswer.Verdict {
+        switch verdict {
+        case .result(.failed): return .failed("the program asks for another attempt (exit status 75)")
+        case .result(let result): return .done(result)
+        case .rejected(let reason): return .rejected(reason)
+        case .threw(let reason):
+            guard case .signal(let number, let limit?) = ending else { return .failed(reason) }
+            return .failed("the program did not end within \(limit.text) and was killed (signal \(number))")
+        case .unanswered, .presented, .unreached: return .failed("the program gave no answer")
+        }
+    }
+}

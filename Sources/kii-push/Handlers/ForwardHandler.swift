@@ -1,0 +1,149 @@
+import KiiPushCore
+
+/// Posts each message to a server, whose status is the answer.
+///
+/// Redirects are not followed: the address is wrong then, not the message, so the attempt has failed. A server that names a
+/// time with `Retry-After` is sent nothing until then, or for 5 min if it names more: messages wait for it as long as an
+/// attempt may take, and one whose attempt is over before has failed without having been sent.
+final class ForwardHandler: OutsideHandler {
+    /// The longest time that a server can have itself left alone for.
+    private static let longestPause = Duration.seconds(300)
+    /// What has to be left of an attempt for a request.
+    private static let leastTime = Duration.seconds(1)
+
+    private struct State {
+        var pauseEnd: ContinuousClock.Instant?
+        var isHurried = false
+        var lastWait = 0
+        var waits: [Int: Task<Void, any Error>] = [:]
+    }
+
+    private let target: ForwardTarget
+    private let timeout: Duration
+    private let loop: EventLoop
+    private let state = Locked(State())
+
+    /// - Throws: ``TransportError`` when the system gives no thread.
+    init(_ target: ForwardTarget, timeout: Duration) throws {
+        self.target = target
+        self.timeout = timeout
+        // Its own: what was said about the cloud's proxy and certificates is not said about this server.
+        self.loop = try EventLoop()
+    }
+
+    func begin() {}
+
+    func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer {
+        let start = ContinuousClock.now
+        if let reason = await self.waitForServer(context) {
+            return self.answer(.failed("not sent: \(reason)"), .none("not sent: \(reason)"), start)
+        }
+        var request = HTTPRequest(method: "POST", url: self.target.url)
+        request.fields = Self.fields(message, context)
+        request.body = message.payload
+        request.timeout = min(self.timeout, context.timeRemaining)
+        do {
+            return self.answer(to: try await self.loop.perform(request), start)
+        } catch let error as TransportError {
+            return self.answer(
+                .failed("POST \(self.target.host): \(error.detail)"), .none("no answer: \(error.detail)"), start)
+        } catch {
+            return self.answer(.failed("\(error)"), .none("cancelled"), start)
+        }
+    }
+
+    func hurry() {
+        let waits = self.state.withLock { state in
+            state.isHurried = true
+            return Array(state.waits.values)
+        }
+        for wait in waits { wait.cancel() }
+    }
+
+    func stop() async {
+        self.hurry()
+        self.loop.shutdown()
+    }
+
+    // MARK: - What the server says
+
+    private func answer(to response: HTTPResponse, _ start: ContinuousClock.Instant) -> HandlerAnswer {
+        let status = response.status
+        let verdict: HandlerAnswer.Verdict
+        switch status {
+        case 204: verdict = .done(.noData)
+        case 200...299: verdict = .done(.newData)
+        case 300...399: verdict = .failed("the server redirects (HTTP \(status)): forward to its new address")
+        case 408, 425, 429, 500...: verdict = .failed("the server asks for another attempt (HTTP \(status))")
+        case 400...499: verdict = .rejected("the server refused it (HTTP \(status))")
+        default: verdict = .failed("the server answered with HTTP \(status)")
+        }
+        if case .failed = verdict,
+            let pause = RetryAfter.duration(field: response.field("Retry-After"), bodySeconds: nil, now: .now())
+        {
+            let end = ContinuousClock.now + min(pause, Self.longestPause)
+            self.state.withLock { state in state.pauseEnd = max(state.pauseEnd ?? end, end) }
+        }
+        return self.answer(verdict, .http(status), start)
+    }
+
+    private func answer(
+        _ verdict: HandlerAnswer.Verdict, _ ending: HandlerOutcome.Ending, _ start: ContinuousClock.Instant
+    ) -> HandlerAnswer {
+        HandlerAnswer(
+            verdict: verdict,
+            outcome: HandlerOutcome(
+                target: "POST \(self.target.host)", ending: ending, elapsed: ContinuousClock.now - start))
+    }
+
+    /// Waits while the server wants to be left alone.
+    ///
+    /// - Returns: why nothing is sent now; `nil` when it may be asked.
+    private func waitForServer(_ context: DeliveryContext) async -> String? {
+        let now = ContinuousClock.now
+        let lastMoment = now + context.timeRemaining - Self.leastTime
+        let (end, wait) = self.state.withLock { state -> (ContinuousClock.Instant?, (Int, Task<Void, any Error>)?) in
+            guard let end = state.pauseEnd, end > now else { return (nil, nil) }
+            guard !state.isHurried else { return (end, nil) }
+            state.lastWait += 1
+            let task = Task { try await Task.sleep(until: min(end, lastMoment)) }
+            state.waits[state.lastWait] = task
+            return (end, (state.lastWait, task))
+        }
+        guard let end else { return nil }
+        if let (number, task) = wait {
+            _ = await task.result
+            self.state.withLock { state in _ = state.waits.removeValue(forKey: number) }
+            if ContinuousClock.now >= end { return nil }
+        }
+        return "the server wants to be left alone for another \((end - ContinuousClock.now).text)"
+    }
+
+    // MARK: - What is sent
+
+    private static func fields(_ message: HandledMessage, _ context: DeliveryContext) -> [HTTPField] {
+        var fields = [
+            HTTPField("Content-Type", "application/json"), HTTPField("Kii-Push-Id", String(context.messageID)),
+            HTTPField("Kii-Push-Kind", message.kind), HTTPField("Kii-Push-Attempt", String(context.attempt)),
+        ]
+        switch message.source {
+        case .topic(let name): fields.append(HTTPField("Kii-Push-Topic", name.percentEncoded))
+        case .bucket(let name): fields.append(HTTPField("Kii-Push-Bucket", name.percentEncoded))
+        case nil: break
+        }
+        return fields
+    }
+}
+
+extension String {
+    /// The text with everything percent-encoded that has no place in a header field: a name comes from outside.
+    fileprivate var percentEncoded: String {
+        self.utf8.reduce(into: "") { text, byte in
+            if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "%") {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+}

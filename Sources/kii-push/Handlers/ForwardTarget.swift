@@ -1,0 +1,32 @@
+import KiiPushCore
+
+/// Where messages are posted to: a URL, or in short a port of this machine, or a path on its port 80.
+struct ForwardTarget: ExpressibleByArgument, Sendable, Hashable {
+    let url: String
+    /// The host and the port, which alone are shown: a path may be a secret.
+    let host: String
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        let rest = argument.dropFirst(digits.count)
+        if let port = UInt16(digits), port > 0, rest.isEmpty || rest.hasPrefix("/") {
+            self.url = "http://localhost:\(port)" + (rest.isEmpty ? "/" : rest)
+        } else {
+            self.url = argument.hasPrefix("/") ? "http://localhost\(argument)" : argument
+        }
+        guard let host = Self.host(of: self.url) else { return nil }
+        self.host = host
+    }
+
+    static var expectation: String {
+        "an http or https URL without credentials and blanks, a port of this machine as 3000 or 3000/path, or a /path"
+    }
+
+    private static func host(of url: String) -> String? {
+        guard let scheme = ["http://", "https://"].first(where: { url.lowercased().hasPrefix($0) }),
+            url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return nil }
+        let host = url.dropFirst(scheme.count).prefix { !"/?#\\".contains($0) }
+        return host.isEmpty || host.contains("@") ? nil : String(host)
+    }
+}

@@ -1,0 +1,59 @@
+import KiiPushCore
+
+/// What somebody outside this process made of a message.
+struct HandlerAnswer: Sendable, Hashable {
+    enum Verdict: Sendable, Hashable {
+        case done(FetchResult)
+        /// The attempt failed for this reason, and another may follow.
+        case failed(String)
+        /// Not to be tried again, for this reason.
+        case rejected(String)
+    }
+
+    var verdict: Verdict
+    var outcome: HandlerOutcome
+}
+
+/// How an attempt went outside this process, for people and for JSON lines: never with a body, an argument or a path.
+struct HandlerOutcome: Sendable, Hashable {
+    enum Ending: Sendable, Hashable {
+        /// The program ended with this status.
+        case exit(Int32)
+        /// The program was ended by this signal; `limit` when that was since its time was up.
+        case signal(Int32, limit: Duration?)
+        /// The server answered with this status.
+        case http(Int)
+        /// There was no answer, in a few words.
+        case none(String)
+    }
+
+    /// Who was asked: `exec ./on-push`, `POST localhost:3000`.
+    var target: String
+    var ending: Ending
+    var elapsed: Duration
+
+    /// For the line of a verdict: `exec ./on-push  exit 0`.
+    var text: String {
+        let words =
+            switch self.ending {
+            case .exit(let status): "exit \(status)"
+            case .signal(let number, nil): "signal \(number)"
+            case .signal(let number, let limit?): "signal \(number) after \(limit.text)"
+            case .http(let status): "\(status)"
+            case .none(let reason): reason
+            }
+        return "\(self.target.terminalSafe)  \(words.terminalSafe)"
+    }
+
+    /// For the object of a verdict.
+    var members: [(String, JSONValue)] {
+        let ending: (String, JSONValue) =
+            switch self.ending {
+            case .exit(let status): ("exit_status", JSONValue(Int(status)))
+            case .signal(let number, _): ("signal", JSONValue(Int(number)))
+            case .http(let status): ("http_status", JSONValue(status))
+            case .none(let reason): ("no_answer", JSONValue(reason))
+            }
+        return [("handler", JSONValue(self.target)), ending]
+    }
+}

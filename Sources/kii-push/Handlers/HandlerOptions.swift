@@ -1,0 +1,114 @@
+import KiiPushCore
+
+/// `--exec`, `--forward-to` and what belongs to them: the same in every command that hands messages to somebody outside.
+struct HandlerOptions: ParsableArguments {
+    /// The longest that an attempt may take: what the handler contract allows.
+    static let longest = Duration.seconds(30)
+
+    @Option(
+        name: .customShort("x"), value: "COMMAND",
+        help: "Run this for each message, the payload on its standard input."
+    )
+    var exec: CommandText?
+
+    @Flag(help: "Have sh run COMMAND. Otherwise it is split into words at blanks; quotes and \\ work, nothing else.")
+    var shell = false
+
+    @Option(value: "TIME", help: "How long COMMAND has before it is killed, 30s at most. Default: 30s.")
+    var execTimeout: TimeSpan?
+
+    @Option(
+        name: .shortAndLong, value: "URL",
+        help: "POST each message there: a URL, or 3000, 3000/path or /path on this machine."
+    )
+    var forwardTo: ForwardTarget?
+
+    @Option(value: "TIME", help: "How long the server has for its answer, 30s at most. Default: 30s.")
+    var forwardTimeout: TimeSpan?
+
+    @Option(value: "N", help: "How many messages are handled at once. Default: 1.")
+    var jobs: PositiveCount?
+
+    /// Whether it says who handles messages.
+    var isGiven: Bool { self.exec != nil || self.forwardTo != nil }
+
+    func validate() throws {
+        if self.exec != nil, self.forwardTo != nil {
+            throw ValidationError("'--exec' and '--forward-to' exclude each other")
+        }
+        if self.exec == nil, self.shell || self.execTimeout != nil {
+            throw ValidationError("'\(self.shell ? "--shell" : "--exec-timeout")' needs '--exec COMMAND'")
+        }
+        if self.forwardTo == nil, self.forwardTimeout != nil {
+            throw ValidationError("'--forward-timeout' needs '--forward-to URL'")
+        }
+        if !self.isGiven, self.jobs != nil {
+            throw ValidationError("'--jobs' needs '--exec COMMAND' or '--forward-to URL'")
+        }
+        for (name, time) in [("--exec-timeout", self.execTimeout), ("--forward-timeout", self.forwardTimeout)] {
+            guard let time, time.duration > Self.longest else { continue }
+            throw ValidationError("'\(name)' is 30s at most: after that the attempt has failed anyway")
+        }
+        if let exec = self.exec, !self.shell, exec.words == nil {
+            throw ValidationError("'--exec' has a quote that is not closed, or ends with a backslash")
+        }
+    }
+
+    /// What the options ask for; `nil` when they name nobody.
+    ///
+    /// - Parameters:
+    ///   - arguments: further words for the command.
+    ///   - grace: how long a program has to end after SIGTERM.
+    func plan(arguments: [String] = [], grace: Duration? = nil) -> HandlerPlan? {
+        let jobs = self.jobs?.value ?? 1
+        if let exec = self.exec {
+            return .exec(
+                exec, usesShell: self.shell, arguments: arguments, timeout: self.execTimeout?.duration ?? Self.longest,
+                jobs: jobs, grace: grace)
+        }
+        return self.forwardTo.map {
+            .forward(to: $0, timeout: self.forwardTimeout?.duration ?? Self.longest, jobs: jobs)
+        }
+    }
+}
+
+/// Who is to handle messages, as options or a file say it.
+enum HandlerPlan: Sendable, Hashable {
+    case exec(
+        CommandText, usesShell: Bool, arguments: [String], timeout: Duration, jobs: Int, grace: Duration?)
+    case forward(to: ForwardTarget, timeout: Duration, jobs: Int)
+
+    /// How many messages are handled at once.
+    var jobs: Int {
+        switch self {
+        case .exec(_, _, _, _, let jobs, _), .forward(_, _, let jobs): jobs
+        }
+    }
+
+    /// Makes the handler.
+    ///
+    /// - Parameters:
+    ///   - directory: the profile's.
+    ///   - report: told what a command's processes do, on a thread that it must not block.
+    /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
+    func handler(
+        directory: String, report: @escaping @Sendable (Activator.Event) -> Void
+    ) throws -> any OutsideHandler {
+        switch self {
+        case .forward(let target, let timeout, _): return try ForwardHandler(target, timeout: timeout)
+        case .exec(let command, let usesShell, let arguments, let timeout, let jobs, let grace):
+            // What follows the command's text is $0, $1 and so on.
+            let shell = ["/bin/sh", "-c", command.text, "kii-push"]
+            let words = (usesShell ? shell : command.words ?? []) + arguments
+            guard let program = words.first else {
+                throw CommandFailure(.internalError, "the command has no words")
+            }
+            try ProgramLookup.require(program)
+            return CommandHandler(
+                .init(
+                    words: words, name: usesShell ? "sh" : program, timeout: timeout, jobs: jobs, grace: grace,
+                    directory: directory),
+                report: report)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import TestSupport
+import Testing
+
+@testable import kii_push
+
+/// `run --forward-to`: every message is posted to a server.
+@Suite(.timeLimit(.minutes(15))) struct ForwardTests {
+    private static func run(_ words: [String]) throws -> (session: EmulatorSession, run: RunningTool) {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let run = try session.tool.start(["run"] + words)
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        return (session, run)
+    }
+
+    private static func end(_ run: RunningTool) {
+        run.signal(SIGTERM)
+        #expect(run.waitForExit().exit == 0)
+    }
+
+    @Test(arguments: [
+        ("200 OK", "newData", " ms"), ("202 Accepted", "newData", " ms"), ("204 No Content", "noData", " ms"),
+        ("408 -", "failed", "attempt 1, retry in 1.0 s"), ("425 -", "failed", "attempt 1, retry in 1.0 s"),
+        ("429 -", "failed", "attempt 1, retry in 1.0 s"), ("500 -", "failed", "attempt 1, retry in 1.0 s"),
+        ("503 -", "failed", "attempt 1, retry in 1.0 s"),
+        ("302 Found\nLocation: /other", "failed", "attempt 1, retry in 1.0 s"),
+        ("400 -", "dead", "rejected: the server refused it (HTTP 400); kept in the inbox"),
+        ("404 -", "dead", "rejected: the server refused it (HTTP 404); kept in the inbox"),
+    ])
+    func answersByItsStatus(answer: String, word: String, detail: String) throws {
+        let server = try HookServer { _ in answer }
+        let (session, run) = try Self.run(["-f", "\(server.port)"])
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let start = "<-- \(word.padding(toLength: 14, withPad: " ", startingAt: 0)) #1  "
+        let line = run.output(containing: start)
+        #expect(line.contains(start + "POST localhost:\(server.port)  \(answer.prefix(3))  "))
+        #expect(line.contains(detail))
+        // A redirect is not followed.
+        #expect(server.requests.allSatisfy { $0.head.first == "POST / HTTP/1.1" })
+        Self.end(run)
+    }
+
+    @Test func thePayloadArrivesByteForByteAndTheFieldsSayWhatItIs() throws {
+        let server = try HookServer { _ in "200 OK" }
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("subscribe", "alerts")
+        let url = "http://127.0.0.1:\(server.port)/secret/path?token=1"
+        let run = try session.tool.start(["run", "--forward-to", url, "--json"])
+        try session.succeed("send", "topic", "alerts", "--data", #"{"msg":"schön \\ \u0007","n":1.50}"#)
+        let text = run.output(containing: #""type":"verdict""#)
+        #expect(text.contains(#""handler":"POST 127.0.0.1:\#(server.port)","http_status":200"#))
+        #expect(!text.contains("secret"))
+        let request = try #require(server.requests.first)
+        #expect(request.head.first == "POST /secret/path?token=1 HTTP/1.1")
+        #expect(request.field("Content-Type") == "application/json")
+        #expect(request.field("Kii-Push-Id") == "1")
+        #expect(request.field("Kii-Push-Kind") == "pushToUser")
+        #expect(request.field("Kii-Push-Topic") == "alerts")
+        #expect(request.field("Kii-Push-Attempt") == "1")
+        let reader = try InboxReader(
+            stateDirectory: session.tool.home.appending(path: "state/kii-push/profiles/default").path)
+        #expect(request.body == (try reader.trace(of: 1).payload))
+        Self.end(run)
+    }
+
+    @Test func aServerThatIsNotThereHasFailed() throws {
+        let (port, descriptor) = try { ($0.port, $0.descriptor) }(Loopback.bound())
+        defer { close(descriptor) }
+        let (session, run) = try Self.run(["-f", "http://127.0.0.1:\(port)/"])
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let line = run.output(containing: "<-- failed")
+        #expect(line.contains("POST 127.0.0.1:\(port)  no answer: "))
+        Self.end(run)
+    }
+
+    @Test func aServerThatTakesTooLongHasFailed() throws {
+        let server = try HookServer { _ in nil }
+        let (session, run) = try Self.run(["-f", "\(server.port)", "--forward-timeout", "1s"])
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let line = run.output(containing: "<-- failed")
+        #expect(line.contains("POST localhost:\(server.port)  no answer: "))
+        #expect(server.requests.count >= 1)
+        Self.end(run)
+    }
+
+    @Test func aServerThatNamesATimeIsLeftAloneUntilThen() throws {
+        let begin = MonotonicInstant.now()
+        let answeredAt = Locked<[MonotonicInstant]>([])
+        let server = try HookServer { _ in
+            answeredAt.withLock { times in
+                times.append(.now())
+                return times.count == 1 ? "503 -\nRetry-After: 4" : "204 -"
+            }
+        }
+        let (session, run) = try Self.run(["-f", "\(server.port)"])
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(run.output(containing: "<-- noData         #1").contains("<-- noData         #1"))
+        let times = answeredAt.withLock { $0 }
+        #expect(times.count == 2)
+        // The retry is due after 1 s; a second sooner than 4 s is what the clocks of both sides may differ by.
+        #expect(try #require(times.last) - #require(times.first) > .seconds(3))
+        #expect(times[0] > begin)
+        Self.end(run)
+    }
+
+    @Test func whatIsHeldBackForTheServerHoldsUpNoStop() throws {
+        let server = try HookServer { _ in "429 -\nRetry-After: 86400" }
+        let (session, run) = try Self.run(["-f", "\(server.port)"])
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(run.output(containing: "<-- failed").contains("429"))
+        // Until the second attempt has begun, and waits.
+        while try !session.succeed("inbox", "list", "--state", "running").contains("#1") {}
+        run.signal(SIGTERM)
+        let result = run.waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.output.contains("not sent: the server wants to be left alone for another 4 min"))
+        #expect(server.requests.count == 1)
+        let reader = try InboxReader(
+            stateDirectory: session.tool.home.appending(path: "state/kii-push/profiles/default").path)
+        #expect(try reader.ledger().waiting == 1)
+    }
+
+    @Test(arguments: [
+        ("3000", "http://localhost:3000/", "localhost:3000"),
+        ("3000/a/b?c", "http://localhost:3000/a/b?c", "localhost:3000"),
+        ("/a", "http://localhost/a", "localhost"), ("https://example.com", "https://example.com", "example.com"),
+        ("HTTP://[::1]:80/x", "HTTP://[::1]:80/x", "[::1]:80"),
+    ])
+    func targetsHaveShortForms(text: String, url: String, host: String) throws {
+        let target = try #require(ForwardTarget(argument: text))
+        #expect(target.url == url)
+        #expect(target.host == host)
+    }
+
+    @Test(arguments: [
+        "", "0", "65536", "ftp://a/", "http://", "http://user:secret@host/", "http://a b/", "localhost:3000", "3000x",
+        "http:///path", "http://ü/",
+    ])
+    func everythingElseIsNoTarget(text: String) { #expect(ForwardTarget(argument: text) == nil) }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import TestSupport
+
+/// A server that messages are forwarded to. Answers each request as a test says, and keeps what it was sent.
+final class HookServer: Sendable {
+    struct Request: Sendable {
+        /// The request line, and a field in each of the other lines.
+        var head: [String]
+        var body: [UInt8]
+
+        /// The value of a field.
+        func field(_ name: String) -> String? {
+            let start = name.lowercased() + ":"
+            return self.head.dropFirst().first { $0.lowercased().hasPrefix(start) }
+                .map { $0.dropFirst(start.count).trimmingCharacters(in: .whitespaces) }
+        }
+    }
+
+    let port: UInt16
+    private let listener: Int32
+    private let seen = Locked<[Request]>([])
+    private let answer: @Sendable (Request) -> String?
+
+    /// Starts it. `answer` gives the status and fields, such as `204 No Content`, with a line for each field; `nil` leaves
+    /// the request without an answer.
+    init(answer: @escaping @Sendable (Request) -> String?) throws {
+        (self.listener, self.port) = try Loopback.listening()
+        self.answer = answer
+        Thread.detachNewThread { [listener, weak self] in
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                // Shut down by `deinit`, which this thread does not hold up.
+                guard descriptor >= 0 else { break }
+                Thread.detachNewThread { [weak self] in
+                    HookServer.serve(descriptor) { self?.respond(to: $0) }
+                }
+            }
+            close(listener)
+        }
+    }
+
+    deinit { shutdown(self.listener, Int32(SHUT_RDWR)) }
+
+    /// What it was sent so far.
+    var requests: [Request] { self.seen.withLock { $0 } }
+
+    private func respond(to request: Request) -> String? {
+        self.seen.withLock { $0.append(request) }
+        return self.answer(request)
+    }
+
+    private static func serve(_ descriptor: Int32, _ respond: (Request) -> String?) {
+        defer { close(descriptor) }
+        var unread = Data()
+        let end = Data("\r\n\r\n".utf8)
+        while true {
+            if let range = unread.range(of: end) {
+                let head = String(decoding: unread[..<range.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+                var request = Request(head: head, body: [])
+                let length = request.field("Content-Length").flatMap { Int($0) } ?? 0
+                if unread.distance(from: range.upperBound, to: unread.endIndex) >= length {
+                    request.body = [UInt8](unread[range.upperBound...].prefix(length))
+                    unread = Data(unread[range.upperBound...].dropFirst(length))
+                    if let answer = respond(request) {
+                        let lines = answer.replacingOccurrences(of: "\n", with: "\r\n")
+                        let bytes = Array("HTTP/1.1 \(lines)\r\nContent-Length: 0\r\n\r\n".utf8)
+                        guard send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return }
+                    }
+                    continue
+                }
+            }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return }
+            unread += buffer[..<count]
+        }
+    }
+}
