@@ -17,11 +17,13 @@ struct KiiPushCommand: ParsableCommand {
             EmulatorCommand.self, RegisterCommand.self, WhoamiCommand.self, SubscribeCommand.self,
             UnsubscribeCommand.self, TopicsCommand.self, SendCommand.self, ListenCommand.self, RunCommand.self,
             InboxCommand.self, TraceCommand.self, DecodeCommand.self,
+            HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
         ],
         version: "0.1.0"
     )
 
     static func main() async {
+        StandardStream.reserveDescriptors()
         // A reader that goes away is met where the writing is done, not by dying in the middle of something.
         signal(SIGPIPE, SIG_IGN)
         // Whoever started the tool may have SIGCHLD ignored, and then nobody learns how a program ended.
@@ -34,7 +36,7 @@ struct KiiPushCommand: ParsableCommand {
 
     private static func status(of words: [String]) async -> ExitStatus {
         do {
-            switch try CommandLineParser(root: Self.self).parse(words) {
+            switch try CommandLineParser(root: Self.self, width: StandardStream.output.textWidth()).parse(words) {
             case .show(let text): try StandardStream.output.write(text)
             case .run(let command): try await command.run()
             }

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import kii_push
+
 @Suite(.timeLimit(.minutes(15))) struct HelpTests {
     private let tool: Tool
 
@@ -12,6 +14,7 @@ import Testing
         ["emulator"], ["register"], ["whoami"], ["subscribe"], ["unsubscribe"], ["topics"], ["send", "topic"],
         ["send", "user"], ["send", "object"], ["listen"], ["run"], ["trace"], ["decode"],
         ["inbox", "list"], ["inbox", "show"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
+        ["help"], ["completion"],
     ]
 
     @Test(arguments: commands)
@@ -50,12 +53,24 @@ import Testing
         }
     }
 
-    @Test(arguments: ["scopes", "files", "environment", "exit-codes", "json"])
+    @Test(arguments: HelpTopic.all.map(\.name) + ["scopes", "environment", "exit-codes", "files", "config", "json"])
     func topicsHaveAPageEach(topic: String) throws {
         let result = try self.tool("help", topic)
         #expect(result.exit == 0)
         #expect(result.output.count > 200)
         #expect(result.output.split(separator: "\n").filter { $0.count > 90 } == [])
+    }
+
+    @Test func anUnknownTopicNamesTheTopicsAndTheNearest() throws {
+        let result = try self.tool("help", "exitcodes")
+        #expect(result.exit == 64)
+        #expect(result.output == "")
+        let message = "there is no command or topic 'exitcodes'; did you mean 'exit-codes'?"
+        #expect(result.error.hasPrefix("kii-push: \(message)\n"))
+        for topic in HelpTopic.all { #expect(result.error.contains(topic.name)) }
+        #expect(try self.tool("help", "nothing").error.hasPrefix("kii-push: there is no command or topic 'nothing'\n"))
+        let below = try self.tool("help", "inbox", "lst").error
+        #expect(below.hasPrefix("kii-push: there is no command or topic 'inbox lst'; did you mean 'inbox list'?\n"))
     }
 
     @Test func versionIsOneLine() throws {

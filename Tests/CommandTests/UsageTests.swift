@@ -13,7 +13,6 @@ import Testing
     private static let cases: [Case] = [
         Case(arguments: ["decde"], message: "unknown command 'decde'; did you mean 'decode'?"),
         Case(arguments: ["frobnicate"], message: "unknown command 'frobnicate'"),
-        Case(arguments: ["help", "decde"], message: "unknown command 'decde'; did you mean 'decode'?"),
         Case(
             arguments: ["send", "alerts", "--data", "{}"],
             message: "unknown command 'alerts'; did you mean 'send topic alerts'?",

@@ -3,12 +3,20 @@
 struct Argument<Value>: DeclaredArgument {
     private let valueName: String
     private let help: String
+    private let completion: CompletionKind?
     private let reading: ValueReading<Value>
     private let box: ValueBox<Value>
 
-    private init(_ initial: Value?, _ reading: ValueReading<Value>, _ valueName: String, _ help: String) {
+    private init(
+        _ initial: Value?,
+        _ reading: ValueReading<Value>,
+        _ valueName: String,
+        _ help: String,
+        _ completion: CompletionKind?
+    ) {
         self.valueName = valueName
         self.help = help
+        self.completion = completion
         self.reading = reading
         self.box = ValueBox(initial)
     }
@@ -27,7 +35,8 @@ struct Argument<Value>: DeclaredArgument {
             help: self.help,
             isRequired: self.reading.isRequired,
             isRepeating: self.reading.isRepeating,
-            defaultText: self.reading.defaultText
+            defaultText: self.reading.defaultText,
+            completion: self.completion ?? self.reading.completion
         )
     }
 
@@ -40,25 +49,30 @@ struct Argument<Value>: DeclaredArgument {
 
 extension Argument where Value: ExpressibleByArgument {
     /// Must be given.
-    init(value: String, help: String) {
-        self.init(nil, .single(default: nil), value, help)
+    init(value: String, help: String, completion: CompletionKind? = nil) {
+        self.init(nil, .single(default: nil), value, help, completion)
     }
 
     /// With a default.
-    init(wrappedValue: Value, value: String, help: String) {
-        self.init(wrappedValue, .single(default: wrappedValue), value, help)
+    init(wrappedValue: Value, value: String, help: String, completion: CompletionKind? = nil) {
+        self.init(wrappedValue, .single(default: wrappedValue), value, help, completion)
     }
 }
 
 extension Argument {
     /// `nil` when it is not given.
-    init<Wrapped: ExpressibleByArgument>(value: String, help: String) where Value == Wrapped? {
-        self.init(.some(nil), .optional(), value, help)
+    init<Wrapped: ExpressibleByArgument>(value: String, help: String, completion: CompletionKind? = nil)
+    where Value == Wrapped? {
+        self.init(.some(nil), .optional(), value, help, completion)
     }
 
     /// All that are left.
-    init<Element: ExpressibleByArgument>(wrappedValue: [Element], value: String, help: String)
-    where Value == [Element] {
-        self.init(wrappedValue, .array(isRequired: false), value, help)
+    init<Element: ExpressibleByArgument>(
+        wrappedValue: [Element],
+        value: String,
+        help: String,
+        completion: CompletionKind? = nil
+    ) where Value == [Element] {
+        self.init(wrappedValue, .array(isRequired: false), value, help, completion)
     }
 }

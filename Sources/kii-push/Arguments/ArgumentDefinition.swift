@@ -17,19 +17,39 @@ struct ArgumentDefinition {
     var isRepeating = false
     /// What holds when it is not given, as it would be typed; `nil` says nothing.
     var defaultText: String?
+    /// What the shell may offer for its value.
+    var completion = CompletionKind.none
     /// The heading under which help shows it.
     var section: String?
 
+    /// Whether it is known by its place.
+    var isPositional: Bool { self.short == nil && self.long == nil }
+
+    /// The name of its value; `nil` for a flag.
+    var valueName: String? {
+        switch self.kind {
+        case .flag: nil
+        case .option(let valueName), .positional(let valueName): valueName
+        }
+    }
+
+    /// The names as they are typed: `-n`, `--count`.
+    var names: [String] { [self.short.map { "-\($0)" }, self.long.map { "--\($0)" }].compactMap { $0 } }
+
     /// As it is written in help and errors: `-n, --count N`.
     var label: String {
-        var names: [String] = []
-        if let short = self.short { names.append("-\(short)") }
-        if let long = self.long { names.append("--\(long)") }
+        let names = self.names.joined(separator: ", ")
         switch self.kind {
-        case .flag: return names.joined(separator: ", ")
-        case .option(let valueName): return "\(names.joined(separator: ", ")) \(valueName)"
+        case .flag: return names
+        case .option(let valueName): return "\(names) \(valueName)"
         case .positional(let valueName): return self.isRepeating ? "\(valueName)..." : valueName
         }
+    }
+
+    /// The help with the default, where there is one.
+    var helpWithDefault: String {
+        guard let defaultText = self.defaultText else { return self.help }
+        return "\(self.help) Default: \(defaultText)."
     }
 
     /// As it stands in a usage line: `[FILE]`, `TOPIC...`.

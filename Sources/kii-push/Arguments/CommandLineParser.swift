@@ -8,19 +8,19 @@ enum CommandRequest {
 /// Finds the command that a command line names and fills it in.
 struct CommandLineParser {
     let root: any ParsableCommand.Type
+    /// How many columns the text to show may take.
+    var width = 80
 
     func parse(_ words: [String]) throws -> CommandRequest {
         let rootName = self.root.configuration.commandName
-        if words.first == "help" {
-            return .show(try self.help(for: words.dropFirst()))
-        }
         if words.first == "--version", let version = self.root.configuration.version {
             return .show("\(rootName) \(version)\n")
         }
         let (type, path, rest) = try self.command(for: words[...])
         // Asking for help wins over whatever else is wrong with the line.
         if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
-            return .show(HelpText(type, path: path).text)
+            let parents = path.split(separator: " ").dropLast().map(String.init)
+            return .show(HelpText(CommandDescription(type, below: parents), width: self.width).text)
         }
         guard type.configuration.subcommands.isEmpty else {
             throw Self.missingCommand(of: type, path: path, before: rest.first)
@@ -46,17 +46,6 @@ struct CommandLineParser {
         return (type, path, rest)
     }
 
-    private func help(for words: ArraySlice<String>) throws(UsageError) -> String {
-        if let word = words.first, let topic = HelpTopic(rawValue: word) {
-            return topic.text
-        }
-        let (type, path, rest) = try self.command(for: words)
-        if let extra = rest.first {
-            throw UsageError("unexpected argument '\(extra)'", commandPath: path)
-        }
-        return HelpText(type, path: path).text
-    }
-
     private static func parse<Command: ParsableCommand>(
         _ type: Command.Type,
         _ words: ArraySlice<String>,
@@ -80,7 +69,8 @@ struct CommandLineParser {
         path: String,
         before word: String?
     ) -> UsageError {
-        let names = type.configuration.subcommands.map { $0.configuration.commandName }.joined(separator: ", ")
+        let shown = type.configuration.subcommands.map { $0.configuration }.filter { !$0.isHidden }
+        let names = shown.map(\.commandName).joined(separator: ", ")
         guard let word else {
             return UsageError("a command is missing: one of \(names)", commandPath: path)
         }
@@ -93,9 +83,8 @@ struct CommandLineParser {
         below type: any ParsableCommand.Type,
         path: String
     ) -> UsageError {
-        let names = type.configuration.subcommands.flatMap {
-            [$0.configuration.commandName] + $0.configuration.aliases
-        }
+        let names = type.configuration.subcommands.map { $0.configuration }.filter { !$0.isHidden }
+            .flatMap { [$0.commandName] + $0.aliases }
         let likely = type.configuration.likelySubcommand.map {
             (path.split(separator: " ").dropFirst() + [$0[...], word[...]]).joined(separator: " ")
         }

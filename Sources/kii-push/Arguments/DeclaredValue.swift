@@ -14,6 +14,7 @@ struct ValueReading<Value> {
     let isRepeating: Bool
     let defaultText: String?
     let expectation: String
+    let completion: CompletionKind
     let take: (ValueBox<Value>, String) -> Bool
 
     static func single(default defaultValue: Value?) -> ValueReading where Value: ExpressibleByArgument {
@@ -21,7 +22,8 @@ struct ValueReading<Value> {
             isRequired: defaultValue == nil,
             isRepeating: false,
             defaultText: defaultValue?.argumentText,
-            expectation: Value.expectation
+            expectation: Value.expectation,
+            completion: Value.completion
         ) { box, text in
             guard let value = Value(argument: text) else { return false }
             box.value = value
@@ -30,8 +32,10 @@ struct ValueReading<Value> {
     }
 
     static func optional<Wrapped: ExpressibleByArgument>() -> ValueReading where Value == Wrapped? {
-        ValueReading(isRequired: false, isRepeating: false, defaultText: nil, expectation: Wrapped.expectation) {
-            box, text in
+        ValueReading(
+            isRequired: false, isRepeating: false, defaultText: nil, expectation: Wrapped.expectation,
+            completion: Wrapped.completion
+        ) { box, text in
             guard let value = Wrapped(argument: text) else { return false }
             box.value = .some(value)
             return true
@@ -39,8 +43,10 @@ struct ValueReading<Value> {
     }
 
     static func array<Element: ExpressibleByArgument>(isRequired: Bool) -> ValueReading where Value == [Element] {
-        ValueReading(isRequired: isRequired, isRepeating: true, defaultText: nil, expectation: Element.expectation) {
-            box, text in
+        ValueReading(
+            isRequired: isRequired, isRepeating: true, defaultText: nil, expectation: Element.expectation,
+            completion: Element.completion
+        ) { box, text in
             guard let value = Element(argument: text) else { return false }
             box.value = (box.isGiven ? box.value ?? [] : []) + [value]
             return true

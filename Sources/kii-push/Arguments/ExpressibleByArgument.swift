@@ -6,12 +6,16 @@ protocol ExpressibleByArgument {
     /// What a word has to be, for the error: "a whole number".
     static var expectation: String { get }
 
+    /// What the shell may offer, unless the declaration of the value says something else.
+    static var completion: CompletionKind { get }
+
     /// The value as it would be typed; `nil` says nothing of a default.
     var argumentText: String? { get }
 }
 
 extension ExpressibleByArgument {
     var argumentText: String? { nil }
+    static var completion: CompletionKind { .none }
 }
 
 extension String: ExpressibleByArgument {
@@ -85,5 +89,6 @@ extension ExpressibleByArgument where Self: RawRepresentable & CaseIterable, Raw
         return "one of \(names.joined(separator: ", "))"
     }
 
+    static var completion: CompletionKind { .words(Self.allCases.map(\.rawValue)) }
     var argumentText: String? { self.rawValue }
 }

@@ -1,33 +1,49 @@
-/// Pages that belong to no single command: `kii-push help TOPIC`.
-enum HelpTopic: String, CaseIterable {
-    case scopes
-    case files
-    case environment
-    case exitCodes = "exit-codes"
-    case jsonLines = "json"
-    case formatting
+/// A page that belongs to no single command: `kii-push help TOPIC`.
+struct HelpTopic: Sendable {
+    /// What it is asked for by.
+    let name: String
+    /// Other words for it; not shown in lists.
+    var aliases: [String] = []
+    /// The page in lines of at most so many columns where it is a table, with the end of the last line.
+    let text: @Sendable (_ width: Int) -> String
 
-    var text: String {
-        switch self {
-        case .scopes: Self.scopesText
-        case .files: Self.filesText
-        case .environment:
-            "The environment variables that kii-push reads.\n\n"
-                + table(EnvironmentVariable.allCases.map { ($0.rawValue, $0.meaning) })
-                + "\n\nAn option wins over the environment, and that over a file, but for the secrets that\n"
-                + "systemd hands over in $CREDENTIALS_DIRECTORY: those win over the environment.\n"
-        case .exitCodes:
-            "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).\n\n"
-                + table(ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }) + "\n"
-        case .jsonLines: Self.jsonText
-        case .formatting:
-            "What 'kii-push listen -F FORMAT' prints of each message: the format's text, with these replaced.\n\n"
-                + table(MessageFormat.Field.allCases.map { ($0.placeholders, $0.meaning) })
-                + "\n\nAlso %% for a percent sign, and \\n, \\t, \\0, \\e and \\\\ . On a terminal, what comes from outside is\n"
-                + "made harmless. Nothing is added at the end: most formats end in \\n.\n\n"
-                + "  kii-push listen -F '%{time} %{kind} %{topic} %{alert}\\n'\n"
-                + "  kii-push listen -F '%{payload}\\0' | xargs -0 -n1 ./on-push\n"
-        }
+    /// Every topic. Help, completions and manual pages know of no other list.
+    static let all: [HelpTopic] = [
+        HelpTopic(name: "scopes") { _ in scopesText },
+        HelpTopic(name: "files", aliases: ["config"]) { _ in filesText },
+        HelpTopic(name: "environment", text: environmentText),
+        HelpTopic(name: "exit-codes", text: exitCodesText),
+        json,
+        HelpTopic(name: "formatting", text: MessageFormat.help),
+    ]
+
+    static let json = HelpTopic(name: "json") { _ in jsonText }
+
+    /// The topic of this name.
+    static func named(_ word: String) -> HelpTopic? {
+        self.all.first { $0.name == word || $0.aliases.contains(word) }
+    }
+
+    private static func environmentText(_ width: Int) -> String {
+        "The environment variables that kii-push reads.\n\n"
+            + table(EnvironmentVariable.allCases.map { ($0.rawValue, $0.meaning) }, width: width)
+            + "\n\n" + wrapped(Self.precedence, width: width) + "\n"
+    }
+
+    /// What wins over what.
+    static let precedence =
+        "An option wins over the environment, and that over a file, but for the secrets that systemd hands over in "
+        + "$CREDENTIALS_DIRECTORY: those win over the environment."
+
+    /// How it ends when nobody takes the output.
+    static let brokenOutput =
+        "When whoever reads the output goes away, as in 'kii-push help | head -1', the command ends without a word, and "
+        + "that is success. Output that is closed or cannot be written for another reason is 74."
+
+    private static func exitCodesText(_ width: Int) -> String {
+        "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).\n\n"
+            + table(ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }, width: width)
+            + "\n\n" + wrapped(Self.brokenOutput, width: width) + "\n"
     }
 
     private static let scopesText = """
@@ -89,6 +105,12 @@ enum HelpTopic: String, CaseIterable {
                      offset_ms (since its reception) and what belongs to it; missing: what
                      is not recorded
           state      the connection: connected, offline and so on, and why
+          help       what 'kii-push help --json' prints: name, version, abstract, examples
+                     (purpose, line), discussion, usage, aliases, arguments and options
+                     (names, value, help, default, values, completes, required,
+                     repeatable, section), exit_codes (code, category, meaning),
+                     environment (name, meaning), topics, and commands: the same of
+                     each command below
 
         Errors go to standard error as one object with "type": "error", category, message,
         exit, and hint, code, http_status where there are any. "in_doubt": true tells that it

@@ -4,6 +4,7 @@ struct Option<Value>: DeclaredArgument {
     private let name: NameSpecification
     private let valueName: String
     private let help: String
+    private let completion: CompletionKind?
     private let reading: ValueReading<Value>
     private let box: ValueBox<Value>
 
@@ -12,11 +13,13 @@ struct Option<Value>: DeclaredArgument {
         _ reading: ValueReading<Value>,
         _ name: NameSpecification,
         _ valueName: String,
-        _ help: String
+        _ help: String,
+        _ completion: CompletionKind?
     ) {
         self.name = name
         self.valueName = valueName
         self.help = help
+        self.completion = completion
         self.reading = reading
         self.box = ValueBox(initial)
     }
@@ -38,7 +41,8 @@ struct Option<Value>: DeclaredArgument {
             help: self.help,
             isRequired: self.reading.isRequired,
             isRepeating: self.reading.isRepeating,
-            defaultText: self.reading.defaultText
+            defaultText: self.reading.defaultText,
+            completion: self.completion ?? self.reading.completion
         )
     }
 
@@ -51,16 +55,26 @@ struct Option<Value>: DeclaredArgument {
 
 extension Option where Value: ExpressibleByArgument {
     /// With a default.
-    init(wrappedValue: Value, name: NameSpecification = .long, value: String, help: String) {
-        self.init(wrappedValue, .single(default: wrappedValue), name, value, help)
+    init(
+        wrappedValue: Value,
+        name: NameSpecification = .long,
+        value: String,
+        help: String,
+        completion: CompletionKind? = nil
+    ) {
+        self.init(wrappedValue, .single(default: wrappedValue), name, value, help, completion)
     }
 }
 
 extension Option {
     /// `nil` when it is not given.
-    init<Wrapped: ExpressibleByArgument>(name: NameSpecification = .long, value: String, help: String)
-    where Value == Wrapped? {
-        self.init(.some(nil), .optional(), name, value, help)
+    init<Wrapped: ExpressibleByArgument>(
+        name: NameSpecification = .long,
+        value: String,
+        help: String,
+        completion: CompletionKind? = nil
+    ) where Value == Wrapped? {
+        self.init(.some(nil), .optional(), name, value, help, completion)
     }
 
     /// Any number of times.
@@ -68,8 +82,9 @@ extension Option {
         wrappedValue: [Element],
         name: NameSpecification = .long,
         value: String,
-        help: String
+        help: String,
+        completion: CompletionKind? = nil
     ) where Value == [Element] {
-        self.init(wrappedValue, .array(isRequired: false), name, value, help)
+        self.init(wrappedValue, .array(isRequired: false), name, value, help, completion)
     }
 }

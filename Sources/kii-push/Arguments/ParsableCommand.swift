@@ -50,6 +50,8 @@ struct CommandConfiguration: Sendable {
     var subcommands: [any ParsableCommand.Type] = []
     /// The subcommand that is probably meant where a word names none and resembles none.
     var likelySubcommand: String?
+    /// Whether it is for scripts alone, and shown to nobody.
+    var isHidden = false
     /// Other names by which the command answers; not shown in lists.
     var aliases: [String] = []
     /// The exit codes that this command can end with, beyond 0 and 64.

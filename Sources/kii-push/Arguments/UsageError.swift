@@ -3,10 +3,13 @@ struct UsageError: Error {
     let message: String
     /// The command whose help to read, such as `kii-push send topic`.
     let commandPath: String
+    /// What to do, where there is more to say than to read that help.
+    let hint: String?
 
-    init(_ message: String, commandPath: String) {
+    init(_ message: String, commandPath: String, hint: String? = nil) {
         self.message = message
         self.commandPath = commandPath
+        self.hint = hint
     }
 }
 

@@ -5,7 +5,9 @@ struct DataOptions: ParsableArguments {
     @Option(name: .shortAndLong, value: "JSON", help: "A JSON object; '-' reads it from standard input.")
     var data: String?
 
-    @Option(name: .shortAndCustomLong("f", "data-file"), value: "FILE", help: "A file with the JSON object.")
+    @Option(
+        name: .shortAndCustomLong("f", "data-file"), value: "FILE", help: "A file with the JSON object.",
+        completion: .file)
     var file: String?
 
     func validate() throws {

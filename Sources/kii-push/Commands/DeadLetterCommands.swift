@@ -47,7 +47,7 @@ struct InboxDropCommand: ParsableCommand {
 
 /// Which dead letters, and whose.
 struct DeadLetterOptions: ParsableArguments {
-    @Argument(value: "ID", help: "The messages' numbers in the inbox.")
+    @Argument(value: "ID", help: "The messages' numbers in the inbox.", completion: .asked(.deadLetters))
     var numbers: [MessageNumber] = []
 
     @Flag(help: "All dead letters.")

@@ -23,7 +23,7 @@ struct DecodeCommand: ParsableCommand {
         exitCodes: [.badInput, .missingInput]
     )
 
-    @Argument(value: "FILE", help: "The payload; standard input without it, or for '-'.")
+    @Argument(value: "FILE", help: "The payload; standard input without it, or for '-'.", completion: .file)
     var file: String?
 
     @Option(value: "KEYS", help: "Kii's keys are short (APNs), long (MQTT, GCM, FCM), or auto: as 'aps' tells.")

@@ -31,7 +31,9 @@ struct EmulatorCommand: ParsableCommand {
     @Option(name: .customLong("mqtts-port"), value: "PORT", help: "The broker's TLS port; 0 takes a free one.")
     var mqttTLSPort: UInt16 = 0
 
-    @Option(value: "DIR", help: "Keep the state in this directory. Without it, a temporary one is used.")
+    @Option(
+        value: "DIR", help: "Keep the state in this directory. Without it, a temporary one is used.",
+        completion: .directory)
     var directory: String?
 
     @Flag(help: "Refuse what Kii's documentation forbids, also where its servers are known to be lenient.")

@@ -133,4 +133,6 @@ struct StandingName: ExpressibleByArgument {
     static var expectation: String {
         "one of " + MessageTrace.Standing.allCases.map(\.rawValue).joined(separator: ", ")
     }
+
+    static var completion: CompletionKind { .words(MessageTrace.Standing.allCases.map(\.rawValue)) }
 }

@@ -172,7 +172,7 @@ struct PrincipalOptions: ParsableArguments {
     @Option(value: "TYPE", help: "The type of a thing that is registered by this.")
     var thingType: String?
 
-    @Option(value: "FILE", help: "A file with the password alone, mode 0600.")
+    @Option(value: "FILE", help: "A file with the password alone, mode 0600.", completion: .file)
     var passwordFile: String?
 
     @Flag(help: "Read the password from the first line of standard input.")
@@ -210,4 +210,5 @@ struct PayloadName: ExpressibleByArgument {
     }
 
     static var expectation: String { PayloadFormat.allCases.map(\.rawValue).joined(separator: " or ") }
+    static var completion: CompletionKind { .words(PayloadFormat.allCases.map(\.rawValue)) }
 }

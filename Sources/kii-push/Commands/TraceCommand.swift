@@ -42,7 +42,8 @@ struct InboxOptions: ParsableArguments {
     @OptionGroup(title: "Inbox")
     var name: ProfileNameOptions
 
-    @Option(value: "DIR", help: "The state directory of a program that is none of the profiles.")
+    @Option(
+        value: "DIR", help: "The state directory of a program that is none of the profiles.", completion: .directory)
     var stateDirectory: String?
 
     func validate() throws {
@@ -72,4 +73,5 @@ struct MessageNumber: ExpressibleByArgument {
     }
 
     static var expectation: String { "the number of a message, such as 17" }
+    static var completion: CompletionKind { .asked(.messages) }
 }

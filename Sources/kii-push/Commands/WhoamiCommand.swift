@@ -57,10 +57,3 @@ extension Console {
         )
     }
 }
-
-extension String {
-    /// The text with spaces behind it, at least `width` characters.
-    func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - self.count))
-    }
-}

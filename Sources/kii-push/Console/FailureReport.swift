@@ -8,7 +8,7 @@ struct FailureReport {
 
     init(_ error: any Error) {
         if let usage = error as? UsageError {
-            self.failure = CommandFailure(.usage, usage.message)
+            self.failure = CommandFailure(.usage, usage.message, hint: usage.hint)
             self.helpPath = usage.commandPath
         } else {
             self.failure = CommandFailure(describing: error)

@@ -21,6 +21,7 @@ enum EnvironmentVariable: String, CaseIterable, Sendable {
     case color = "CLICOLOR"
     case forceColor = "CLICOLOR_FORCE"
     case terminal = "TERM"
+    case columns = "COLUMNS"
 
     /// For help.
     var meaning: String {
@@ -42,8 +43,9 @@ enum EnvironmentVariable: String, CaseIterable, Sendable {
         case .path: "Where programs are that are named without a slash."
         case .noColor: "Not empty: no colours."
         case .color: "0: no colours."
-        case .forceColor: "Not 0: colours, also where there is no terminal."
+        case .forceColor: "Neither empty nor 0: colours, also where there is no terminal."
         case .terminal: "dumb: no colours."
+        case .columns: "How wide the terminal is, where it is another than the terminal says."
         }
     }
 }

@@ -10,7 +10,27 @@ struct StandardStream: Sendable {
 
     private let descriptor: Int32
 
+    /// Any other descriptor, which stays the caller's to close.
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
     var isTerminal: Bool { isatty(self.descriptor) == 1 }
+
+    /// How wide the terminal is; `nil` where there is none, or one that does not know.
+    var terminalColumns: Int? {
+        var size = winsize()
+        guard ioctl(self.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Puts something in the place of a standard descriptor that is closed.
+    ///
+    /// Otherwise the next file that is opened, an inbox for instance, takes its number, and what is said goes into that.
+    /// What stands in for it cannot be read or written either, so that nothing is taken for said that nobody got.
+    static func reserveDescriptors() {
+        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)] {
+            if fcntl(descriptor, F_GETFD) == -1, errno == EBADF { _ = open("/dev/null", mode) }
+        }
+    }
 
     /// Writes all of `text`.
     func write(_ text: String) throws {

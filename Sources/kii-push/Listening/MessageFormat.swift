@@ -65,6 +65,17 @@ struct MessageFormat: ExpressibleByArgument, Sendable {
         }
     }
 
+    /// The page about formats.
+    static func help(_ width: Int) -> String {
+        wrapped("What 'kii-push listen -F FORMAT' prints of each message: FORMAT with these replaced.", width: width)
+            + "\n\n" + table(Field.allCases.map { ($0.placeholders, $0.meaning) }, width: width) + "\n\n"
+            + wrapped(
+                "Also %% for a percent sign, and \\n, \\t, \\0, \\e and \\\\. On a terminal, what comes from outside is made "
+                    + "harmless. Nothing is added at the end: most formats end in \\n.", width: width)
+            + "\n\n  kii-push listen -F '%{time} %{kind} %{topic} %{alert}\\n'"
+            + "\n  kii-push listen -F '%{payload}\\0' | xargs -0 -n1 ./on-push\n"
+    }
+
     private enum Piece: Equatable {
         case text(String)
         case field(Field)

@@ -145,7 +145,7 @@ struct ProfileLocation: Sendable {
     }
 
     /// The name becomes a directory's: no slash, no leading dot.
-    private static func isValid(_ name: String) -> Bool {
+    static func isValid(_ name: String) -> Bool {
         let isAlphanumeric = { (character: Character) in
             character.isASCII && (character.isLetter || character.isNumber)
         }

@@ -2,7 +2,9 @@ import KiiPushCore
 
 /// Which profile.
 struct ProfileNameOptions: ParsableArguments {
-    @Option(name: .shortAndLong, value: "NAME", help: "The profile: a principal and its state. Default: default.")
+    @Option(
+        name: .shortAndLong, value: "NAME", help: "The profile: a principal and its state. Default: default.",
+        completion: .asked(.profiles))
     var profile: String?
 }
 
@@ -11,7 +13,8 @@ struct ProfileOptions: ParsableArguments {
     @OptionGroup(title: "Cloud")
     var name: ProfileNameOptions
 
-    @Option(name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').")
+    @Option(
+        name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').", completion: .file)
     var config: String?
 
     @Option(value: "SITE", help: "One of Kii's sites: us, jp, sg, eu, cn3.")
@@ -23,10 +26,12 @@ struct ProfileOptions: ParsableArguments {
     @Option(name: .customLong("app-id"), value: "ID", help: "The ID of the app.")
     var appID: String?
 
-    @Option(value: "FILE", help: "A file with the key of the app alone, mode 0600.")
+    @Option(value: "FILE", help: "A file with the key of the app alone, mode 0600.", completion: .file)
     var appKeyFile: String?
 
-    @Option(name: .customLong("cacert"), value: "FILE", help: "Trust the certificate authorities in this file.")
+    @Option(
+        name: .customLong("cacert"), value: "FILE", help: "Trust the certificate authorities in this file.",
+        completion: .file)
     var caFile: String?
 
     @Option(value: "URL", help: "Go through this HTTP or SOCKS proxy.")
@@ -54,4 +59,5 @@ struct SiteName: ExpressibleByArgument {
     }
 
     static var expectation: String { "one of " + KiiSite.allCases.map(\.rawValue).joined(separator: ", ") }
+    static var completion: CompletionKind { .words(KiiSite.allCases.map(\.rawValue)) }
 }

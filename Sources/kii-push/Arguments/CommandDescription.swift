@@ -1,0 +1,65 @@
+/// A command as help, completions and manual pages need it: what is said about it, its values, and the commands below.
+struct CommandDescription {
+    let configuration: CommandConfiguration
+    /// What names it, from the tool's own name on.
+    let words: [String]
+    /// Its values in the order of the source, then `--help` and, on the tool itself, `--version`.
+    let arguments: [ArgumentDefinition]
+    /// Those below it that are shown to people.
+    let subcommands: [CommandDescription]
+
+    init(_ type: any ParsableCommand.Type, below parents: [String] = []) {
+        let configuration = type.configuration
+        let words = parents + [configuration.commandName]
+        self.configuration = configuration
+        self.words = words
+        let help = ArgumentDefinition(kind: .flag, short: "h", long: "help", help: "Show this page.")
+        let version = ArgumentDefinition(kind: .flag, long: "version", help: "Print the version.")
+        self.arguments =
+            type.init().boundArguments().map(\.definition) + [help] + (configuration.version == nil ? [] : [version])
+        self.subcommands = configuration.subcommands.filter { !$0.configuration.isHidden }
+            .map { CommandDescription($0, below: words) }
+    }
+
+    var name: String { self.configuration.commandName }
+    /// `kii-push send topic`.
+    var path: String { self.words.joined(separator: " ") }
+    /// Whether it only groups others.
+    var isGroup: Bool { !self.subcommands.isEmpty }
+    var options: [ArgumentDefinition] { self.arguments.filter { !$0.isPositional } }
+    var positionals: [ArgumentDefinition] { self.arguments.filter(\.isPositional) }
+
+    /// The command and all below it, each before those below it.
+    var withAllBelow: [CommandDescription] { [self] + self.subcommands.flatMap(\.withAllBelow) }
+
+    /// `kii-push decode [OPTIONS] [FILE]`.
+    var usage: String {
+        guard !self.isGroup else { return "\(self.path) COMMAND" }
+        let required = self.options.filter(\.isRequired).map(\.usageLabel)
+        return ([self.path] + required + ["[OPTIONS]"] + self.positionals.map(\.usageLabel)).joined(separator: " ")
+    }
+
+    /// The values below the headings of help: the command's own first, then what it shares with others.
+    var sections: [(title: String, arguments: [ArgumentDefinition])] {
+        var titles: [String] = []
+        var members: [String: [ArgumentDefinition]] = [:]
+        for argument in self.arguments {
+            let title = argument.section ?? (argument.isPositional ? "Arguments" : "Options")
+            if members[title] == nil { titles.append(title) }
+            members[title, default: []].append(argument)
+        }
+        let own = ["Arguments", "Options"].filter(titles.contains)
+        return (own + titles.filter { !own.contains($0) }).map { ($0, members[$0] ?? []) }
+    }
+
+    /// The exit codes that it can end with, in their order.
+    var exitCodes: [ExitStatus] {
+        guard !self.isGroup else { return self.configuration.version == nil ? [] : ExitStatus.allCases }
+        return Set([.success, .usage] + self.configuration.exitCodes).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// The command below it that answers to `word`.
+    func subcommand(_ word: String) -> CommandDescription? {
+        self.subcommands.first { $0.name == word || $0.configuration.aliases.contains(word) }
+    }
+}

@@ -1,0 +1,110 @@
+import KiiPushCore
+
+struct HelpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "help",
+        abstract: "Shows the page of a command or topic; writes manual pages.",
+        examples: [
+            .init("A command", "kii-push help send topic"),
+            .init("A topic", "kii-push help exit-codes"),
+            .init("The manual pages", "kii-push help --man . && man ./kii-push.1"),
+            .init("Every command, for a program", "kii-push help --json | jq -r '.commands[].name'"),
+        ],
+        discussion: ["Each command shows its page with --help, too."],
+        exitCodes: [.cannotCreate, .inputOutput]
+    )
+
+    @Argument(value: "WORD", help: "A command, or a topic.", completion: .asked(.pages))
+    var words: [String] = []
+
+    @Option(
+        value: "DIR",
+        help: "Write all pages for man(1) into this directory, which is made if missing.",
+        completion: .directory
+    )
+    var man: String?
+
+    @Flag(help: "The command and all below it as one JSON object ('kii-push help json').")
+    var json = false
+
+    func validate() throws {
+        if self.man != nil, self.json || !self.words.isEmpty {
+            throw ValidationError("'--man' writes all pages: it goes with nothing else")
+        }
+    }
+
+    func run() async throws {
+        let tool = CommandDescription(KiiPushCommand.self)
+        if let directory = self.man { return try ManualPages(tool).write(to: directory) }
+        let page = try HelpPage(self.words, of: tool)
+        guard self.json else {
+            let output = StandardStream.output
+            return try output.write(page.text(width: output.textWidth()))
+        }
+        try Console(.init(json: true)).object("help", page.json(of: tool))
+    }
+}
+
+/// What `help` was asked for.
+enum HelpPage {
+    case command(CommandDescription)
+    case topic(HelpTopic)
+
+    /// - Throws: ``UsageError`` naming the topics and the nearest page when the words are none's.
+    init(_ words: [String], of tool: CommandDescription) throws(UsageError) {
+        if let word = words.first, words.count == 1, let topic = HelpTopic.named(word) {
+            self = .topic(topic)
+            return
+        }
+        var command = tool
+        for (index, word) in words.enumerated() {
+            guard let next = command.subcommand(word) else {
+                throw Self.unknown(words[...index], below: command, isFirst: index == 0)
+            }
+            command = next
+        }
+        self = .command(command)
+    }
+
+    func text(width: Int) -> String {
+        switch self {
+        case .command(let command): HelpText(command, width: width).text
+        case .topic(let topic): topic.text(width)
+        }
+    }
+
+    func json(of tool: CommandDescription) -> [(String, JSONValue)] {
+        switch self {
+        case .command(let command):
+            command.json + [("topics", JSONValue(texts: HelpTopic.all.map(\.name)))]
+        case .topic(let topic): [("name", JSONValue(topic.name)), ("text", JSONValue(topic.text(80)))]
+        }
+    }
+
+    /// The words that may follow `words`.
+    static func next(after words: [String], of tool: CommandDescription) -> [String] {
+        var command = tool
+        for word in words {
+            guard let next = command.subcommand(word) else { return [] }
+            command = next
+        }
+        return command.subcommands.map(\.name) + (words.isEmpty ? HelpTopic.all.map(\.name) : [])
+    }
+
+    private static func unknown(
+        _ words: ArraySlice<String>,
+        below command: CommandDescription,
+        isFirst: Bool
+    ) -> UsageError {
+        let topics = HelpTopic.all.map(\.name)
+        let names = command.subcommands.flatMap { [$0.name] + $0.configuration.aliases } + (isFirst ? topics : [])
+        let guess = words.last.flatMap { suggestion(for: $0, among: names) }.map {
+            "; did you mean '\((words.dropLast() + [$0]).joined(separator: " "))'?"
+        }
+        return UsageError(
+            "there is no command or topic '\(words.joined(separator: " "))'\(guess ?? "")",
+            commandPath: "kii-push",
+            hint: "the topics are \(topics.joined(separator: ", ")); for the commands see 'kii-push --help'"
+        )
+    }
+}

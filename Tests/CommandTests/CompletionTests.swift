@@ -1,0 +1,193 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+@testable import kii_push
+
+/// What the shells themselves offer, each asked in its own way.
+@Suite(.timeLimit(.minutes(15))) struct CompletionTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        /// What is typed; `~` stands for the tool's home directory.
+        var line: String
+        var offers: [String]
+        /// Whether nothing else may be offered.
+        var isAll = true
+
+        var testDescription: String { self.line }
+    }
+
+    static let cases: [Case] = [
+        Case(line: "kii-push li", offers: ["listen"]),
+        Case(line: "kii-push comp", offers: ["completion"]),
+        Case(line: "kii-push inbox ", offers: ["list", "show", "stats", "retry", "drop"]),
+        Case(line: "kii-push send t", offers: ["topic"]),
+        Case(line: "kii-push sub --buck", offers: ["--bucket"]),
+        Case(line: "kii-push decode --", offers: ["--json", "--keys", "--color"], isAll: false),
+        Case(line: "kii-push decode --color ", offers: ["auto", "always", "never"]),
+        Case(line: "kii-push decode --color=n", offers: ["never"]),
+        Case(line: "kii-push register --site c", offers: ["cn3"]),
+        Case(line: "kii-push inbox list --state de", offers: ["dead"]),
+        Case(line: "kii-push completion ", offers: ["bash", "zsh", "fish"]),
+        Case(line: "kii-push help exit", offers: ["exit-codes"]),
+        Case(line: "kii-push help inbox s", offers: ["show", "stats"]),
+        Case(line: "kii-push whoami -p ", offers: ["default", "work"]),
+        Case(line: "kii-push whoami --profile w", offers: ["work"]),
+        Case(line: "kii-push decode ~/pay", offers: ["pay load.json"]),
+        Case(line: "kii-push decode --color never ~/pay", offers: ["pay load.json"]),
+        Case(line: "kii-push send user me --data-file ~/pay", offers: ["pay load.json"]),
+        Case(line: "kii-push emulator --directory ~/", offers: ["config/", "run/", "state/"]),
+        Case(line: "kii-push trace ", offers: ["1", "2"]),
+        Case(line: "kii-push trace --profile work ", offers: ["1"]),
+        Case(line: "kii-push inbox retry ", offers: ["2"]),
+        Case(line: "kii-push trace --state-directory /nonexistent ", offers: []),
+        Case(line: "kii-push send topic a", offers: []),
+    ]
+
+    private let tool: Tool
+
+    init() throws {
+        self.tool = try Tool()
+        try self.tool.write("{}", to: "pay load.json")
+        for (profile, count) in [("default", 2), ("work", 1)] {
+            let directory = self.tool.home.path + "/state/kii-push/profiles/\(profile)"
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            try Self.fillInbox(in: directory, count)
+        }
+    }
+
+    /// Messages of which the second was given up on.
+    private static func fillInbox(in directory: String, _ count: Int) throws {
+        let inbox = try Inbox(path: directory + "/inbox.sqlite")
+        try inbox.transaction { transaction throws(InboxError) in
+            let installation = try transaction.installation(id: "i")
+            for number in 1...count {
+                _ = try transaction.insert(
+                    NewRow(
+                        installation: installation, topic: "t", payload: Array("{}".utf8), receivedAt: .now(),
+                        state: number == 2 ? .dead : .waiting, reason: number == 2 ? "no use" : nil))
+            }
+        }
+    }
+
+    @Test(arguments: cases) func bashOffers(example: Case) throws {
+        // Bash breaks words at '=' as well, and hands over the parts.
+        let driver = #"""
+            set -eu; source "$1"; line=$2
+            [[ $line == *' ' ]] && last='' || last=${line##* }
+            read -ra COMP_WORDS <<< "${line//=/ = }"
+            [[ $line == *' ' ]] && COMP_WORDS+=('')
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            set +eu
+            _kii_push
+            ((${#COMPREPLY[@]})) && printf '%s\n' "${COMPREPLY[@]}"
+            exit 0
+            """#
+        try self.check(example, try self.run(["bash", "-c", driver, "bash"], .bash, example))
+    }
+
+    @Test(arguments: cases) func fishOffers(example: Case) throws {
+        let driver = "source $argv[1]; complete -C $argv[2] | string replace -r '\\t.*' ''; true"
+        try self.check(example, try self.run(["fish", "--no-config", "-c", driver], .fish, example))
+    }
+
+    @Test(arguments: cases) func zshOffers(example: Case) throws {
+        let driver = try self.tool.write(Self.zshDriver, to: "driver.zsh")
+        let setup = try self.tool.write(Self.zshSetup, to: "setup.zsh")
+        let offers = self.tool.home.path + "/offers"
+        let environment = ["OFFERS": offers, "SETUP": setup, "TERM": "xterm"]
+        let output = try self.run(["zsh", "-f", driver], .zsh, example, environment)
+        #expect(output == "", "\(output)")
+        let text = (try? String(contentsOfFile: offers, encoding: .utf8)) ?? ""
+        try self.check(example, text)
+    }
+
+    @Test(arguments: CompletionCommand.Shell.allCases) func theShellFindsNoFault(shell: CompletionCommand.Shell) throws
+    {
+        let script = try self.tool("completion", shell.rawValue)
+        #expect(script.exit == 0)
+        let file = try self.tool.write(script.output, to: "script")
+        let check = try RunningTool([shell.rawValue, "-n", file], environment: self.tool.environment).waitForExit()
+        #expect(check.exit == 0)
+        #expect(check.output + check.error == "")
+    }
+
+    @Test func whatIsAskedNeverFails() throws {
+        let broken = ["XDG_STATE_HOME": "/proc/nowhere", "HOME": "/proc/nowhere", "KII_PUSH_PROFILE": "../x"]
+        for kind in CompletionQuestion.allCases.map(\.rawValue) + ["nonsense"] {
+            let result = try self.tool("complete", kind, "--", "trace", "-p", environment: broken)
+            #expect(result.exit == 0)
+            #expect(result.error == "")
+            #expect((result.output == "") == (kind != "pages"))
+        }
+        #expect(try !self.tool("--help").output.contains("\n  complete "))
+    }
+
+    private func run(
+        _ words: [String], _ shell: CompletionCommand.Shell, _ example: Case, _ more: [String: String] = [:]
+    ) throws -> String {
+        let script = try self.tool.write(self.tool("completion", shell.rawValue).output, to: "script.\(shell.rawValue)")
+        let directory = try Tool.executable.deletingLastPathComponent().path
+        var environment = self.tool.environment.merging(more) { $1 }
+        environment["PATH"] = directory + ":" + (environment["PATH"] ?? "")
+        let line = example.line.replacing("~", with: self.tool.home.path)
+        let result = try RunningTool(words + [script, line], environment: environment).waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.error == "")
+        return result.output
+    }
+
+    /// Shells differ in what they repeat of the word: the directory, the option, the sign that ends it.
+    private func check(_ example: Case, _ output: String) throws {
+        let offers = output.split(separator: "\n").map { line -> String in
+            var text = String(line).replacing("\\", with: "")
+            let home = self.tool.home.path + "/"
+            if text.hasPrefix(home) { text.removeFirst(home.count) }
+            if text.hasPrefix("--") { text = String(text.split(separator: "=").last ?? "") }
+            return text.hasSuffix("/") ? String(text.dropLast()) : text
+        }
+        let expected = Set(example.offers.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 })
+        if example.isAll {
+            #expect(Set(offers) == expected)
+        } else {
+            #expect(expected.isSubset(of: offers))
+        }
+    }
+
+    /// Types the line into a zsh on a terminal of its own, and waits for that to end.
+    private static let zshDriver = #"""
+        zmodload zsh/zpty
+        export KII_SCRIPT=$1
+        zpty shell zsh -f -i
+        zpty -w shell 'source $SETUP'
+        zpty -r shell text '*setup done*' || exit 1
+        zpty -n -w shell "$2"$'\t'
+        while zpty -r shell text; do :; done
+        exit 0
+        """#
+
+    /// Writes what is offered into a file, and ends when all was.
+    private static let zshSetup = #"""
+        PROMPT=
+        unsetopt beep
+        autoload -Uz compinit
+        compinit -u -D
+        source $KII_SCRIPT
+        bindkey '^I' complete-word
+        zstyle ':completion:*' insert-tab false
+        finish() { exit 0 }
+        comppostfuncs=(finish)
+        compadd() {
+            # With one of these it only tells which would fit.
+            if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then
+                builtin compadd "$@"
+                return
+            fi
+            local -a offered
+            builtin compadd -A offered "$@"
+            (($#offered)) && print -rl -- $offered >> $OFFERS
+            builtin compadd "$@"
+        }
+        print setup\ done
+        """#
+}
