@@ -100,7 +100,7 @@ struct DeadLetterOptions: ParsableArguments {
                 refused.append(id)
                 continue
             }
-            try console.line("\(word) #\(id)")
+            try console.result("\(word) #\(id)")
             try console.object(word, [("id", JSONValue(id))])
         }
         guard let first = refused.first else { return }

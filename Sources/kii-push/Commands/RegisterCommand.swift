@@ -196,7 +196,12 @@ struct PrincipalOptions: ParsableArguments {
     /// What the options say about the password; `nil` when they say nothing.
     func password() throws -> Secret? {
         if let path = self.passwordFile { return try SecretFile.read(path) }
-        return self.passwordStdin ? Secret(try InputFile.firstLineOfStandardInput()) : nil
+        guard self.passwordStdin else { return nil }
+        let line = try InputFile.firstLineOfStandardInput()
+        guard !line.isEmpty else {
+            throw CommandFailure(.configuration, "the first line of standard input is empty, and no password")
+        }
+        return Secret(line)
     }
 }
 

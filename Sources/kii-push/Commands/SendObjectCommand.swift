@@ -43,7 +43,7 @@ struct SendObjectCommand: ParsableCommand {
                 try await session.client.createObject(fields, in: bucket, token: token.token)
             }
             let target = SubscriptionTarget.bucket(bucket)
-            try console.line("created object \(object.reference.id) in \(target.text)")
+            try console.result("created object \(object.reference.id) in \(target.text)")
             try console.object("sent", [("id", JSONValue(object.reference.id)), ("target", .object(target.json))])
         }
     }

@@ -53,7 +53,7 @@ struct SendTopicCommand: ParsableCommand {
             let sender = try topic.scope == .app ? session.adminOrOwn() : session.ownOrAdmin()
             let sent = try await session.send(message, to: topic, as: sender)
             let target = SubscriptionTarget.topic(topic)
-            try console.line("sent \(sent.id) to topic \(target.text)")
+            try console.result("sent \(sent.id) to topic \(target.text)")
             try console.object("sent", [("id", JSONValue(sent.id)), ("target", .object(target.json))])
         }
     }

@@ -55,7 +55,7 @@ struct SendUserCommand: ParsableCommand {
             let sent = try await session.adminOrOwn().withToken { token in
                 try await session.client.send(message, toUser: userID, token: token.token)
             }
-            try console.line("sent \(sent.id) to user \(userID)")
+            try console.result("sent \(sent.id) to user \(userID)")
             let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
             try console.object("sent", [("id", JSONValue(sent.id)), ("target", target)])
         }

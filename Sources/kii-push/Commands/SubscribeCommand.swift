@@ -44,7 +44,7 @@ struct SubscribeCommand: ParsableCommand {
             let principal = try session.registration().principal
             for target in try SubscriptionTarget.targets(topics: topics, buckets: buckets, of: principal) {
                 let outcome = try await session.subscribe(principal, to: target)
-                try console.line("subscribed \(target.text)" + (outcome.isChanged ? "" : " (it was already)"))
+                try console.result("subscribed \(target.text)" + (outcome.isChanged ? "" : " (it was already)"))
                 try console.object(
                     "subscription",
                     target.json + [

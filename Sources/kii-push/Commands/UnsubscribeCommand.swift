@@ -39,7 +39,7 @@ struct UnsubscribeCommand: ParsableCommand {
             let principal = try session.registration().principal
             for target in try SubscriptionTarget.targets(topics: topics, buckets: buckets, of: principal) {
                 let isChanged = try await session.unsubscribe(principal, from: target)
-                try console.line("unsubscribed \(target.text)" + (isChanged ? "" : " (it was not subscribed)"))
+                try console.result("unsubscribed \(target.text)" + (isChanged ? "" : " (it was not subscribed)"))
                 try console.object(
                     "subscription",
                     target.json + [("subscribed", false), ("changed", JSONValue(isChanged)), ("created", false)]

@@ -38,6 +38,8 @@ extension Console {
             case .user: "user"
             case .thing: "thing"
             }
+        // Of 'register' it is what came of it; of 'whoami', what was asked for.
+        if self.options.quiet, type == "registration", !self.options.json { return }
         try self.line("profile       \(profile.name)")
         try self.line("cloud         \(cloud.terminalSafe), app \(saved.appID.terminalSafe)")
         try self.line("\(kind.padded(to: 14))\(registration.principal.id.terminalSafe)")

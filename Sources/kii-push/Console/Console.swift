@@ -28,6 +28,12 @@ struct Console: Sendable {
         try StandardStream.output.write(text + "\n")
     }
 
+    /// One line about what was done, for people; says nothing with `--json` or `--quiet`.
+    func result(_ text: String) throws {
+        guard !self.options.quiet else { return }
+        try self.line(text)
+    }
+
     /// One object for programs; says nothing without `--json`.
     func object(_ type: String, _ members: [(String, JSONValue)]) throws {
         guard self.options.json else { return }

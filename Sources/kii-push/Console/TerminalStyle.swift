@@ -32,7 +32,7 @@ struct TerminalStyle: Sendable {
         case .auto:
             if !environment[.noColor, default: ""].isEmpty {
                 self.isColored = false
-            } else if environment[.forceColor, default: "0"] != "0" {
+            } else if let force = environment.text(.forceColor), force != "0" {
                 self.isColored = true
             } else {
                 self.isColored =

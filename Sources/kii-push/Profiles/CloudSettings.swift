@@ -45,6 +45,7 @@ struct CloudSettings: Sendable {
             self.source = baseURL != nil || appID != nil ? .configuration : .registration
         }
         baseURL = baseURL ?? saved?.registeredURL
+        if let baseURL { try Self.requireWebAddress(baseURL, isOption: baseURL == options.baseURL) }
         appID = appID ?? (saved?.registeredURL == nil ? nil : saved?.appID)
         self.app = try Self.app(baseURL: baseURL, appID: appID, appKey: profile.credentials.appKey, location)
         self.caFile = caFile
@@ -77,6 +78,19 @@ struct CloudSettings: Sendable {
             )
         }
         return KiiApp(appID: appID, appKey: appKey, baseURL: baseURL)
+    }
+
+    /// Before anything else is complained about. The rest of an address may hold a password, and is not repeated.
+    private static func requireWebAddress(_ url: String, isOption: Bool) throws {
+        let scheme = url.prefix { $0 != ":" && $0 != "/" }
+        let hasScheme = url.dropFirst(scheme.count).hasPrefix("://")
+        guard !hasScheme || !["https", "http"].contains(scheme.lowercased()) else { return }
+        let found = hasScheme ? ", not \(scheme)://" : ""
+        throw CommandFailure(
+            isOption ? .usage : .configuration,
+            "the cloud's address must begin with https:// or http://\(found)",
+            hint: "write it as https://api-jp.kii.com/api"
+        )
     }
 
     private static func noCloud(named profile: String, in path: String) -> CommandFailure {

@@ -158,14 +158,15 @@ struct ProfileLocation: Sendable {
 enum SecretFile {
     /// The content without the end of the line.
     ///
-    /// - Throws: ``FileError`` when it is open to others; ``CommandFailure`` with exit 66 when it is missing.
+    /// - Throws: ``FileError`` when it is open to others; ``CommandFailure`` with exit 66 when it is missing, with exit 78
+    ///   when it is empty.
     static func read(_ path: String) throws -> Secret {
         guard let bytes = try PrivateFile.read(path) else {
             throw CommandFailure(.missingInput, "there is no file \(path)")
         }
         var text = String(decoding: bytes, as: UTF8.self)[...]
         while text.last?.isNewline ?? false { text.removeLast() }
-        guard !text.isEmpty else { throw CommandFailure(.missingInput, "\(path) is empty") }
+        guard !text.isEmpty else { throw CommandFailure(.configuration, "\(path) is empty") }
         return Secret(String(text))
     }
 }

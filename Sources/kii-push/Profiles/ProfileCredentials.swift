@@ -91,7 +91,13 @@ extension ProfileCredentials {
 
 extension VersionedFile {
     /// A secret at the path of keys, or `nil` when it is absent.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when it is empty or no text.
     fileprivate func secret(_ keys: String...) throws -> Secret? {
-        try self.text(keys).map { Secret($0) }
+        guard let text = try self.text(keys) else { return nil }
+        guard !text.isEmpty else {
+            throw CommandFailure(.configuration, "\(self.path): /\(keys.joined(separator: "/")) is empty")
+        }
+        return Secret(text)
     }
 }

@@ -1,0 +1,113 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kii_push
+
+/// What depends on where the output goes: colours and width. Terminals are those of script(1).
+@Suite(.timeLimit(.minutes(15))) struct TerminalTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        var options = ""
+        var environment: [String: String] = [:]
+        var isTerminal = true
+        var isColored: Bool
+
+        var testDescription: String {
+            let variables = self.environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value) " }.joined()
+            return variables + "decode \(self.options)" + (self.isTerminal ? "" : " | cat")
+        }
+    }
+
+    static let cases: [Case] = [
+        Case(isColored: true),
+        Case(isTerminal: false, isColored: false),
+        Case(options: "--color never", isColored: false),
+        Case(options: "--color always", isTerminal: false, isColored: true),
+        Case(options: "--color always", environment: ["NO_COLOR": "1", "TERM": "dumb"], isColored: true),
+        Case(options: "--color never", environment: ["CLICOLOR_FORCE": "1"], isColored: false),
+        Case(environment: ["NO_COLOR": "1"], isColored: false),
+        Case(environment: ["NO_COLOR": ""], isColored: true),
+        Case(environment: ["NO_COLOR": "1", "CLICOLOR_FORCE": "1"], isColored: false),
+        Case(environment: ["CLICOLOR": "0"], isColored: false),
+        Case(environment: ["CLICOLOR": "1"], isTerminal: false, isColored: false),
+        Case(environment: ["CLICOLOR": "0", "CLICOLOR_FORCE": "1"], isColored: true),
+        Case(environment: ["CLICOLOR_FORCE": "1"], isTerminal: false, isColored: true),
+        Case(environment: ["CLICOLOR_FORCE": "0"], isTerminal: false, isColored: false),
+        Case(environment: ["CLICOLOR_FORCE": ""], isTerminal: false, isColored: false),
+        Case(environment: ["TERM": "dumb"], isColored: false),
+        Case(environment: ["TERM": "dumb", "CLICOLOR_FORCE": "1"], isColored: true),
+    ]
+
+    private let tool: Tool
+    private let payload: String
+
+    init() throws {
+        self.tool = try Tool()
+        self.payload = try self.tool.write(#"{"topic":"alerts","a":1,"a":2}"#, to: "payload.json")
+    }
+
+    /// Runs a line of sh(1), on a terminal or not, and returns what was to be seen.
+    private func seen(_ line: String, _ environment: [String: String] = [:], onTerminal: Bool = true) throws -> String {
+        var environment = ["TERM": "xterm"].merging(self.tool.environment) { $1 }.merging(environment) { $1 }
+        environment["PATH"] = try Tool.executable.deletingLastPathComponent().path + ":" + (environment["PATH"] ?? "")
+        let words = onTerminal ? ["script", "-qec", line, "/dev/null"] : ["sh", "-c", "(\(line)) 2>&1 | cat"]
+        let result = try RunningTool(words, environment: environment).waitForExit()
+        #expect(result.exit == 0)
+        return result.output.replacing("\r\n", with: "\n")
+    }
+
+    @Test(arguments: cases) func colorsFollowTheRules(example: Case) throws {
+        let line = "kii-push decode \(self.payload) \(example.options)"
+        let text = try self.seen(line, example.environment, onTerminal: example.isTerminal)
+        #expect(text.contains("\u{1b}[1m") == example.isColored)
+        #expect(text.contains("\u{1b}[33mwarning:\u{1b}[0m") == example.isColored)
+        #expect(text.contains("warning:"))
+        #expect(text.contains("\u{1b}[") == example.isColored)
+    }
+
+    @Test func eachStreamIsLookedAtByItself() throws {
+        let file = self.tool.home.path + "/seen"
+        let output = try self.seen("kii-push decode \(self.payload) 2> \(file)")
+        #expect(output.contains("\u{1b}["))
+        #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("warning:"))
+        let errors = try self.seen("kii-push decode \(self.payload) > \(file)")
+        #expect(errors.hasPrefix("\u{1b}[33mwarning:"))
+        #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("\u{1b}"))
+    }
+
+    /// The longest line but for those that are to be copied and are not broken.
+    private func width(_ help: String) -> Int {
+        help.split(separator: "\n").filter { !$0.contains("kii-push") && !$0.hasPrefix("  #") }.map(\.count).max() ?? 0
+    }
+
+    @Test func helpFollowsTheTerminal() throws {
+        // Below 40 it is broken as at 40, where one word can be longer than its column.
+        for (columns, range) in [(60, 50...60), (90, 81...90), (200, 91...100), (20, 30...45)] {
+            let text = try self.seen("stty cols \(columns); kii-push help register")
+            #expect(range.contains(self.width(text)), "\(columns): \(self.width(text))")
+        }
+        let named = try self.seen("stty cols 60; kii-push register --help", ["COLUMNS": "90"])
+        #expect((81...90).contains(self.width(named)))
+        for columns in ["60", "90"] {
+            let text = try self.seen("kii-push help register", ["COLUMNS": columns], onTerminal: false)
+            #expect((71...80).contains(self.width(text)))
+        }
+        let topic = try self.seen("stty cols 60; kii-push help environment")
+        #expect((50...60).contains(self.width(topic)))
+    }
+
+    @Test(arguments: [
+        ("", 0), ("abc", 3), ("日本", 4), ("한국", 4), ("ﾊﾝ", 2), ("Ａ", 2), ("e\u{301}", 1), ("👍", 2), ("👨‍👩‍👧", 2),
+        ("❤\u{fe0f}", 2), ("🇯🇵", 2), ("a\u{200b}b", 2), ("é", 1), ("…", 1), ("\u{5d0}\u{5b8}", 1),
+    ])
+    func columnsAreCountedAsATerminalDoes(text: String, columns: Int) {
+        #expect(text.displayWidth == columns)
+        #expect("\(text.padded(to: 6))|".displayWidth == 7)
+    }
+
+    @Test func wideKeysStayInTheirColumn() throws {
+        let path = try self.tool.write(#"{"日本語":1,"plain":2,"👍":3}"#, to: "wide.json")
+        let lines = try self.tool("decode", path).output.split(separator: "\n").filter { $0.hasPrefix("  ") }
+        #expect(lines == ["  日本語              1", "  plain               2", "  👍                  3"])
+    }
+}
