@@ -69,7 +69,8 @@ struct StopSignals: Sendable {
         )
     }
 
-    private static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+    /// Starts a detached thread; an `errno` value when the system gives none, else 0.
+    static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
         let context = Unmanaged.passRetained(ThreadBody(body))
         var thread = pthread_t()
         let code = pthread_create(

@@ -1,0 +1,83 @@
+extension AgentMetrics {
+    /// The metrics in Prometheus' text format 0.0.4.
+    ///
+    /// - Source: Prometheus, "Exposition formats"; OpenTelemetry, "Prometheus and OpenMetrics compatibility" for the names.
+    var prometheusText: String {
+        var page = PrometheusPage()
+        let receiving = [("messaging_system", "mqtt"), ("messaging_operation_name", "receive")]
+        page.family(
+            "messaging_client_consumed_messages_total", "counter", "Messages that were received and stored.",
+            [(receiving, String(self.received))])
+        self.addDurations(to: &page)
+        page.family(
+            "kii_push_settled_messages_total", "counter", "Messages that came to their end, by outcome.",
+            self.settled.sorted { $0.key < $1.key }.map { ([("outcome", $0.key)], String($0.value)) })
+        let counters = [
+            ("redelivered_messages_total", "Messages that came again while they were in hand.", self.redelivered),
+            ("late_answers_total", "Answers of handlers that came after the deadline.", self.lateAnswers),
+            ("stuck_handlers_total", "Handlers that did not return long after the deadline.", self.stuckHandlers),
+            ("connections_total", "Connections that carried messages.", self.connections),
+            ("disconnections_total", "Ends of such connections.", self.disconnections),
+        ]
+        for (name, help, value) in counters { page.family("kii_push_\(name)", "counter", help, [([], String(value))]) }
+        page.family(
+            "kii_push_connected", "gauge", "1 while messages can arrive.", [([], self.isConnected ? "1" : "0")])
+        page.family(
+            "kii_push_storage_failing", "gauge", "1 while the inbox cannot be written.",
+            [([], self.isStorageFailing ? "1" : "0")])
+        return page.text
+    }
+
+    private func addDurations(to page: inout PrometheusPage) {
+        let name = "messaging_process_duration_seconds"
+        page.head(name, "histogram", "How long attempts to process a message took.")
+        let attempts = self.durations.sorted {
+            ($0.key.outcome, $0.key.errorType ?? "") < ($1.key.outcome, $1.key.errorType ?? "")
+        }
+        for (attempt, histogram) in attempts {
+            var labels = [
+                ("messaging_system", "mqtt"), ("messaging_operation_name", "process"), ("outcome", attempt.outcome),
+            ]
+            if let errorType = attempt.errorType { labels.append(("error_type", errorType)) }
+            for (bound, count) in zip(DurationHistogram.bounds, histogram.counts) {
+                page.sample("\(name)_bucket", labels + [("le", bound.text)], String(count))
+            }
+            page.sample("\(name)_bucket", labels + [("le", "+Inf")], String(histogram.count))
+            page.sample("\(name)_sum", labels, histogram.sum.secondsText)
+            page.sample("\(name)_count", labels, String(histogram.count))
+        }
+    }
+}
+
+/// Lines of the text format. Names, labels and help are this program's own words and need no escapes.
+private struct PrometheusPage {
+    private(set) var text = ""
+
+    mutating func head(_ name: String, _ type: String, _ help: String) {
+        self.text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    }
+
+    mutating func sample(_ name: String, _ labels: [(String, String)], _ value: String) {
+        let list = labels.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ",")
+        self.text += name + (list.isEmpty ? "" : "{\(list)}") + " \(value)\n"
+    }
+
+    mutating func family(
+        _ name: String,
+        _ type: String,
+        _ help: String,
+        _ samples: [(labels: [(String, String)], value: String)]
+    ) {
+        self.head(name, type, help)
+        for sample in samples { self.sample(name, sample.labels, sample.value) }
+    }
+}
+
+extension Duration {
+    /// Seconds to the microsecond: `0.287`.
+    fileprivate var secondsText: String {
+        let (seconds, attoseconds) = self.components
+        let digits = String(attoseconds / 1_000_000_000_000)
+        return "\(seconds)." + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    }
+}

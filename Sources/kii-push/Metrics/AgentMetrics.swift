@@ -1,0 +1,141 @@
+import KiiPushCore
+
+/// What is counted of an agent, from its events.
+///
+/// A duration is the time between two events as they come out of the stream: when that is read late, it is as much too
+/// long.
+///
+/// - Source: OpenTelemetry semantic conventions for messaging metrics: `messaging.client.consumed.messages`,
+///   `messaging.process.duration`. What they have no name for begins with `kii_push`.
+struct AgentMetrics {
+    private(set) var received: UInt64 = 0
+    private(set) var redelivered: UInt64 = 0
+    private(set) var connections: UInt64 = 0
+    private(set) var disconnections: UInt64 = 0
+    private(set) var isConnected = false
+    private(set) var isStorageFailing = false
+    private(set) var lateAnswers: UInt64 = 0
+    private(set) var stuckHandlers: UInt64 = 0
+    /// How many messages came to which end.
+    private(set) var settled: [String: UInt64] = [:]
+    /// How long attempts took, by what came of them.
+    private(set) var durations: [Attempt: DurationHistogram] = [:]
+    /// When the attempts that run began.
+    private var started: [Int64: ContinuousClock.Instant] = [:]
+
+    /// What came of an attempt. The words are few: none is made of what came from outside.
+    struct Attempt: Hashable {
+        var outcome: String
+        var errorType: String?
+    }
+
+    /// Counts an event that was seen at `now`.
+    mutating func count(_ event: PushEvent, at now: ContinuousClock.Instant = .now) {
+        switch event {
+        case .connected:
+            self.connections += 1
+            self.isConnected = true
+        case .disconnected:
+            // An attempt that came to nothing is none.
+            if self.isConnected { self.disconnections += 1 }
+            self.isConnected = false
+        case .stopping: self.isConnected = false
+        case .storageFailed: self.isStorageFailing = true
+        case .storageRecovered: self.isStorageFailing = false
+        case .message(let event): self.count(event, at: now)
+        default: break
+        }
+    }
+
+    private mutating func count(_ event: MessageEvent, at now: ContinuousClock.Instant) {
+        switch event.kind {
+        case .received: self.received += 1
+        case .joined: self.redelivered += 1
+        case .started: self.started[event.messageID] = now
+        case .done(let result, _): self.end(event, result.metricWord, settles: true, at: now)
+        case .unreached: self.end(event, "unreached", settles: true, at: now)
+        case .dismissed: self.end(event, "dismissed", settles: true, at: now)
+        case .presented: self.end(event, "presented", settles: false, at: now)
+        case .retry(_, let failure, _): self.end(event, "failed", failure.metricWord, settles: false, at: now)
+        case .handedBack(let failure): self.end(event, "failed", failure.metricWord, settles: false, at: now)
+        case .dead(let reason): self.end(event, "dead", reason.metricWord, settles: true, at: now)
+        case .late: self.lateAnswers += 1
+        case .stuck: self.stuckHandlers += 1
+        case .opened: break
+        }
+    }
+
+    /// A message that was never handed to anybody, such as an undecodable one, has an end and no attempt.
+    private mutating func end(
+        _ event: MessageEvent,
+        _ outcome: String,
+        _ errorType: String? = nil,
+        settles: Bool,
+        at now: ContinuousClock.Instant
+    ) {
+        if settles { self.settled[outcome, default: 0] += 1 }
+        guard let start = self.started.removeValue(forKey: event.messageID) else { return }
+        let attempt = Attempt(outcome: outcome, errorType: errorType)
+        self.durations[attempt, default: DurationHistogram()].add(now - start)
+    }
+}
+
+/// How many durations there were up to each bound.
+struct DurationHistogram: Hashable {
+    /// In seconds.
+    ///
+    /// - Source: OpenTelemetry's advice for `messaging.process.duration`.
+    static let bounds: [(text: String, limit: Duration)] = [
+        ("0.005", .milliseconds(5)), ("0.01", .milliseconds(10)), ("0.025", .milliseconds(25)),
+        ("0.05", .milliseconds(50)), ("0.075", .milliseconds(75)), ("0.1", .milliseconds(100)),
+        ("0.25", .milliseconds(250)), ("0.5", .milliseconds(500)), ("0.75", .milliseconds(750)),
+        ("1", .seconds(1)), ("2.5", .milliseconds(2500)), ("5", .seconds(5)), ("7.5", .milliseconds(7500)),
+        ("10", .seconds(10)),
+    ]
+
+    /// For each bound, how many were not longer.
+    private(set) var counts = [UInt64](repeating: 0, count: Self.bounds.count)
+    private(set) var count: UInt64 = 0
+    private(set) var sum = Duration.zero
+
+    mutating func add(_ duration: Duration) {
+        self.count += 1
+        self.sum += duration
+        for (index, bound) in Self.bounds.enumerated() where duration <= bound.limit { self.counts[index] += 1 }
+    }
+}
+
+extension FetchResult {
+    fileprivate var metricWord: String {
+        switch self {
+        case .newData: "newData"
+        case .noData: "noData"
+        case .failed: "failed"
+        }
+    }
+}
+
+extension DeliveryFailure {
+    fileprivate var metricWord: String {
+        switch self {
+        case .failed: "failed"
+        case .threw: "threw"
+        case .unanswered: "unanswered"
+        case .timedOut: "timedOut"
+        }
+    }
+}
+
+extension DeadLetterReason {
+    fileprivate var metricWord: String {
+        switch self {
+        case .attemptsFailed(let failure): failure.metricWord
+        case .rejected: "rejected"
+        case .crashed: "crashed"
+        case .undecodable: "undecodable"
+        case .command: "command"
+        case .unexpectedTopic: "unexpectedTopic"
+        case .oversized: "oversized"
+        }
+    }
+}

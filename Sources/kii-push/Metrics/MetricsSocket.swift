@@ -1,0 +1,151 @@
+import Glibc
+
+/// A Unix socket on which every HTTP request is answered with the same page.
+///
+/// One thread accepts and reads; a client has a second for its request, so that one that says nothing keeps nobody
+/// waiting for long.
+final class MetricsSocket: Sendable {
+    /// A client that has sent its request and waits for the answer.
+    struct Request: Sendable {
+        fileprivate let descriptor: Int32
+        fileprivate let isUnderstood: Bool
+
+        /// Answers, and ends the connection. The page is smaller than a socket's buffer, so this waits for nobody.
+        func answer(_ page: String) {
+            let body = self.isUnderstood ? page : "only GET is understood\n"
+            let head =
+                "HTTP/1.0 \(self.isUnderstood ? "200 OK" : "400 Bad Request")\r\n"
+                + "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+            var rest = Array((head + body).utf8)[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes {
+                    send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                if count < 0, errno == EINTR { continue }
+                // One that went away, or does not read, has no use for the rest.
+                guard count > 0 else { break }
+                rest = rest.dropFirst(count)
+            }
+            Glibc.close(self.descriptor)
+        }
+    }
+
+    /// Who asks. Ends after ``close()``.
+    let requests: AsyncStream<Request>
+    private let path: String
+    private let descriptor: Int32
+
+    /// Listens, open to this user alone. A socket at `path` on which nobody answers any more is replaced.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 75 when another process answers there, 73 when no socket can be made.
+    init(path: String) throws {
+        let address = try Self.address(path)
+        try Self.removeStale(path, address)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        // On Linux the file gets the mode of the socket: it is never open to others, not even for a moment.
+        guard fchmod(descriptor, 0o600) == 0, Self.with(address, { bind(descriptor, $0, $1) }) == 0,
+            listen(descriptor, 16) == 0
+        else {
+            let failure = Self.failure(path)
+            Glibc.close(descriptor)
+            throw failure
+        }
+        let (requests, continuation) = AsyncStream.makeStream(of: Request.self)
+        let code = StopSignals.startThread { Self.accept(on: descriptor, into: continuation) }
+        guard code == 0 else {
+            Glibc.close(descriptor)
+            unlink(path)
+            throw CommandFailure(.temporary, "no thread can be started for \(path): \(errorText(code))")
+        }
+        self.requests = requests
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    /// Ends it, and removes the socket. To be called once.
+    func close() {
+        unlink(self.path)
+        // Wakes the thread, which then closes the descriptor.
+        shutdown(self.descriptor, Int32(SHUT_RDWR))
+    }
+
+    private static func accept(on descriptor: Int32, into requests: AsyncStream<Request>.Continuation) {
+        while true {
+            // accept4(2) is no part of the Glibc module.
+            let client = Glibc.accept(descriptor, nil, nil)
+            if client >= 0 {
+                _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+                let isUnderstood = Self.readRequest(client)
+                requests.yield(Request(descriptor: client, isUnderstood: isUnderstood))
+            } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS {
+                // It waits in the queue until there is room.
+                usleep(100_000)
+            } else if errno != EINTR, errno != ECONNABORTED {
+                break
+            }
+        }
+        requests.finish()
+        Glibc.close(descriptor)
+    }
+
+    /// Whether it is a GET, whose end was reached.
+    private static func readRequest(_ client: Int32) -> Bool {
+        var limit = timeval(tv_sec: 1, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+        setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+        var request: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1024)
+        while request.count < 8192 {
+            let count = read(client, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            request += chunk[..<count]
+            let text = String(decoding: request, as: UTF8.self)
+            if text.contains("\r\n\r\n") || text.contains("\n\n") { return text.hasPrefix("GET ") }
+        }
+        return false
+    }
+
+    private static func removeStale(_ path: String, _ address: sockaddr_un) throws {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw CommandFailure(.cannotCreate, "\(path) is there already and no socket", hint: "name another path")
+        }
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard probe >= 0 else { throw Self.failure(path) }
+        defer { Glibc.close(probe) }
+        guard Self.with(address, { connect(probe, $0, $1) }) != 0, errno == ECONNREFUSED else {
+            throw CommandFailure(.temporary, "another process answers on \(path)", hint: "name another path")
+        }
+        unlink(path)
+    }
+
+    private static func address(_ path: String) throws -> sockaddr_un {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let room = MemoryLayout.size(ofValue: address.sun_path) - 1
+        guard !path.isEmpty, path.utf8.count <= room, !path.utf8.contains(0) else {
+            throw CommandFailure(.usage, "the path of a socket has 1 to \(room) bytes, and \(path) has not")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return address
+    }
+
+    private static func with(
+        _ address: sockaddr_un,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    private static func failure(_ path: String) -> CommandFailure {
+        CommandFailure(.cannotCreate, "cannot listen on \(path): \(errorText(errno))")
+    }
+}
