@@ -53,6 +53,14 @@ static inline CURLcode ccurl_easy_get_socket(CURL *handle, curl_socket_t *value)
     return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, value);
 }
 
+static inline CURLcode ccurl_easy_get_string(CURL *handle, CURLINFO info, char **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode ccurl_easy_get_certificates(CURL *handle, struct curl_certinfo **value) {
+    return curl_easy_getinfo(handle, CURLINFO_CERTINFO, value);
+}
+
 // CURLINFO_PRIVATE is declared as char ** though any pointer is kept there.
 static inline CURLcode ccurl_easy_get_private(CURL *handle, void **value) {
     return curl_easy_getinfo(handle, CURLINFO_PRIVATE, (char **)value);

@@ -18,6 +18,7 @@ struct KiiPushCommand: ParsableCommand {
             UnsubscribeCommand.self, TopicsCommand.self, SendCommand.self, ListenCommand.self, RunCommand.self,
             InboxCommand.self, TraceCommand.self, DecodeCommand.self,
             HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
+            DoctorCommand.self,
         ],
         version: "0.1.0"
     )

@@ -15,6 +15,7 @@ import Testing
         ["send", "user"], ["send", "object"], ["listen"], ["run"], ["trace"], ["decode"],
         ["inbox", "list"], ["inbox", "show"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
         ["help"], ["completion"],
+        ["doctor"],
     ]
 
     @Test(arguments: commands)

@@ -98,11 +98,15 @@ final class AgentSession: Sendable {
 
     /// Connects, waits for the subscription, and disconnects, so that the broker keeps a session.
     ///
+    /// - Parameter body: what is done between subscription and disconnecting. Default: nothing.
     /// - Returns: how the connection ended, if the subscription was not reached.
     /// - Throws: ``PushAgentError/noUsablePort(usesTLS:)``; `CancellationError`; `TransportError` with code `shutDown`.
-    func openOnce(_ endpoint: MQTTEndpoint) async throws -> BrokerLink.End? {
+    func openOnce(
+        _ endpoint: MQTTEndpoint, whileConnected body: () async -> Void = {}
+    ) async throws -> BrokerLink.End? {
         try self.begin(endpoint)
         let outcome = await self.outcome(untilConnected: true)
+        if case .connected = outcome { await body() }
         let link = self.link
         try await self.loop.run { link.value.disconnect() }
         switch outcome {

@@ -84,6 +84,13 @@ public final class InboxReader {
         throw wasGivenOut ? .removed(messageID: messageID) : .neverReceived(messageID: messageID, last: found.last)
     }
 
+    /// The number of the message that came last, 0 for none.
+    ///
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``.
+    package func lastMessageID() throws(InboxReadingError) -> Int64 {
+        try self.read { inbox throws(InboxError) in try inbox.lastSequence() }
+    }
+
     private func read<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxReadingError) -> Result {
         do throws(InboxError) {
             return try body(self.inbox)

@@ -154,7 +154,7 @@ extension PushAgent {
     }
 
     /// The lock that keeps two processes of one user from receiving as one installation.
-    private func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> StateLock {
+    func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> StateLock {
         let directory =
             (self.runtime.configuration.lockDirectory ?? StateDirectory.runtime(environment: environmentVariable))
             + "/installations"

@@ -59,3 +59,11 @@ enum HTTPDate {
         return cycle * 146_097 + yearOfCycle * 365 + yearOfCycle / 4 - yearOfCycle / 100 + dayOfYear - 719_468
     }
 }
+
+extension Timestamp {
+    /// Reads the date of a header field, in any of the three forms of RFC 9110 section 5.6.7.
+    package init?(httpDate text: String) {
+        guard let date = HTTPDate.parse(text, now: .now()) else { return nil }
+        self = date
+    }
+}

@@ -68,6 +68,21 @@ extension KiiApp {
         return String(root)
     }
 
+    /// The server of ``baseURL``; `nil` when that is no URL that can be used.
+    package var server: (host: String, port: UInt16, usesTLS: Bool)? {
+        guard let root = try? KiiApp.checked(self.baseURL, .baseURL), let authority = KiiApp.authority(of: root[...])
+        else { return nil }
+        let usesTLS = root.lowercased().hasPrefix("https:")
+        // An IPv6 address stands in brackets, RFC 3986 section 3.2.2.
+        let address = authority.split(separator: "]", maxSplits: 1, omittingEmptySubsequences: false)
+        let rest = address.count == 2 ? address[1] : authority
+        let colon = rest.lastIndex(of: ":")
+        let host = address.count == 2 ? address[0].dropFirst() : rest[..<(colon ?? rest.endIndex)]
+        guard let colon else { return (String(host), usesTLS ? 443 : 80, usesTLS) }
+        guard let port = UInt16(rest[rest.index(after: colon)...]) else { return nil }
+        return (String(host), port, usesTLS)
+    }
+
     private static func authority(of url: Substring) -> Substring? {
         for scheme in ["https://", "http://"] where url.lowercased().hasPrefix(scheme) {
             return url.dropFirst(scheme.count).prefix { $0 != "/" }

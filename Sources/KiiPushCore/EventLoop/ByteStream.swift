@@ -34,6 +34,7 @@ package final class ByteStream {
     private let isBuffered: Bool
     private let target: StreamTarget
     private let sendTimeout: Duration?
+    private let isInspected: Bool
     var isQueuedForFlush = false
     var isQueuedForDrain = false
 
@@ -41,15 +42,18 @@ package final class ByteStream {
     package private(set) var isPaused = false
     /// Whether the stream is closed, by either side.
     package var isClosed: Bool { self.state == .closed }
+    /// How the connection came about, or how far; `nil` before, and of a stream that is not inspected.
+    package private(set) var report: ConnectionReport?
     /// How many bytes wait to be sent.
     package var unsentBytes: Int { self.outgoing.count }
 
     init(
         _ target: StreamTarget, delegate: any ByteStreamDelegate, streams: StreamSet, isBuffered: Bool,
-        sendTimeout: Duration?
+        sendTimeout: Duration?, isInspected: Bool
     ) {
         self.target = target
         self.sendTimeout = sendTimeout
+        self.isInspected = isInspected
         self.delegate = delegate
         self.streams = streams
         self.isBuffered = isBuffered
@@ -129,6 +133,7 @@ extension ByteStream {
     /// libcurl has connected, or failed to.
     func settled(_ code: CURLcode) {
         guard self.state == .connecting, let (easy, group, _) = self.connection else { return }
+        if self.isInspected { self.report = ConnectionReport(easy) }
         var descriptor: curl_socket_t = -1
         guard code == CURLE_OK, ccurl_easy_get_socket(easy.raw, &descriptor) == CURLE_OK, descriptor >= 0 else {
             return self.fail(self.connectError(easy, code == CURLE_OK ? CURLE_COULDNT_CONNECT : code))

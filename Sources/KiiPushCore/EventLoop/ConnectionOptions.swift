@@ -33,6 +33,8 @@ struct ConnectionOptions {
         if self.tls.insecure {
             try easy.set(CURLOPT_SSL_VERIFYPEER, 0)
             try easy.set(CURLOPT_SSL_VERIFYHOST, 0)
+        } else if self.tls.ignoresNames {
+            try easy.set(CURLOPT_SSL_VERIFYHOST, 0)
         }
         if let proxy = self.proxy, !isLocal {
             try proxy.apply(to: easy)

@@ -100,11 +100,14 @@ extension EventLoop {
     ///   - sendTimeout: how long what is sent may go without the peer's kernel saying that it has it; then the
     ///     connection counts as broken, with code `timedOut`. `nil` leaves it to the system, which takes about 15 min.
     ///     - Source: `TCP_USER_TIMEOUT` in tcp(7).
+    ///   - isInspected: whether ``ByteStream/report`` is to tell how the connection came about. Default: no, since it
+    ///     costs time and memory.
     ///   - delegate: who hears of it.
     package func openStream(
-        _ target: StreamTarget, sendTimeout: Duration? = nil, delegate: any ByteStreamDelegate
+        _ target: StreamTarget, sendTimeout: Duration? = nil, isInspected: Bool = false,
+        delegate: any ByteStreamDelegate
     ) -> ByteStream {
-        self.live.streams.open(target, sendTimeout: sendTimeout, delegate: delegate)
+        self.live.streams.open(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: delegate)
     }
 
     /// Runs `body` in the first turn that begins at or after `deadline`; timers fire in the order of their deadlines.

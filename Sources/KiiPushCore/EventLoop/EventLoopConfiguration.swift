@@ -4,6 +4,8 @@ package struct TLSConfiguration: Sendable, Hashable {
     package var caFile: String?
     /// Whether certificates go unverified. For experiments only: whoever sits on the way can read everything.
     package var insecure: Bool
+    /// Whether a trusted certificate may be for another name. For finding out what is wrong with a certificate only.
+    package var ignoresNames = false
 
     package init(caFile: String? = nil, insecure: Bool = false) {
         self.caFile = caFile

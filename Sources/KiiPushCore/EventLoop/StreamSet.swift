@@ -31,17 +31,21 @@ final class StreamSet {
         self.buffer.deallocate()
     }
 
-    func open(_ target: StreamTarget, sendTimeout: Duration?, delegate: any ByteStreamDelegate) -> ByteStream {
+    func open(
+        _ target: StreamTarget, sendTimeout: Duration?, isInspected: Bool, delegate: any ByteStreamDelegate
+    ) -> ByteStream {
         let stream = ByteStream(
             target, delegate: delegate, streams: self, isBuffered: target.isTLS || self.options.usesProxy,
-            sendTimeout: sendTimeout)
+            sendTimeout: sendTimeout, isInspected: isInspected)
         guard !self.hasEnded else {
             stream.close()
             return stream
         }
         self.streams[ObjectIdentifier(stream)] = stream
         do {
-            try stream.start(try self.handle(for: target), in: try self.groupWithRoom())
+            let easy = try self.handle(for: target)
+            if isInspected { try easy.set(CURLOPT_CERTINFO, 1) }
+            try stream.start(easy, in: try self.groupWithRoom())
         } catch {
             self.doom(stream, error)
         }

@@ -104,6 +104,9 @@ struct HelpTopic: Sendable {
           trace      a message's life: id, state, what it is, and events, each with event, at,
                      offset_ms (since its reception) and what belongs to it; missing: what
                      is not recorded
+          check      of doctor: code (such as DNS, stable), server (cloud or broker) where it
+                     is about one, title, outcome (ok, warning, failed, skipped), evidence,
+                     and where there are any fix and exit (the exit code that it stands for)
           state      the connection: connected, offline and so on, and why
           help       what 'kii-push help --json' prints: name, version, abstract, examples
                      (purpose, line), discussion, usage, aliases, arguments and options

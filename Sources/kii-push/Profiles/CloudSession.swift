@@ -23,13 +23,7 @@ final class CloudSession: Sendable {
         )
         let client = self.runtime.client(for: cloud.app)
         self.client = client
-        self.admin = cloud.admin.map { admin in
-            KiiSession(
-                client: client,
-                signIn: {
-                    try await client.login(clientID: admin.clientID, clientSecret: admin.clientSecret)
-                })
-        }
+        self.admin = cloud.admin?.session(client)
         self.agent = profile.saved.map { [runtime] saved in
             PushAgent(
                 runtime: runtime,
@@ -85,6 +79,15 @@ final class CloudSession: Sendable {
             throw CommandFailure(.internalError, "profile '\(self.profile.name)' is registered and has no account")
         }
         return try agent.session()
+    }
+}
+
+extension AdminCredentials {
+    /// A session of the app's administrator.
+    func session(_ client: KiiClient) -> KiiSession {
+        KiiSession(
+            client: client,
+            signIn: { try await client.login(clientID: self.clientID, clientSecret: self.clientSecret) })
     }
 }
 

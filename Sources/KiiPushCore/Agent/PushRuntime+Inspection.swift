@@ -1,0 +1,67 @@
+extension PushRuntime {
+    /// How a connection came about, or how far it got.
+    package typealias Inspection = ConnectionReport
+
+    /// Connects to a server as the agents do, with their proxy and their trust, says nothing, and closes.
+    ///
+    /// That is one connection without TLS, and one with it where it is asked for. A server whose certificate is not trusted
+    /// is connected to twice more, to find out whether it is the name alone, and to read the certificate. Nothing is sent
+    /// to it.
+    ///
+    /// - Parameters:
+    ///   - usesTLS: whether TLS is spoken.
+    /// - Returns: how far it got, `nil` when libcurl did not even begin; and why not farther, `nil` when all went well.
+    package func inspect(
+        host: String, port: UInt16, usesTLS: Bool
+    ) async throws -> (report: Inspection?, failure: TransportError?) {
+        // By itself first: of a handshake that fails libcurl does not tell how far the connection had come.
+        var (report, failure) = try await Self.inspect(.tcp(host: host, port: port), on: self.loop)
+        guard usesTLS, failure == nil else { return (report, failure) }
+        let target = StreamTarget.tls(host: host, port: port)
+        let secured = try await Self.inspect(target, on: self.loop)
+        failure = secured.failure
+        report?.certificates = secured.report?.certificates ?? []
+        if failure?.code == .certificateNotTrusted {
+            var trust = TLSConfiguration(caFile: self.configuration.certificateAuthorityFile)
+            trust.ignoresNames = true
+            let named = try await self.inspect(target, trusting: trust)
+            report?.isForAnotherName = named.failure == nil
+            trust.insecure = true
+            report?.certificates = try await self.inspect(target, trusting: trust).report?.certificates ?? []
+        }
+        return (report, failure)
+    }
+
+    private func inspect(
+        _ target: StreamTarget, trusting trust: TLSConfiguration
+    ) async throws -> (report: Inspection?, failure: TransportError?) {
+        let loop = try EventLoop(
+            configuration: EventLoop.Configuration(
+                tls: trust, proxy: self.configuration.proxy, connectTimeout: self.configuration.connectTimeout))
+        defer { loop.shutdown() }
+        return try await Self.inspect(target, on: loop)
+    }
+
+    private static func inspect(
+        _ target: StreamTarget, on loop: EventLoop
+    ) async throws -> (report: Inspection?, failure: TransportError?) {
+        let inspector = Inspector()
+        try await loop.run { _ = loop.openStream(target, isInspected: true, delegate: inspector) }
+        // A loop that ends closes its streams, and tells their owners.
+        return await inspector.finding.value()
+    }
+}
+
+/// Closes a connection as soon as it stands.
+private final class Inspector: ByteStreamDelegate, Sendable {
+    let finding = OneShot<(report: ConnectionReport?, failure: TransportError?)>()
+
+    func streamDidConnect(_ stream: ByteStream) {
+        self.finding.resume((stream.report, nil))
+        stream.close()
+    }
+
+    func stream(_ stream: ByteStream, didReceive bytes: UnsafeRawBufferPointer) {}
+
+    func streamDidClose(_ stream: ByteStream, error: TransportError) { self.finding.resume((stream.report, error)) }
+}

@@ -1,0 +1,94 @@
+import KiiPushCore
+
+/// The checks that ask the cloud over REST.
+struct CloudChecks: Sendable {
+    let profile: Profile
+    let cloud: CloudSettings
+    let agent: PushAgent?
+    let client: KiiClient
+    let transport: DatedTransport
+
+    /// - Parameters:
+    ///   - limit: how long one call may take.
+    init(profile: Profile, cloud: CloudSettings, runtime: PushRuntime, agent: PushAgent?, limit: Duration) {
+        self.profile = profile
+        self.cloud = cloud
+        self.agent = agent
+        self.transport = DatedTransport(runtime.loop)
+        self.client = KiiClient(app: cloud.app, transport: self.transport, timeout: limit, retry: .none)
+    }
+
+    /// Signs in as the app, which changes nothing.
+    func app() async throws -> Finding {
+        let app = self.cloud.app
+        do {
+            _ = try await self.client.loginAnonymously()
+            return .ok("app \(app.appID) at \(app.baseURL), named by the \(self.cloud.source.rawValue)")
+        } catch let error as KiiError where error.isTransient || error.saysDisabled {
+            return .failed(error)
+        } catch let error as KiiError where error.errorCode == .appNotFound {
+            return .failed(error.description, fix: "check the app's ID and the site", exit: .configuration)
+        } catch let error as KiiError where [400, 401, 403].contains(error.status) {
+            return .failed(
+                error.description, fix: "check the app's ID and key: kii-push config show --origin",
+                exit: .authentication)
+        } catch let error as KiiError where error.errorCode != nil {
+            return .warning("cannot be told: \(error)", fix: "look at the checks that follow")
+        } catch let error as KiiResponseError {
+            return .failed(error, fix: "what answers is not Kii's API: check the address \(app.baseURL)")
+        }
+    }
+
+    /// By the date of the answers so far.
+    func clock() -> Finding {
+        guard let lead = self.transport.clockLead else { return .needless("no answer named a date") }
+        let seconds = abs(lead.components.seconds)
+        let evidence = "this machine is \(seconds) s " + (lead < .zero ? "behind" : "ahead of") + " the cloud"
+        let fix = "set the clock: timedatectl set-ntp true"
+        switch seconds {
+        case ...1: return .ok("this machine and the cloud agree")
+        case ...60: return .ok(evidence)
+        case ...300: return .warning(evidence, fix: fix)
+        default: return .failed(evidence, fix: fix, exit: .configuration)
+        }
+    }
+
+    func signIn() async throws -> Finding {
+        guard let agent = self.agent else { return .unknown("the profile is not registered") }
+        let (_, registration) = try self.profile.registration(with: self.cloud)
+        do {
+            try await agent.session().withToken { token in
+                switch registration.principal {
+                case .user: _ = try await self.client.execute(GetUser(), token: token.token)
+                case .thing(let id): _ = try await self.client.execute(GetThing(.id(id)), token: token.token)
+                }
+            }
+            let who = self.profile.saved?.account.text ?? "the profile"
+            return .ok("as \(who), \(registration.principal.id)")
+        } catch let error as KiiError where error.refusesCredentials || error.status == 404 {
+            let fix = error.refusesCredentials ? self.profile.hint(after: error) : self.profile.registerHint + " --anew"
+            return .failed(error.description, fix: fix, exit: .authentication)
+        } catch PushAgentError.signInRefused(let refusal) {
+            return .failed(PushAgentError.signInRefused(refusal), fix: self.profile.hint(after: refusal))
+        }
+    }
+
+    /// The installation, and where it connects to; the endpoint is `nil` when there is none.
+    func installation() async throws -> (Finding, MQTTEndpoint?) {
+        guard let agent = self.agent else { return (.unknown("the profile is not registered"), nil) }
+        let (_, registration) = try self.profile.registration(with: self.cloud)
+        let id = registration.installationID
+        do {
+            let endpoint = try await agent.session().withToken { token in
+                _ = try await self.client.installation(.id(id), token: token.token)
+                return try await self.client.mqttEndpoint(of: id, token: token.token)
+            }
+            return (.ok("\(id), with the broker \(endpoint.host)"), endpoint)
+        } catch let error as KiiError where error.errorCode == .installationNotFound {
+            let fix = "\(self.profile.registerHint); 'listen' and 'run' make another one by themselves"
+            return (.failed("the cloud does not know installation \(id)", fix: fix, exit: .configuration), nil)
+        } catch let error as KiiError where error.errorCode == .mqttEndpointNotReady {
+            return (.failed(error, fix: "wait a little: the cloud is still making it"), nil)
+        }
+    }
+}

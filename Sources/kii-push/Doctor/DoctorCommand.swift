@@ -1,0 +1,121 @@
+import KiiPushCore
+
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Finds out what is wrong: files, network, clock, cloud, broker.",
+        examples: [
+            .init("Everything, in 10 seconds at most", "kii-push doctor"),
+            .init("With a real push to this profile", "kii-push doctor --round-trip"),
+            .init("What failed, for a program", "kii-push doctor --json | jq 'select(.outcome==\"failed\")'"),
+        ],
+        discussion: [
+            "One line a check; then what to do. A check that makes no sense after another one failed is skipped and says "
+                + "after which. It ends with the exit code of the first check that failed; a warning is no failure.",
+            "It connects to the broker as the profile, and what arrives meanwhile is stored for the next 'listen' or "
+                + "'run'. While another process receives as this profile it does not connect, since the cloud lets one "
+                + "receiver connect at a time; all other checks are made.",
+            "The push of --round-trip goes to the profile's own user, for which the cloud wants the app's admin, or to a "
+                + "topic that a thing is subscribed to in its own scope. No handler gets it if it arrives in time. With "
+                + "the emulator it is always sent, unless --no-round-trip is given.",
+        ],
+        exitCodes: ExitStatus.ofCloudCommands + [.cannotCreate, .inputOutput],
+        environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory, .credentialsDirectory]
+    )
+
+    @Flag(help: "Send a push to this profile and wait for it.")
+    var roundTrip = false
+
+    @Flag(help: "Send none, also with the emulator.")
+    var noRoundTrip = false
+
+    @Option(
+        name: .shortAndLong, value: "TIME",
+        help: "How long all checks may take together (500ms, 10s, 5m); one takes 3/10 of it at most. Default: 10s."
+    )
+    var timeout: TimeSpan?
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Cloud")
+    var profile: ProfileOptions
+
+    func validate() throws {
+        if self.roundTrip, self.noRoundTrip {
+            throw ValidationError("'--round-trip' and '--no-round-trip' exclude each other")
+        }
+    }
+
+    func run() async throws {
+        let console = self.output.console
+        var examination = Examination(time: self.timeout?.duration ?? .seconds(10)) { try console.show($0) }
+        try await self.examine(&examination)
+        try examination.note(Check.Key(.service), ServiceContext.finding())
+        for check in examination.checks {
+            guard let fix = check.fix else { continue }
+            try console.line("\(console.style(check.key.text, .bold)): \(fix.terminalSafe)")
+        }
+        if let exit = examination.firstFailure?.exit { throw SilentExit(status: exit) }
+    }
+
+    private func examine(_ examination: inout Examination) async throws {
+        guard let (profile, cloud) = try self.examineFiles(&examination) else { return }
+        var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
+        settings.callTimeout = examination.limit
+        settings.connectTimeout = examination.limit
+        settings.shutdownGrace = .zero
+        let runtime: PushRuntime
+        do {
+            runtime = try PushRuntime(configuration: settings)
+        } catch {
+            return try examination.note(Check.Key(.configuration), .failed(error))
+        }
+        do {
+            let patient = DoctorSession(profile: profile, cloud: cloud, runtime: runtime, limit: examination.limit)
+            try await patient.examine(&examination, sendsPush: self.sendsPush(cloud))
+            await runtime.shutdown()
+        } catch {
+            await runtime.shutdown()
+            throw error
+        }
+    }
+
+    private func sendsPush(_ cloud: CloudSettings) -> Bool {
+        self.roundTrip || (cloud.source == .emulator && !self.noRoundTrip)
+    }
+
+    /// The checks that ask the file system alone.
+    private func examineFiles(_ examination: inout Examination) throws -> (Profile, CloudSettings)? {
+        let modes = Check.Key(.fileModes)
+        let location: ProfileLocation
+        do {
+            location = try ProfileLocation(
+                named: self.profile.profile, configurationFile: self.profile.config, environment: ProcessEnvironment())
+        } catch {
+            try examination.note(Check.Key(.configuration), .failed(error))
+            return nil
+        }
+        let files = FileChecks(location: location, named: [self.profile.appKeyFile].compactMap { $0 })
+        try examination.note(modes, files.modes())
+        var found: (Profile, CloudSettings)?
+        var configuration = Finding.unknown("")
+        if examination.isClear([modes]) {
+            do {
+                let profile = try Profile(self.profile)
+                let cloud = try profile.cloud(self.profile)
+                found = (profile, cloud)
+                let evidence = "profile '\(profile.name)', \(cloud.source.rawValue)"
+                configuration =
+                    profile.saved == nil
+                    ? .warning("\(evidence); it is not registered", fix: profile.registerHint) : .ok(evidence)
+            } catch {
+                configuration = .failed(error)
+            }
+        }
+        try examination.note(Check.Key(.configuration), after: [modes], configuration)
+        try examination.note(Check.Key(.stateDirectory), files.stateDirectory())
+        try examination.note(Check.Key(.inbox), files.inbox())
+        return found
+    }
+}

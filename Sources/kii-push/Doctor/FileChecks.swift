@@ -1,0 +1,87 @@
+import Glibc
+import KiiPushCore
+
+/// The checks that ask the file system alone.
+struct FileChecks: Sendable {
+    let location: ProfileLocation
+    /// Files of secrets that the command line names.
+    let named: [String]
+
+    private var directory: String { self.location.directory }
+
+    /// Less than this is too little for an inbox to be sure of.
+    private static let scarceBytes: UInt64 = 64 << 20
+
+    func modes() -> Finding {
+        let secrets =
+            [
+                self.location.paths.credentials, self.directory + "/credentials.json",
+                self.directory + "/agents/default.json",
+            ] + self.named
+        for path in secrets {
+            do {
+                _ = try PrivateFile.read(path)
+            } catch .tooOpen(_, let mode) {
+                return .failed(
+                    "\(path) holds secrets and is open to others (mode \(String(mode, radix: 8)))",
+                    fix: "chmod 600 \(path)", exit: .configuration)
+            } catch .foreignOwner(_, let owner) {
+                return .failed(
+                    "\(path) belongs to user \(owner) and this is user \(geteuid())",
+                    fix: "run as that user, or give the file away: chown \(geteuid()) \(path)", exit: .configuration)
+            } catch {
+                return .failed(error, fix: "see that user \(geteuid()) can read it")
+            }
+        }
+        let opened = [self.directory, self.directory + "/inbox.sqlite"].first { Self.isOpenToOthers($0) }
+        if let opened {
+            return .warning(
+                "\(opened) can be read or written by others: it holds messages", fix: "chmod go-rwx \(opened)")
+        }
+        return .ok("closed to others and owned by user \(geteuid())")
+    }
+
+    /// Writes a small file and removes it.
+    func stateDirectory() -> Finding {
+        let directory = self.directory
+        guard access(directory, F_OK) == 0 else {
+            return errno == ENOENT
+                ? .needless("\(directory) is not there yet")
+                : .failed(FileError.system(path: directory, operation: "look at", code: errno))
+        }
+        let trial = directory + "/doctor"
+        do {
+            try PrivateFile.replace(trial, with: [UInt8](repeating: 0, count: 4096))
+        } catch {
+            let fix = "let user \(geteuid()) write there, or free some space; without it messages are kept in memory only"
+            return .failed(error, fix: fix)
+        }
+        unlink(trial)
+        var system = statvfs()
+        guard statvfs(directory, &system) == 0 else { return .ok("\(directory) can be written") }
+        let free = UInt64(system.f_bavail) * UInt64(system.f_frsize)
+        let evidence = "\(directory) can be written; \(free >> 20) MiB are free"
+        return free < Self.scarceBytes
+            ? .warning(evidence, fix: "free some space: an inbox that cannot be written stops receiving") : .ok(evidence)
+    }
+
+    func inbox() -> Finding {
+        do {
+            let ledger = try InboxReader(stateDirectory: self.directory).ledger()
+            return .ok(
+                "\(ledger.received) received, \(ledger.waiting) waiting, \(ledger.dead) given up on")
+        } catch .missing {
+            return .needless("there is none yet: nothing was received")
+        } catch {
+            let path = self.directory + "/inbox.sqlite"
+            return .failed(
+                error,
+                fix: "keep a copy of \(path); 'kii-push listen' moves a damaged one aside and takes over what it can")
+        }
+    }
+
+    private static func isOpenToOthers(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+    }
+}

@@ -1,0 +1,140 @@
+import KiiPushCore
+
+/// What one attempt to connect to a server says about each part of the way.
+struct NetworkChecks: Sendable {
+    let server: Check.Server
+    let host: String
+    let port: UInt16
+    let usesTLS: Bool
+    let usesProxy: Bool
+    /// Certificates are not checked, as the user wants it.
+    let isInsecure: Bool
+    let report: PushRuntime.Inspection?
+    let failure: TransportError?
+    let now: Timestamp
+
+    /// Warned of when a certificate has less than this left.
+    private static let certificateMargin = Duration.seconds(14 * 86_400)
+
+    private var place: String { "\(self.host):\(self.port)" }
+    private var isConnected: Bool { self.report?.connectedAfter != nil }
+
+    /// Notes each part in its order.
+    func note(in examination: inout Examination) throws {
+        func key(_ code: CheckCode) -> Check.Key { Check.Key(code, self.server) }
+        if self.usesProxy { try examination.note(key(.proxy), self.proxy) }
+        let proxy = self.usesProxy ? [key(.proxy)] : []
+        try examination.note(key(.dns), after: proxy, self.name)
+        try examination.note(key(.tcp), after: proxy + [key(.dns)], self.connection)
+        try examination.note(key(.tlsExpiry), after: [key(.tcp)], self.expiry)
+        try examination.note(key(.tlsChain), after: [key(.tcp), key(.tlsExpiry)], self.chain)
+        try examination.note(key(.tlsName), after: [key(.tcp), key(.tlsChain)], self.certificateName)
+    }
+
+    private var proxy: Finding {
+        guard let failure = self.failure else { return .ok("it leads to \(self.place)") }
+        let status = self.report?.proxyStatus ?? 0
+        if status >= 300 {
+            let fix = status == 407 ? "put the user name and password into the proxy's URL" : "allow it in the proxy"
+            let evidence = "the proxy answers \(status) when it is to connect to \(self.place)"
+            // What is asked for in plain HTTP, a proxy fetches itself.
+            return self.usesTLS || self.server == .broker
+                ? .failed(evidence, fix: fix, exit: .unreachable) : .warning(evidence, fix: fix)
+        }
+        guard self.isConnected else {
+            return .failed(
+                failure.detail, fix: "check \"proxy\" in the configuration, or --proxy, and that it is running",
+                exit: .unreachable)
+        }
+        return .ok("it accepts connections")
+    }
+
+    private var name: Finding {
+        if self.usesProxy { return .needless("the proxy looks the name up") }
+        let isUnresolved = self.report?.isResolved != true
+        if let failure = self.failure, failure.code == .nameNotResolved || (failure.code == .timedOut && isUnresolved) {
+            return .failed(failure.detail, fix: "check the name '\(self.host)' and the DNS", exit: .unreachable)
+        }
+        if let failure = self.failure, failure.code == .invalidConfiguration { return .failed(failure) }
+        let address = self.report?.address ?? self.host
+        return .ok(address == self.host ? "\(self.host) is an address" : "\(self.host) is at \(address)")
+    }
+
+    private var connection: Finding {
+        guard self.isConnected || self.failure == nil else {
+            let program = self.server == .broker ? "the MQTT broker" : "the server"
+            return .failed(
+                self.failure?.detail ?? "", fix: "see that \(program) runs at \(self.place) and no firewall is between",
+                exit: .unreachable)
+        }
+        if self.usesProxy { return .ok("through the proxy") }
+        return .ok(self.place + (self.report?.connectedAfter.map { ", in \($0.text)" } ?? ""))
+    }
+
+    private var expiry: Finding {
+        guard self.usesTLS else { return .needless("no TLS") }
+        let ends = self.report?.certificates.compactMap { $0.end.flatMap { Timestamp(certificateDate: $0) } } ?? []
+        guard let end = ends.min() else { return .needless("no certificate was seen") }
+        let left = self.now.duration(to: end)
+        guard left > .zero else {
+            let evidence = "it ended on \(end), and by this machine's clock it is \(self.now)"
+            return self.isInsecure
+                ? .warning(evidence, fix: "have it renewed")
+                : .failed(evidence, fix: "have the certificate of \(self.place) renewed", exit: .unreachable)
+        }
+        let evidence = "it ends on \(end), in \(left.components.seconds / 86_400) days"
+        return left < Self.certificateMargin
+            ? .warning(evidence, fix: "have the certificate of \(self.place) renewed in time") : .ok(evidence)
+    }
+
+    private var chain: Finding {
+        guard self.usesTLS else { return .needless("no TLS") }
+        if self.isInsecure {
+            return .warning(
+                "not checked: anyone on the way can read and change everything",
+                fix: "trust the authority in a file instead of --insecure: --cacert FILE")
+        }
+        guard let failure = self.failure, self.report?.isForAnotherName != true else {
+            return .ok(self.report?.certificates.first?.issuer.map { "issued by \($0)" } ?? "trusted")
+        }
+        let isDistrusted = failure.code == .certificateNotTrusted
+        return .failed(
+            failure.detail,
+            fix: isDistrusted
+                ? "trust the authority in a file: --cacert FILE, or \"caFile\" in the configuration"
+                : "check that \(self.place) speaks TLS",
+            exit: failure.code == .invalidConfiguration ? .configuration : .unreachable)
+    }
+
+    private var certificateName: Finding {
+        guard self.usesTLS else { return .needless("no TLS") }
+        if self.isInsecure { return .needless("not checked") }
+        guard self.report?.isForAnotherName != true else {
+            let subject = self.report?.certificates.first?.subject ?? "somebody else"
+            return .failed(
+                "it is for \(subject), not for \(self.host)",
+                fix: "use the name that the certificate is for, or have one made for \(self.host)", exit: .unreachable)
+        }
+        return .ok("it is for \(self.host)")
+    }
+}
+
+extension Timestamp {
+    /// Reads the date of a certificate, such as `Nov 22 20:24:53 2036 GMT` (OpenSSL) or `2036-11-22 20:24:53 GMT`
+    /// (GnuTLS).
+    init?(certificateDate text: String) {
+        let words = text.split { $0 == " " || $0 == "-" }.map(String.init)
+        guard words.count == 5 else { return nil }
+        if words[4] == "GMT", words[0].count == 4 {
+            let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+            guard let month = Int(words[1]), months.indices.contains(month - 1) else { return nil }
+            self.init(httpDate: "Day, \(words[2]) \(months[month - 1]) \(words[0]) \(words[3]) GMT")
+        } else {
+            self.init(httpDate: "Day \(words[0]) \(words[1]) \(words[2]) \(words[3])")
+        }
+    }
+
+    fileprivate func duration(to later: Timestamp) -> Duration {
+        .milliseconds(later.millisecondsSinceEpoch - self.millisecondsSinceEpoch)
+    }
+}
