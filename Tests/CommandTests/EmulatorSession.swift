@@ -55,7 +55,7 @@ final class EmulatorSession {
             body: body?.serialized())
         let answer = try await EventLoop().perform(request)
         try #require((200..<300).contains(answer.status), "\(method) /__kii/\(path): \(answer.status)")
-        return try JSONValue(parsing: answer.body)
+        return try answer.body.isEmpty ? .null : JSONValue(parsing: answer.body)
     }
 
     /// Ends the emulator with a signal and says how it ended.

@@ -60,14 +60,16 @@ package final class FakeCloud: Sendable {
         return self.answer(request)
     }
 
-    /// Answers requests without a body until the client closes.
+    /// Answers requests until the client closes; what is in their bodies is not looked at.
     private static func serve(_ descriptor: Int32, _ respond: (String) -> Answer?) {
         defer { close(descriptor) }
         var unread = ""
         while true {
             while let end = unread.range(of: "\r\n\r\n") {
+                let body = FakeCloud.contentLength(of: unread[..<end.lowerBound])
+                guard unread[end.upperBound...].utf8.count >= body else { break }
                 guard let answer = respond(String(unread[..<end.lowerBound])) else { return }
-                unread.removeSubrange(..<end.upperBound)
+                unread.removeSubrange(..<unread.utf8.index(end.upperBound, offsetBy: body))
                 let head = ["HTTP/1.1 \(answer.status) -", "Content-Length: \(answer.body.utf8.count)"] + answer.fields
                 let bytes = Array((head.joined(separator: "\r\n") + "\r\n\r\n" + answer.body).utf8)
                 guard send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return }
@@ -77,5 +79,10 @@ package final class FakeCloud: Sendable {
             guard count > 0 else { return }
             unread += String(decoding: buffer[..<count], as: UTF8.self)
         }
+    }
+
+    private static func contentLength(of head: Substring) -> Int {
+        let field = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
+        return field.flatMap { Int($0.split(separator: ":")[1].trimmingCharacters(in: .whitespaces)) } ?? 0
     }
 }

@@ -20,15 +20,14 @@ struct BrokerChecks: Sendable {
     }
 
     func findings() async -> Findings {
-        let subscribed = Locked(Findings(connack: .ok("accepted")))
+        var subscribed = Findings(connack: .ok("accepted"))
         do {
             let answer = try await self.agent.probeBroker { connection in
-                subscribed.withLock { $0.suback = Self.granted(connection) }
-                let arrival = await self.roundTrip()
-                subscribed.withLock { $0.roundTrip = arrival }
+                subscribed.suback = Self.granted(connection)
+                subscribed.roundTrip = await self.roundTrip()
             }
             switch answer {
-            case .subscribed: return subscribed.withLock { $0 }
+            case .subscribed: return subscribed
             case .refused(let reason, let isOfCredentials):
                 return Findings(
                     connack: .failed(
@@ -43,7 +42,8 @@ struct BrokerChecks: Sendable {
                     connack: .ok("accepted"), suback: .failed(reason, fix: fix, exit: .protocolError))
             case .failed(let error): return Findings(connack: .failed(error))
             }
-        } catch PushAgentError.stateDirectoryInUse(_, let processID), PushAgentError.installationInUse(_, let processID) {
+        } catch PushAgentError.stateDirectoryInUse(_, let processID), PushAgentError.installationInUse(_, let processID)
+        {
             let holder = processID.map { "process \($0)" } ?? "another process"
             return Findings(
                 connack: .unknown(

@@ -40,8 +40,8 @@ struct CloudChecks: Sendable {
     }
 
     /// By the date of the answers so far.
-    func clock() -> Finding {
-        guard let lead = self.transport.clockLead else { return .needless("no answer named a date") }
+    func clock() async -> Finding {
+        guard let lead = await self.transport.clockLead else { return .needless("no answer named a date") }
         let seconds = abs(lead.components.seconds)
         let evidence = "this machine is \(seconds) s " + (lead < .zero ? "behind" : "ahead of") + " the cloud"
         let fix = "set the clock: timedatectl set-ntp true"

@@ -18,9 +18,6 @@ struct Examination {
         self.report = report
     }
 
-    /// How long the next check may take.
-    var timeLeft: Duration { min(self.limit, self.end - .now) }
-
     /// The first check that failed.
     var firstFailure: Check? { self.checks.first { $0.outcome == .failed } }
 
@@ -57,8 +54,12 @@ struct Examination {
     }
 
     /// What `body` returns; `nil` when it took too long, and was cancelled.
-    func inTime<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) async -> Result? {
-        let time = self.timeLeft
+    ///
+    /// - Parameter steps: how many of the limits it may take.
+    func inTime<Result: Sendable>(
+        steps: Int = 1, _ body: @escaping @Sendable () async -> Result
+    ) async -> Result? {
+        let time = min(self.limit * steps, self.end - .now)
         guard time > .zero else { return nil }
         return await withTaskGroup(of: Result?.self) { group in
             group.addTask { await body() }
@@ -77,14 +78,16 @@ struct Examination {
     var outOfTime: Finding {
         self.end > .now
             ? .failed(
-                "nothing came of it within \(self.limit.text)", fix: "allow more time with --timeout", exit: .unreachable)
+                "nothing came of it within \(self.limit.text)", fix: "allow more time with --timeout",
+                exit: .unreachable)
             : .unknown("no time was left; allow more with --timeout")
     }
 
     private func obstacle(among keys: [Check.Key]) -> String? {
         for key in keys {
             guard let check = self.checks.last(where: { $0.key == key }) else { return "needs \(key.text)" }
-            if check.isInTheWay { return "needs \(key.text), which " + (check.outcome == .failed ? "failed" : "was skipped") }
+            guard check.isInTheWay else { continue }
+            return "needs \(key.text), which " + (check.outcome == .failed ? "failed" : "was skipped")
         }
         return nil
     }

@@ -53,8 +53,9 @@ struct FileChecks: Sendable {
         do {
             try PrivateFile.replace(trial, with: [UInt8](repeating: 0, count: 4096))
         } catch {
-            let fix = "let user \(geteuid()) write there, or free some space; without it messages are kept in memory only"
-            return .failed(error, fix: fix)
+            return .failed(
+                error,
+                fix: "let user \(geteuid()) write there, or free some space; without it messages are in memory only")
         }
         unlink(trial)
         var system = statvfs()
@@ -62,7 +63,8 @@ struct FileChecks: Sendable {
         let free = UInt64(system.f_bavail) * UInt64(system.f_frsize)
         let evidence = "\(directory) can be written; \(free >> 20) MiB are free"
         return free < Self.scarceBytes
-            ? .warning(evidence, fix: "free some space: an inbox that cannot be written stops receiving") : .ok(evidence)
+            ? .warning(evidence, fix: "free some space: an inbox that cannot be written stops receiving")
+            : .ok(evidence)
     }
 
     func inbox() -> Finding {

@@ -1,0 +1,106 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import Testing
+
+@testable import kii_push
+
+/// What `doctor` says where nothing is wrong, and what it leaves alone.
+@Suite(.timeLimit(.minutes(15))) struct DoctorTests {
+    private static let time = ["--timeout", "600s"]
+
+    @Test func findsNothingWrongWithTheEmulator() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let result = try session.tool.start(["doctor", "--json"] + Self.time).waitForExit()
+        let report = try Report(result)
+        #expect(report.exit == 0 && report.firstFailure == nil && result.error == "")
+        let codes = CheckCode.allCases.map(\.rawValue)
+        #expect(Set(report.checks.compactMap { $0["code"]?.string }) == Set(codes).subtracting(["PROXY"]))
+        for check in report.checks {
+            let isPlain = Report.name(check).hasPrefix("TLS-") && check["server"] == "cloud"
+            #expect(check["outcome"] == (isPlain ? "skipped" : "ok"), "\(check)")
+        }
+        // The push was for the doctor: no handler gets it.
+        let stats = try session.succeed("inbox", "stats", "--json")
+        let counts = try JSONValue(parsing: Array(stats.utf8))
+        #expect(counts["received"] == 1 && counts["done"] == 1 && counts["waiting"] == 0)
+    }
+
+    @Test func whatArrivesMeanwhileWaitsForTheNextListener() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"mine"}"#)
+        let result = try session.tool.start(["doctor"] + Self.time).waitForExit()
+        #expect(result.exit == 0, "\(result.output)")
+        let heard = try session.succeed("listen", "-n", "1", "--json")
+        #expect(heard.contains(#""custom":{"msg":"mine"}"#))
+        #expect(!heard.contains("doctor-"))
+    }
+
+    @Test func doesNotKnockOffWhoReceives() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let listener = try session.tool.start(["listen", "--json"])
+        try #require(listener.output(containing: #""state":"connected""#).contains("connected"))
+        let report = try Report(try session.tool.start(["doctor", "--json"] + Self.time).waitForExit())
+        #expect(report.exit == 0)
+        let connack = try #require(report.check("CONNACK"))
+        #expect(connack["outcome"] == "skipped")
+        let evidence = try #require(connack["evidence"]?.string)
+        #expect(evidence.hasPrefix("process \(listener.processID) receives as this profile"))
+        #expect(report.check("ROUND-TRIP")?["evidence"] == "needs CONNACK, which was skipped")
+        #expect(report.check("INSTALLATION")?["outcome"] == "ok")
+        listener.signal(SIGTERM)
+        let ended = listener.waitForExit()
+        #expect(ended.exit == 0 && !ended.output.contains("offline"))
+    }
+
+    @Test func saysWhatIsToBeDoneAndShowsNoSecret() throws {
+        let tool = try Tool()
+        let secret = "canary-4711"
+        try tool.write(
+            #"{"version":1,"profiles":{"default":{"baseURL":"http://127.0.0.1:1/api","appID":"a"}}}"#,
+            to: "config/kii-push/config.json")
+        let environment = ["KII_PUSH_APP_KEY": secret, "KII_PUSH_PASSWORD": secret]
+        let result = try tool.start(["doctor"] + Self.time, environment: environment).waitForExit()
+        #expect(result.exit == 69)
+        #expect(result.output.contains("\nfailed   TCP cloud "))
+        #expect(result.output.contains("\nskipped  APP                needs TCP cloud, which failed\n"))
+        let fix = "see that the server runs at 127.0.0.1:1 and no firewall is between"
+        #expect(result.output.contains("\nTCP cloud: \(fix)\n"))
+        #expect(result.output.contains("\nwarning  CONFIGURATION "))
+        #expect(!(result.output + result.error).contains(secret))
+        // The same for a program: one object a line, with the members that help names.
+        let report = try Report(try tool.start(["doctor", "--json"], environment: environment).waitForExit())
+        for check in report.checks {
+            #expect(check["v"] == 1 && check["type"] == "check")
+            #expect(check["title"]?.string != nil && check["evidence"]?.string != nil)
+            #expect((check["outcome"] == "failed") == (check["exit"] != nil))
+        }
+    }
+
+    @Test func takesNoLongerThanItIsGiven() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        // A server that accepts and never answers.
+        let silent = try RunningTool(
+            ["python3", "-u", "-c", Self.silentServer], environment: ["PATH": "/usr/bin:/bin:/usr/local/bin"])
+        let port = silent.output(containing: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+        let started = ContinuousClock.now
+        let options = ["--base-url", "https://127.0.0.1:\(port)/api", "--app-id", "kiilocal"]
+        let result = try session.tool.start(
+            ["doctor", "--json", "-p", "other", "--timeout", "2s"] + options, environment: ["KII_PUSH_APP_KEY": "k"]
+        ).waitForExit()
+        let report = try Report(result)
+        #expect(report.exit == 69 && report.firstFailure == "TLS-CHAIN cloud", "\(report)")
+        // Two seconds of checks, and a start on a machine that may be busy: far from the default of a connection.
+        #expect(ContinuousClock.now - started < .seconds(300))
+    }
+
+    private static let silentServer = """
+        import socket, time
+        s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(16); print(s.getsockname()[1])
+        time.sleep(900)
+        """
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// A strict emulator that is reached as any cloud is, and a profile for each fault.
+final class DoctorWorld {
+    let session: EmulatorSession
+    let tool: Tool
+    let file: JSONValue
+    private let key: String
+    private let appID: String
+
+    init() throws {
+        self.session = try EmulatorSession(options: ["--strict"])
+        self.tool = self.session.tool
+        self.file = try self.session.runtimeFile()
+        self.key = try self.tool.write(try #require(self.file["appKey"]?.string), to: "key")
+        self.appID = try #require(self.file["appID"]?.string)
+    }
+
+    private var authority: String { self.file["caFile"]?.string ?? "" }
+    var baseURL: String { self.file["baseURL"]?.string ?? "" }
+
+    func directory(_ profile: String) -> String { self.tool.home.path + "/state/kii-push/profiles/\(profile)" }
+
+    func register(_ profile: String) throws {
+        let words = [
+            "register", "-p", profile, "--base-url", self.baseURL, "--app-id", self.appID, "--app-key-file", self.key,
+            "--cacert", self.authority,
+        ]
+        let result = try self.tool.start(words).waitForExit()
+        try #require(result.exit == 0, "\(result.error)")
+    }
+
+    /// What `doctor` says, with much time on a machine that is busy.
+    func doctor(
+        _ profile: String, _ options: [String] = [], environment: [String: String] = [:], time: String = "600s",
+        trusting: Bool = true, as user: UInt32? = nil
+    ) throws -> Report {
+        let words =
+            ["doctor", "--json", "--timeout", time, "-p", profile] + options
+            + (trusting && !options.contains("--cacert") ? ["--cacert", self.authority] : [])
+        let drop = user.map { ["setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"] } ?? []
+        let run = try RunningTool(
+            drop + [Tool.executable.path] + words, environment: self.tool.environment.merging(environment) { $1 })
+        return try Report(run.waitForExit())
+    }
+
+    /// The state that the agent of a profile keeps.
+    func state(_ profile: String) throws -> JSONValue {
+        let path = self.directory(profile) + "/agents/default.json"
+        return try JSONValue(parsing: [UInt8](Data(contentsOf: URL(filePath: path))))
+    }
+
+    /// A cloud that knows the profile, and names the broker like this.
+    func cloud(
+        for profile: String, date: Date? = nil, endpoint change: (inout [String: JSONValue]) -> Void = { _ in }
+    ) throws -> FakeCloud {
+        let state = try self.state(profile)
+        let installation = state["installationID"]?.string ?? ""
+        var endpoint: [String: JSONValue] = [:]
+        for name in ["installationID", "host", "portSSL", "mqttTopic", "username", "password"] {
+            endpoint[name] = state["endpoint"]?[name]
+        }
+        change(&endpoint)
+        let answers: [(end: String, body: JSONValue)] = [
+            ("/oauth2/token", ["access_token": "token", "id": "app", "expires_in": 3600]),
+            ("/users/me", ["userID": state["principalID"] ?? ""]),
+            ("/installations/\(installation)", ["installationID": JSONValue(installation), "deviceType": "MQTT"]),
+            ("/mqtt-endpoint", .object(endpoint.map { ($0.key, $0.value) })),
+            ("/push/messages", ["pushMessageID": "m1"]),
+        ]
+        let field = date.map { ["Date: " + Self.httpDate($0)] } ?? []
+        return try FakeCloud { request in
+            guard let body = answers.first(where: { request.path.hasSuffix($0.end) })?.body else {
+                return FakeCloud.Answer(status: 404, fields: field)
+            }
+            let text = String(decoding: body.serialized(), as: UTF8.self)
+            return FakeCloud.Answer(status: 200, fields: field, body: text)
+        }
+    }
+
+    private static func httpDate(_ date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: date)
+    }
+
+    /// A port on which nobody listens.
+    func deadPort() throws -> UInt16 {
+        let (descriptor, port) = try Loopback.bound()
+        close(descriptor)
+        return port
+    }
+
+    func deleteInstallation(_ profile: String) async throws {
+        let key = Secret(try #require(self.file["appKey"]?.string))
+        let client = KiiClient(
+            app: KiiApp(appID: self.appID, appKey: key, baseURL: self.baseURL), transport: try EventLoop())
+        let admin = try await client.login(
+            clientID: try #require(self.file["clientID"]?.string),
+            clientSecret: Secret(try #require(self.file["clientSecret"]?.string)))
+        let id = try #require(try self.state(profile)["installationID"]?.string)
+        try await client.deleteInstallation(.id(id), token: admin.token)
+    }
+}
