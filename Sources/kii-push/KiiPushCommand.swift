@@ -17,8 +17,8 @@ struct KiiPushCommand: ParsableCommand {
             EmulatorCommand.self, RegisterCommand.self, WhoamiCommand.self, SubscribeCommand.self,
             UnsubscribeCommand.self, TopicsCommand.self, SendCommand.self, ListenCommand.self, RunCommand.self,
             InboxCommand.self, TraceCommand.self, DecodeCommand.self,
+            DoctorCommand.self, SubscriptionsCommand.self, SyncCommand.self, ConfigCommand.self,
             HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
-            DoctorCommand.self,
         ],
         version: "0.1.0"
     )

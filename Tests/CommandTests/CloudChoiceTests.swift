@@ -48,28 +48,23 @@ import Testing
         "names no cloud: \"appID\" and \"site\" or \"baseURL\" are missing\n"
         + "          add them, or remove the profile from the file to use the emulator\n"
 
+    private static let members =
+        "          it may be site, baseURL, appID, caFile, proxy, subscriptions\n"
+
     @Test(arguments: [
-        ("site", "/profiles/site/site is 'mars': expected one of us, jp, sg, eu, cn3\n"),
-        ("both", "profile 'both' has both site and baseURL\n          remove one of them\n"),
-        (
-            "typo",
-            "profile 'typo' has the unknown member 'sit'; did you mean 'site'?\n"
-                + "          a profile has site, baseURL, appID, caFile, proxy\n"
-        ),
-        (
-            "odd",
-            "profile 'odd' has the unknown member 'frobnicate'\n"
-                + "          a profile has site, baseURL, appID, caFile, proxy\n"
-        ),
-        ("text", "/profiles/text must be an object\n"),
-        ("empty", "profile 'empty' \(Self.noCloud)"),
-        ("proxy", "profile 'proxy' \(Self.noCloud)"),
+        ("site", ":1:108: /profiles/site/site is 'mars': expected one of us, jp, sg, eu, cn3\n"),
+        ("both", ":1:135: /profiles/both has both site and baseURL\n          remove one of them\n"),
+        ("typo", ":1:194: /profiles/typo/sit is unknown; did you mean 'site'?\n\(members)"),
+        ("odd", ":1:232: /profiles/odd/frobnicate is unknown\n\(members)"),
+        ("text", ":1:242: /profiles/text must be an object\n"),
+        ("empty", ": profile 'empty' \(Self.noCloud)"),
+        ("proxy", ": profile 'proxy' \(Self.noCloud)"),
     ])
     func refusesAConfigurationThatIsWrong(profile: String, words: String) throws {
         let path = try self.tool.write(Self.configuration, to: "config/kii-push/config.json", mode: 0o644)
         let result = try self.tool("register", "-p", profile)
         #expect(result.exit == 78)
-        #expect(result.error == "kii-push: \(path): \(words)")
+        #expect(result.error == "kii-push: \(path)\(words)")
     }
 
     @Test func missesTheAppOfAProfileThatNamesASite() throws {

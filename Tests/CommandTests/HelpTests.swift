@@ -13,9 +13,9 @@ import Testing
     static let commands: [[String]] = [
         ["emulator"], ["register"], ["whoami"], ["subscribe"], ["unsubscribe"], ["topics"], ["send", "topic"],
         ["send", "user"], ["send", "object"], ["listen"], ["run"], ["trace"], ["decode"],
+        ["doctor"], ["subscriptions"], ["sync"], ["config", "show"], ["config", "path"], ["config", "schema"],
         ["inbox", "list"], ["inbox", "show"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
         ["help"], ["completion"],
-        ["doctor"],
     ]
 
     @Test(arguments: commands)

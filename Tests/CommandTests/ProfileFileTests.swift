@@ -42,18 +42,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", "is not JSON at byte 1: it ends too early; check that it was sent whole\n"),
-        ("{}", "has no version\n          add \"version\": 1\n"),
+        ("{", ":1:2: it is not JSON at byte 1: it ends too early; check that it was sent whole\n"),
+        ("{}", " has no version\n          add \"version\": 1\n"),
         (
             #"{"version":2}"#,
-            "has version 2; this program reads version 1\n          use a newer kii-push, or move the file away\n"
+            " has version 2; this program reads version 1\n          use a newer kii-push, or move the file away\n"
         ),
     ])
     func refusesAFileThatIsNotItsOwn(content: String, message: String) throws {
         let path = try self.tool.write(content, to: "config/kii-push/credentials.json")
         let result = try self.tool("whoami")
         #expect(result.exit == 78)
-        #expect(result.error == "kii-push: \(path) \(message)")
+        #expect(result.error == "kii-push: \(path)\(message)")
     }
 
     @Test func refusesAProfileNameThatLeavesTheDirectory() throws {
@@ -68,6 +68,6 @@ import Testing
         let path = try self.tool.write(text, to: "config/kii-push/credentials.json")
         let result = try self.tool("whoami", environment: ["KII_PUSH_PASSWORD": canary])
         #expect(result.exit == 78)
-        #expect(result.error == "kii-push: \(path): /profiles/default/appKey must be a text\n")
+        #expect(result.error == "kii-push: \(path):1:46: /profiles/default/appKey must be a text\n")
     }
 }

@@ -71,6 +71,14 @@ struct HelpTopic: Sendable {
           "site" (us, jp, sg, eu, cn3) or "baseURL", and "appID"; "caFile" and "proxy"
           if needed.
             {"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}
+          "subscriptions" is what 'kii-push sync' subscribes to.
+            {"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d",
+              "subscriptions": {"topics": ["alerts"], "buckets": ["user:me/notes"]}}}}
+
+        DIR/kii-push/config.json for each DIR of $XDG_CONFIG_DIRS (/etc/xdg), then /etc
+          The same for all users of the machine. A member is taken from the first file
+          that has it, the user's own before these. 'kii-push config show --origin' tells
+          which one that was.
 
         $XDG_CONFIG_HOME/kii-push/credentials.json
           The secrets to it, mode 0600. Written by you. Per profile: "appKey"; "clientID"
@@ -95,8 +103,10 @@ struct HelpTopic: Sendable {
         added; those that exist do not change while "v" stays 1. Times are RFC 3339 in
         UTC, durations end in _ms.
 
-          registration, identity, subscription, topic, sent, emulator
+          registration, identity, subscription, topic, sent, emulator, path
                      what the command of that purpose did or found
+          difference of sync: kind, name and scope; difference (missing, surplus); changed
+          setting    of config show: name, value (of a secret: none), secret, set, origin
           message    a push: kind, fields, aps, custom, payload; when received also id,
                      attempt, installation, received_at
           verdict    what became of a message: id, result (newData, noData, failed,

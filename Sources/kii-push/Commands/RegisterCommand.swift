@@ -67,6 +67,7 @@ struct RegisterCommand: ParsableCommand {
         )
         let saved = SavedProfile(cloud: cloud.identity, account: account)
         profile.credentials.appKey = cloud.source == .emulator ? nil : cloud.app.appKey
+        if isReplacing { KnownSubscriptions(directory: profile.directory).forget() }
         try profile.credentials.write(directory: profile.directory)
         try saved.write(directory: profile.directory)
         try console.show(registration, of: saved, profile: profile, as: "registration")

@@ -18,6 +18,9 @@ enum InputFile {
         return try self.read(descriptor: descriptor, name: path)
     }
 
+    /// Whether there is anything of that name.
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     /// The first line of standard input, for a secret.
     static func firstLineOfStandardInput() throws -> String {
         let bytes = try self.read("-").prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }

@@ -11,6 +11,7 @@ enum EnvironmentVariable: String, CaseIterable, Sendable {
     case clientSecret = "KII_PUSH_CLIENT_SECRET"
     case password = "KII_PUSH_PASSWORD"
     case configurationHome = "XDG_CONFIG_HOME"
+    case configurationDirectories = "XDG_CONFIG_DIRS"
     case stateHome = "XDG_STATE_HOME"
     case runtimeDirectory = "XDG_RUNTIME_DIR"
     case stateDirectory = "STATE_DIRECTORY"
@@ -35,6 +36,8 @@ enum EnvironmentVariable: String, CaseIterable, Sendable {
         case .clientSecret: "The client secret of the app's admin."
         case .password: "The password of the user or thing to register as."
         case .configurationHome: "Where config.json and credentials.json are: below kii-push. Default ~/.config."
+        case .configurationDirectories:
+            "Where the system's config.json is: below kii-push, the first directory first. Default /etc/xdg."
         case .stateHome: "Where profiles are: below kii-push. Default ~/.local/state."
         case .runtimeDirectory: "Where the emulator is found: below kii-push."
         case .stateDirectory: "Where profiles are, set by systemd. Wins over XDG_STATE_HOME."

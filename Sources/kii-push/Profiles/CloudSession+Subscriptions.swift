@@ -14,11 +14,13 @@ extension CloudSession {
         let subscription = CreateSubscription(of: principal, to: target)
         do {
             let outcome = try await self.own().execute(subscription)
+            self.remember(target, isSubscribed: true)
             return SubscriptionOutcome(isChanged: outcome == .subscribed, isTopicCreated: false)
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             guard case .topic(let topic) = target else { throw error }
             try await self.create(topic, after: error)
             let outcome = try await self.own().execute(subscription)
+            self.remember(target, isSubscribed: true)
             return SubscriptionOutcome(isChanged: outcome == .subscribed, isTopicCreated: true)
         }
     }
@@ -29,8 +31,10 @@ extension CloudSession {
             try await self.own().withToken { token in
                 try await self.client.unsubscribe(principal, from: target, token: token.token)
             }
+            self.remember(target, isSubscribed: false)
             return true
         } catch let error as KiiError where error.errorCode == .pushSubscriptionNotFound {
+            self.remember(target, isSubscribed: false)
             return false
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             guard case .topic(let topic) = target else { throw error }

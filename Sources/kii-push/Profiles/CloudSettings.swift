@@ -18,37 +18,29 @@ struct CloudSettings: Sendable {
     let isInsecure: Bool
     let source: Source
 
-    /// An option wins over the environment, that over the configuration, that over what the profile was registered
-    /// with; a running emulator serves where nothing else is said.
+    /// As ``ProfileSettings`` has it; a running emulator serves where nothing else is said.
     init(options: ProfileOptions, profile: Profile) throws {
-        let (saved, location, environment) = (profile.saved, profile.location, profile.environment)
-        let configuration = try ProfileConfiguration.read(location.paths, profile: profile.name)
-        let givenURL = options.baseURL ?? options.site?.site.baseURL ?? environment.text(.baseURL)
-        let givenID = options.appID ?? environment.text(.appID)
-        self.proxy = options.proxy ?? configuration.proxy
+        let settings = try ProfileSettings(options: options, profile: profile)
+        let location = profile.location
+        self.proxy = settings.proxy?.value
         self.isInsecure = options.insecure
-        let caFile = options.caFile ?? configuration.caFile
-        var baseURL = givenURL ?? configuration.baseURL
-        var appID = givenID ?? configuration.appID
-        guard baseURL != nil || appID != nil || saved?.registeredURL != nil else {
-            if let path = configuration.path { throw Self.noCloud(named: location.name, in: path) }
-            let emulator = try Self.emulator(at: location.paths.emulator, saved: saved, profile: location.name)
+        guard !settings.isOfEmulator else {
+            if let path = settings.configuration.path { throw Self.noCloud(named: location.name, in: path) }
+            let emulator = try Self.running(settings.emulator, saved: profile.saved, profile: location.name)
             self.app = emulator.app
             self.admin = emulator.admin
-            self.caFile = caFile ?? emulator.caFile
+            self.caFile = settings.caFile?.value
             self.source = .emulator
             return
         }
-        if givenURL != nil || givenID != nil {
-            self.source = .options
-        } else {
-            self.source = baseURL != nil || appID != nil ? .configuration : .registration
+        self.source = settings.source
+        if let baseURL = settings.baseURL?.value {
+            try Self.requireWebAddress(baseURL, isOption: baseURL == options.baseURL)
         }
-        baseURL = baseURL ?? saved?.registeredURL
-        if let baseURL { try Self.requireWebAddress(baseURL, isOption: baseURL == options.baseURL) }
-        appID = appID ?? (saved?.registeredURL == nil ? nil : saved?.appID)
-        self.app = try Self.app(baseURL: baseURL, appID: appID, appKey: profile.credentials.appKey, location)
-        self.caFile = caFile
+        self.app = try Self.app(
+            baseURL: settings.baseURL?.value, appID: settings.appID?.value, appKey: profile.credentials.appKey,
+            location)
+        self.caFile = settings.caFile?.value
         self.admin = profile.credentials.admin
     }
 
@@ -101,12 +93,12 @@ struct CloudSettings: Sendable {
         )
     }
 
-    private static func emulator(
-        at path: String,
+    private static func running(
+        _ emulator: EmulatorRuntimeFile?,
         saved: SavedProfile?,
         profile: String
     ) throws -> EmulatorRuntimeFile {
-        if let emulator = try EmulatorRuntimeFile.find(at: path) { return emulator }
+        if let emulator { return emulator }
         guard saved == nil else {
             throw CommandFailure(
                 .unreachable,
@@ -151,15 +143,5 @@ extension CloudSettings {
     func warn(_ console: Console) {
         guard self.isInsecure else { return }
         console.warning("certificates are not checked: anyone on the way can read and change everything")
-    }
-}
-
-extension SavedProfile {
-    /// The address that the profile was registered with; `nil` for an emulator's, which changes.
-    fileprivate var registeredURL: String? {
-        switch self.cloud {
-        case .emulator: nil
-        case .kii(let baseURL, _): baseURL
-        }
     }
 }

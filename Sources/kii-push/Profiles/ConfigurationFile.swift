@@ -1,69 +1,97 @@
 import KiiPushCore
 
-/// What the user wrote into `config.json` about one profile.
+/// What the files of configuration say about one profile: the user's `config.json`, then those of the system. Each member
+/// is taken from the first file that has it.
 struct ProfileConfiguration: Sendable {
-    var baseURL: String?
-    var appID: String?
-    var caFile: String?
-    var proxy: String?
-    /// The file, when it says anything about the profile. Nothing is guessed for such a profile.
-    var path: String?
+    /// The part of one file that is about the profile.
+    struct Part: Sendable {
+        let document: ConfigurationDocument
+        /// Where the part is.
+        let pointer: JSONPointer
 
-    private static let members = ["site", "baseURL", "appID", "caFile", "proxy"]
+        /// A member, and where it is.
+        func member(_ key: String) -> (value: JSONValue, pointer: JSONPointer)? {
+            let place = self.pointer.appending(key)
+            return self.document.root[place].map { ($0, place) }
+        }
 
-    /// Reads the part of `profile`; everything is `nil` when there is no file or no such part.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when the file is wrong, or has a member that would be overlooked.
-    static func read(_ paths: FilePaths, profile: String) throws -> ProfileConfiguration {
-        guard let file = try VersionedFile(openAt: paths.configuration) else {
-            guard !paths.isConfigurationNamed else {
-                throw CommandFailure(.configuration, "there is no configuration file \(paths.configuration)")
-            }
-            return ProfileConfiguration()
+        func origin(of key: String) -> SettingOrigin {
+            let place = self.pointer.appending(key)
+            return .file(
+                path: self.document.path, place: self.document.place(of: place), pointer: place.description)
         }
-        guard try Self.describes(profile, file) else { return ProfileConfiguration() }
-        var baseURL = try file.text("profiles", profile, "baseURL")
-        if let name = try file.text("profiles", profile, "site") {
-            guard let site = KiiSite(rawValue: name) else {
-                throw CommandFailure(
-                    .configuration,
-                    "\(paths.configuration): /profiles/\(profile)/site is '\(name)': expected \(SiteName.expectation)"
-                )
-            }
-            guard baseURL == nil else {
-                throw CommandFailure(
-                    .configuration,
-                    "\(paths.configuration): profile '\(profile)' has both site and baseURL",
-                    hint: "remove one of them"
-                )
-            }
-            baseURL = site.baseURL
-        }
-        return ProfileConfiguration(
-            baseURL: baseURL,
-            appID: try file.text("profiles", profile, "appID"),
-            caFile: try file.text("profiles", profile, "caFile"),
-            proxy: try file.text("profiles", profile, "proxy"),
-            path: paths.configuration
-        )
     }
 
-    /// Whether `file` has a part for `profile`, which then has known members only.
-    private static func describes(_ profile: String, _ file: VersionedFile) throws -> Bool {
-        guard let profiles = file.root["profiles"] else { return false }
-        guard profiles.kind == .object else {
-            throw CommandFailure(.configuration, "\(file.path): /profiles must be an object")
+    /// In the order in which they win. Nothing is guessed for a profile that has any.
+    let parts: [Part]
+    let baseURL: Setting<String>?
+    let appID: Setting<String>?
+    let caFile: Setting<String>?
+    let proxy: Setting<String>?
+    let subscriptions: Setting<DeclaredSubscriptions>?
+
+    static let members = [
+        "site", "baseURL", "appID", "caFile", "proxy",
+        "subscriptions",
+    ]
+
+    /// The file that says most about the profile; `nil` when none does.
+    var path: String? { self.parts.first?.document.path }
+
+    /// Reads the parts of `profile`; everything is `nil` when there are none.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when a file is wrong, or has a member that would be overlooked.
+    static func read(_ paths: FilePaths, profile: String) throws -> ProfileConfiguration {
+        let user = try VersionedFile(openAt: paths.configuration)
+        if user == nil, paths.isConfigurationNamed {
+            throw CommandFailure(.configuration, "there is no configuration file \(paths.configuration)")
         }
-        guard let part = profiles[profile] else { return false }
-        guard let members = part.members else {
-            throw CommandFailure(.configuration, "\(file.path): /profiles/\(profile) must be an object")
+        let system = try paths.systemConfigurations.compactMap { try VersionedFile(openAt: $0) }
+        return try ProfileConfiguration(([user].compactMap { $0 } + system).compactMap { try Self.part(profile, $0) })
+    }
+
+    private init(_ parts: [Part]) throws {
+        func first<Value>(
+            _ key: String, _ read: (JSONValue, JSONPointer, ConfigurationDocument) throws -> Value?
+        ) throws -> Setting<Value>? {
+            for part in parts {
+                guard let (value, pointer) = part.member(key) else { continue }
+                return Setting(try read(value, pointer, part.document), part.origin(of: key))
+            }
+            return nil
         }
-        guard let unknown = members.first(where: { !Self.members.contains($0.key) })?.key else { return true }
-        let guess = suggestion(for: unknown, among: Self.members).map { "; did you mean '\($0)'?" } ?? ""
-        throw CommandFailure(
-            .configuration,
-            "\(file.path): profile '\(profile)' has the unknown member '\(unknown)'\(guess)",
-            hint: "a profile has " + Self.members.joined(separator: ", ")
-        )
+        self.parts = parts
+        var baseURL: Setting<String>?
+        for part in parts.reversed() { baseURL = try Self.address(part) ?? baseURL }
+        self.baseURL = baseURL
+        self.appID = try first("appID") { try $2.text(at: $1) }
+        self.caFile = try first("caFile") { try $2.text(at: $1) }
+        self.proxy = try first("proxy") { try $2.text(at: $1) }
+        self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0, at: $1, in: $2) }
+    }
+
+    /// The address that a part names, by itself or by a site.
+    private static func address(_ part: Part) throws -> Setting<String>? {
+        let place = part.pointer.appending("site")
+        let address = try part.document.text(at: part.pointer.appending("baseURL"))
+        guard let name = try part.document.text(at: place) else { return Setting(address, part.origin(of: "baseURL")) }
+        guard let site = KiiSite(rawValue: name) else {
+            throw part.document.failure(at: place, "is '\(name)': expected \(SiteName.expectation)")
+        }
+        guard address == nil else {
+            throw part.document.failure(at: part.pointer, "has both site and baseURL", hint: "remove one of them")
+        }
+        return Setting(site.baseURL, part.origin(of: "site"))
+    }
+
+    /// The part of `file` for `profile`, which has known members only; `nil` when there is none.
+    private static func part(_ profile: String, _ file: VersionedFile) throws -> Part? {
+        let profiles = JSONPointer(tokens: ["profiles"])
+        guard let all = file.root["profiles"] else { return nil }
+        guard all.kind == .object else { throw file.document.failure(at: profiles, "must be an object") }
+        guard let value = all[profile] else { return nil }
+        let pointer = profiles.appending(profile)
+        try file.document.requireMembers(Self.members, of: value, at: pointer)
+        return Part(document: file.document, pointer: pointer)
     }
 }

@@ -8,6 +8,8 @@ struct FilePaths: Sendable {
     let configuration: String
     /// Whether the configuration file was named by the user, so that it has to exist.
     let isConfigurationNamed: Bool
+    /// The system's `config.json` files, of which an earlier one wins, and over all of them the user's.
+    let systemConfigurations: [String]
     /// The user's `credentials.json`.
     let credentials: String
     /// The file of the same form that systemd hands to this service alone, owned by root and closed to others by access
@@ -26,6 +28,7 @@ struct FilePaths: Sendable {
         let named = configurationFile ?? environment.text(.configurationFile)
         self.configuration = named ?? directory + "/config.json"
         self.isConfigurationNamed = named != nil
+        self.systemConfigurations = Self.systemConfigurations(environment)
         self.credentials = directory + "/credentials.json"
         self.systemCredentials = environment.directory(.credentialsDirectory).map { $0 + "/kii-push-credentials.json" }
         // systemd separates several directories by colons; the first is the unit's main one.
@@ -33,6 +36,14 @@ struct FilePaths: Sendable {
         let state = try ofService ?? (Self.stateHome(environment) + "/kii-push")
         self.profiles = state + "/profiles"
         self.emulator = Self.emulatorFile(environment)
+    }
+
+    /// XDG's directories, whose default is `/etc/xdg`, and last `/etc`, where administrators look.
+    private static func systemConfigurations(_ environment: ProcessEnvironment) -> [String] {
+        let named = environment.text(.configurationDirectories)?.split(separator: ":").map(String.init)
+        // XDG: relative paths are to be ignored.
+        let directories = (named ?? ["/etc/xdg"]).filter { $0.hasPrefix("/") } + ["/etc"]
+        return directories.map { $0 + "/kii-push/config.json" }
     }
 
     /// Where the emulator says how it is reached.

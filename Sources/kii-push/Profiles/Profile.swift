@@ -19,7 +19,9 @@ struct Profile: Sendable {
     /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
     init(_ options: ProfileOptions) throws {
         try self.init(named: options.profile, configurationFile: options.config)
-        if let path = options.appKeyFile { self.credentials.appKey = try SecretFile.read(path) }
+        if let path = options.appKeyFile {
+            self.credentials.take(appKey: try SecretFile.read(path), of: "--app-key-file")
+        }
     }
 
     /// Reads everything that the environment points to about the profile of this name, or that of the environment.
@@ -142,6 +144,16 @@ struct ProfileLocation: Sendable {
         }
         self.paths = try FilePaths(environment: environment, configurationFile: configurationFile)
         self.directory = self.paths.profiles + "/" + self.name
+    }
+
+    /// The files that may be looked at, by what they are.
+    var files: [(kind: String, path: String)] {
+        [("config", self.paths.configuration)]
+            + self.paths.systemConfigurations.map { ("system", $0) }
+            + [("credentials", self.paths.credentials)]
+            + [self.paths.systemCredentials].compactMap { $0 }.map { ("credentials", $0) }
+            + [("profile", self.directory + "/profile.json"), ("registered", self.directory + "/credentials.json")]
+            + [("state", self.directory), ("emulator", self.paths.emulator)]
     }
 
     /// The name becomes a directory's: no slash, no leading dot.

@@ -7,10 +7,19 @@ import KiiPushCore
 /// 3. `credentials.json`, which the user wrote;
 /// 4. what `register` was given.
 struct ProfileCredentials: Sendable {
+    /// The secrets by name; the administrator's two are one.
+    enum Name: String, Sendable, Hashable {
+        case appKey
+        case admin = "clientSecret"
+        case password
+    }
+
     var appKey: Secret?
     /// The app's administrator, whose ID and secret are of one source: half of one pair fits no half of another.
     var admin: AdminCredentials?
     var password: Secret?
+    /// Where each was said.
+    private(set) var origins: [Name: SettingOrigin] = [:]
 
     /// - Throws: ``FileError`` when a file is open to others or belongs to another user; ``CommandFailure`` with exit 78
     ///   when a source has one half of the administrator's credentials.
@@ -22,15 +31,16 @@ struct ProfileCredentials: Sendable {
     ) throws -> ProfileCredentials {
         var found = ProfileCredentials()
         if let path = paths.systemCredentials, let file = try VersionedFile(openAt: path) {
-            found.fill(from: try ProfileCredentials(file, of: profile))
+            found.fill(from: try ProfileCredentials(file, of: profile), file.origin(profile))
         }
-        found.fill(from: try ProfileCredentials(environment))
+        found.fill(from: try ProfileCredentials(environment)) { .environment($0.variable) }
         if let file = try VersionedFile(privateAt: paths.credentials) {
-            found.fill(from: try ProfileCredentials(file, of: profile))
+            found.fill(from: try ProfileCredentials(file, of: profile), file.origin(profile))
         }
         if let file = try VersionedFile(privateAt: Self.savedPath(directory)) {
             found.fill(
-                from: ProfileCredentials(appKey: try file.secret("appKey"), password: try file.secret("password")))
+                from: ProfileCredentials(appKey: try file.secret("appKey"), password: try file.secret("password"))
+            ) { _ in .registration(path: file.path) }
         }
         return found
     }
@@ -46,7 +56,16 @@ struct ProfileCredentials: Sendable {
 
     private static func savedPath(_ directory: String) -> String { directory + "/credentials.json" }
 
-    private mutating func fill(from other: ProfileCredentials) {
+    /// Takes the key of the app from a file that an option named.
+    mutating func take(appKey: Secret, of option: String) {
+        self.appKey = appKey
+        self.origins[.appKey] = .option(option)
+    }
+
+    private mutating func fill(from other: ProfileCredentials, _ origin: (Name) -> SettingOrigin) {
+        if self.appKey == nil, other.appKey != nil { self.origins[.appKey] = origin(.appKey) }
+        if self.admin == nil, other.admin != nil { self.origins[.admin] = origin(.admin) }
+        if self.password == nil, other.password != nil { self.origins[.password] = origin(.password) }
         self.appKey = self.appKey ?? other.appKey
         self.admin = self.admin ?? other.admin
         self.password = self.password ?? other.password
@@ -89,7 +108,25 @@ extension ProfileCredentials {
     }
 }
 
+extension ProfileCredentials.Name {
+    fileprivate var variable: EnvironmentVariable {
+        switch self {
+        case .appKey: .appKey
+        case .admin: .clientSecret
+        case .password: .password
+        }
+    }
+}
+
 extension VersionedFile {
+    /// Where the secrets of a profile are in a file of them.
+    fileprivate func origin(_ profile: String) -> (ProfileCredentials.Name) -> SettingOrigin {
+        { name in
+            let pointer = JSONPointer(tokens: ["profiles", profile, name.rawValue])
+            return .file(path: self.path, place: self.document.place(of: pointer), pointer: pointer.description)
+        }
+    }
+
     /// A secret at the path of keys, or `nil` when it is absent.
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when it is empty or no text.

@@ -5,8 +5,10 @@ import KiiPushCore
 struct VersionedFile {
     static let version = 1
 
-    let path: String
-    let root: JSONValue
+    let document: ConfigurationDocument
+
+    var path: String { self.document.path }
+    var root: JSONValue { self.document.root }
 
     /// Reads a file without secrets; `nil` when there is none.
     init?(openAt path: String) throws {
@@ -25,12 +27,7 @@ struct VersionedFile {
     }
 
     init(path: String, bytes: [UInt8]) throws {
-        self.path = path
-        do {
-            self.root = try JSONValue(parsing: bytes)
-        } catch {
-            throw CommandFailure(.configuration, "\(path) is \(error)")
-        }
+        self.document = try ConfigurationDocument(path: path, bytes: bytes)
         guard let version = self.root["version"]?.int64 else {
             throw CommandFailure(.configuration, "\(path) has no version", hint: "add \"version\": \(Self.version)")
         }
@@ -50,15 +47,7 @@ struct VersionedFile {
 
     /// As with the keys one by one.
     func text(_ keys: [String]) throws -> String? {
-        var value = self.root
-        for key in keys {
-            guard let next = value[key] else { return nil }
-            value = next
-        }
-        guard let text = value.string else {
-            throw CommandFailure(.configuration, "\(self.path): /\(keys.joined(separator: "/")) must be a text")
-        }
-        return text
+        try self.document.text(at: JSONPointer(tokens: keys))
     }
 
     /// Replaces the file at `path`, whole or not at all, with mode 0600.

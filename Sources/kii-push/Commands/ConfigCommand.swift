@@ -1,0 +1,110 @@
+import KiiPushCore
+
+/// The commands that tell what is set, and where.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Shows what is configured and where it was said. Asks no network.",
+        examples: [
+            .init("Which settings hold, and why", "kii-push config show --origin"),
+            .init("Which files are looked at", "kii-push config path"),
+        ],
+        subcommands: [ConfigShowCommand.self, ConfigPathCommand.self, ConfigSchemaCommand.self]
+    )
+}
+
+struct ConfigShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows every setting of the profile, with the value that holds.",
+        examples: [
+            .init("The values", "kii-push config show"),
+            .init("And who said so", "kii-push config show --origin"),
+            .init("What would hold with this option?", "kii-push config show --origin --site jp"),
+        ],
+        discussion: [
+            "An option wins over the environment, that over the user's file, that over the system's, that over what the "
+                + "profile was registered with or the running emulator says. Secrets are not shown: <set> says that "
+                + "there is one."
+        ],
+        exitCodes: [.configuration, .missingInput],
+        environment: EnvironmentVariable.ofCloudCommands + [
+            .password, .configurationHome, .configurationDirectories, .stateHome, .stateDirectory,
+            .credentialsDirectory,
+        ]
+    )
+
+    @Flag(help: "Show where each value was said: option, environment, file with line and column, registration.")
+    var origin = false
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Cloud")
+    var profile: ProfileOptions
+
+    func run() async throws {
+        let console = self.output.console
+        let profile = try Profile(self.profile)
+        for setting in try ShownSetting.all(of: profile, self.profile) {
+            let value = setting.isSecret ? (setting.value == nil ? nil : "<set>") : setting.value
+            let origin = self.origin ? (value == nil ? "" : "  (\(setting.origin.text.terminalSafe))") : ""
+            try console.line(setting.name.padded(to: 14) + (value?.terminalSafe ?? "-") + origin)
+            var members: [(String, JSONValue)] = [
+                ("name", JSONValue(setting.name)), ("secret", JSONValue(setting.isSecret)),
+                ("set", JSONValue(setting.value != nil)),
+            ]
+            if let shown = setting.value, !setting.isSecret { members.append(("value", JSONValue(shown))) }
+            if setting.value != nil { members.append(("origin", setting.origin.json)) }
+            try console.object("setting", members)
+        }
+    }
+}
+
+struct ConfigPathCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "path",
+        abstract: "Shows which files are looked at, and whether they are there.",
+        examples: [.init("Of the default profile", "kii-push config path")],
+        exitCodes: [.configuration],
+        environment: [
+            .profile, .configurationFile, .configurationHome, .configurationDirectories, .stateHome, .stateDirectory,
+            .runtimeDirectory, .credentialsDirectory,
+        ]
+    )
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Profile")
+    var name: ProfileNameOptions
+
+    @Option(name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').")
+    var config: String?
+
+    func run() async throws {
+        let console = self.output.console
+        let location = try ProfileLocation(
+            named: self.name.profile, configurationFile: self.config, environment: ProcessEnvironment())
+        for (kind, path) in location.files {
+            let isThere = InputFile.exists(path)
+            try console.line(kind.padded(to: 14) + path.terminalSafe + (isThere ? "" : "  (not there)"))
+            try console.object(
+                "path", [("kind", JSONValue(kind)), ("path", JSONValue(path)), ("exists", JSONValue(isThere))])
+        }
+    }
+}
+
+struct ConfigSchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Prints the JSON schema of config.json.",
+        examples: [.init("For an editor", "kii-push config schema > config.schema.json")],
+        discussion: ["JSON Schema, draft 2020-12."]
+    )
+
+    func run() async throws {
+        let bytes = ConfigurationSchema.document.serialized(pretty: true)
+        try StandardStream.output.write(String(decoding: bytes, as: UTF8.self) + "\n")
+    }
+}

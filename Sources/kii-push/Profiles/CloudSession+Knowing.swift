@@ -1,0 +1,77 @@
+import KiiPushCore
+
+/// How a subscription came to be asked for.
+enum SubscriptionSource: String, Sendable {
+    /// It was made through this profile.
+    case profile
+    /// The configuration declares it.
+    case configuration
+    /// The cloud lists the topic.
+    case cloud
+}
+
+extension CloudSession {
+    /// The targets of which the profile may be a subscriber, each once: what was subscribed through it, then `declared`,
+    /// then the topics that the cloud lists in `scopes`.
+    func candidates(
+        declared: [SubscriptionTarget], scopes: [Scope]
+    ) async throws -> [(target: SubscriptionTarget, source: SubscriptionSource)] {
+        var seen: Set<SubscriptionTarget> = []
+        var candidates: [(target: SubscriptionTarget, source: SubscriptionSource)] = []
+        func add(_ target: SubscriptionTarget, _ source: SubscriptionSource) {
+            if seen.insert(target).inserted { candidates.append((target, source)) }
+        }
+        for target in try KnownSubscriptions(directory: self.profile.directory).read() { add(target, .profile) }
+        for target in declared { add(target, .configuration) }
+        for scope in scopes {
+            for try await topic in KiiList(ListTopics(in: scope), session: try self.own()) {
+                add(.topic(topic), .cloud)
+            }
+        }
+        return candidates
+    }
+
+    /// The scopes whose topics are looked through unless others are named: the app's and the principal's own.
+    func ownScopes() throws -> [Scope] {
+        switch try self.registration().principal {
+        case .user(let id): [.app, .user(id)]
+        case .thing(let id): [.app, .thing(id)]
+        }
+    }
+
+    /// Asks the cloud about one subscription.
+    func isSubscribed(_ principal: Principal, to target: SubscriptionTarget) async throws -> Bool {
+        try await self.own().execute(CheckSubscription(of: principal, to: target))
+    }
+
+    /// Those of `candidates` that the profile is subscribed to. One about which the cloud refuses to answer, such as a
+    /// topic of a group that the user has left, is told of and left out.
+    func subscribed(
+        _ principal: Principal, among candidates: [(target: SubscriptionTarget, source: SubscriptionSource)]
+    ) async throws -> [(target: SubscriptionTarget, source: SubscriptionSource)] {
+        var subscribed: [(target: SubscriptionTarget, source: SubscriptionSource)] = []
+        for candidate in candidates {
+            do {
+                if try await self.isSubscribed(principal, to: candidate.target) { subscribed.append(candidate) }
+            } catch let error as KiiError where candidate.source == .profile && !error.isTransient {
+                self.console.warning("cannot tell about \(candidate.target.text.terminalSafe): \(error)")
+            }
+        }
+        return subscribed
+    }
+
+    /// Writes down what became of a subscription. It holds all the same where that fails, so that is no failure.
+    func remember(_ target: SubscriptionTarget, isSubscribed: Bool) {
+        do {
+            try KnownSubscriptions(directory: self.profile.directory).note(target, isSubscribed: isSubscribed)
+        } catch {
+            let reason = CommandFailure(describing: error).message
+            self.console.warning("'kii-push subscriptions' may not find \(target.text.terminalSafe): \(reason)")
+        }
+    }
+
+    /// What the configuration declares; `nil` when it declares nothing.
+    func declared() throws -> DeclaredSubscriptions? {
+        try ProfileConfiguration.read(self.profile.location.paths, profile: self.profile.name).subscriptions?.value
+    }
+}

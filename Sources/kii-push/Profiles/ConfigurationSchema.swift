@@ -1,0 +1,50 @@
+import KiiPushCore
+
+/// The JSON schema of `config.json`: for editors, and for the test that holds the documented examples against it.
+enum ConfigurationSchema {
+    static var document: JSONValue {
+        [
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "config.json of kii-push",
+            "type": "object",
+            "required": ["version"],
+            "properties": [
+                "$schema": ["type": "string"],
+                "version": ["const": JSONValue(VersionedFile.version)],
+                "profiles": [
+                    "description": "By name.",
+                    "type": "object",
+                    "additionalProperties": self.object(self.profile),
+                ],
+            ],
+        ]
+    }
+
+    /// What each member of a profile may be; ``ProfileConfiguration/members`` are the same.
+    static var profile: [(String, JSONValue)] {
+        [
+            ("site", ["description": "One of Kii's sites; not with baseURL.", "enum": JSONValue(self.sites)]),
+            ("baseURL", self.text("The cloud's address up to and with /api; not with site.")),
+            ("appID", self.text("The ID of the app.")),
+            ("caFile", self.text("Trust the certificate authorities in this file.")),
+            ("proxy", self.text("Go through this HTTP or SOCKS proxy.")),
+            ("subscriptions", self.subscriptions),
+        ]
+    }
+
+    private static var subscriptions: JSONValue {
+        let names: JSONValue = ["type": "array", "items": ["type": "string"]]
+        return self.object([("topics", names), ("buckets", names)])
+    }
+
+    private static var sites: [JSONValue] { KiiSite.allCases.map { JSONValue($0.rawValue) } }
+
+    private static func text(_ description: String) -> JSONValue {
+        ["description": JSONValue(description), "type": "string"]
+    }
+
+    /// An object of these members alone.
+    private static func object(_ properties: [(String, JSONValue)]) -> JSONValue {
+        ["type": "object", "properties": .object(properties), "additionalProperties": false]
+    }
+}

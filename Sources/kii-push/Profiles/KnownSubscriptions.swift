@@ -1,0 +1,57 @@
+import Glibc
+import KiiPushCore
+
+/// What was subscribed through a profile: `subscriptions.json` in its directory.
+///
+/// The cloud has no call that lists subscriptions, so what is not written down here, not declared and in no list of
+/// topics cannot be found again.
+struct KnownSubscriptions: Sendable {
+    private let path: String
+
+    init(directory: String) { self.path = directory + "/subscriptions.json" }
+
+    /// In the order in which they were made. What cannot be read as a target is left out.
+    func read() throws -> [SubscriptionTarget] {
+        guard let file = try VersionedFile(openAt: self.path) else { return [] }
+        return (file.root["subscriptions"]?.array ?? []).compactMap { SubscriptionTarget(remembered: $0) }
+    }
+
+    /// Forgets all: they were another principal's.
+    func forget() { unlink(self.path) }
+
+    /// Notes what became of a subscription.
+    func note(_ target: SubscriptionTarget, isSubscribed: Bool) throws {
+        var targets = try self.read()
+        guard targets.contains(target) != isSubscribed else { return }
+        if isSubscribed { targets.append(target) } else { targets.removeAll { $0 == target } }
+        let values = targets.map { JSONValue.object($0.json) }
+        try VersionedFile.write([("subscriptions", JSONValue(values))], to: self.path)
+    }
+}
+
+extension SubscriptionTarget {
+    /// Reads what ``json`` wrote.
+    fileprivate init?(remembered json: JSONValue) {
+        guard let name = json["name"]?.string, let text = json["scope"]?.string, let scope = Scope(text: text) else {
+            return nil
+        }
+        switch json["kind"]?.string {
+        case "topic": self = .topic(Topic(name, in: scope))
+        case "bucket": self = .bucket(Bucket(name, in: scope))
+        default: return nil
+        }
+    }
+}
+
+extension Scope {
+    /// Reads ``text``.
+    fileprivate init?(text: String) {
+        switch ScopeName(text) {
+        case .app?: self = .app
+        case .user(let id?)?: self = .user(id)
+        case .group(let id)?: self = .group(id)
+        case .thing(let id?)?: self = .thing(id)
+        case .user(nil)?, .thing(nil)?, nil: return nil
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import KiiPushCore
+
+/// What is said about a profile's cloud, each from the first source that says it: an option, the environment, the user's
+/// file, the system's files, what the profile was registered with, a running emulator.
+struct ProfileSettings: Sendable {
+    let baseURL: Setting<String>?
+    let appID: Setting<String>?
+    let caFile: Setting<String>?
+    let proxy: Setting<String>?
+    let configuration: ProfileConfiguration
+    /// The running emulator, where nothing else is said.
+    let emulator: EmulatorRuntimeFile?
+    /// Whether nothing names a cloud but an emulator.
+    let isOfEmulator: Bool
+
+    /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
+    init(options: ProfileOptions, profile: Profile) throws {
+        let (saved, environment) = (profile.saved, profile.environment)
+        let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
+        let registration = SettingOrigin.registration(path: profile.directory + "/profile.json")
+        let named =
+            Setting(options.baseURL, .option("--base-url")) ?? Setting(options.site?.site.baseURL, .option("--site"))
+            ?? Setting(environment.text(.baseURL), .environment(.baseURL)) ?? configuration.baseURL
+        let namedID =
+            Setting(options.appID, .option("--app-id")) ?? Setting(environment.text(.appID), .environment(.appID))
+            ?? configuration.appID
+        self.isOfEmulator = named == nil && namedID == nil && saved?.registeredURL == nil
+        let emulatorPath = profile.location.paths.emulator
+        let isGuessing = self.isOfEmulator && configuration.path == nil
+        let emulator = isGuessing ? try EmulatorRuntimeFile.find(at: emulatorPath) : nil
+        let found = SettingOrigin.emulator(path: emulatorPath)
+        let savedID = saved?.registeredURL == nil ? nil : saved?.appID
+        self.baseURL =
+            named ?? Setting(saved?.registeredURL, registration) ?? Setting(emulator?.app.baseURL, found)
+        self.appID = namedID ?? Setting(savedID, registration) ?? Setting(emulator?.app.appID, found)
+        self.caFile =
+            Setting(options.caFile, .option("--cacert")) ?? configuration.caFile ?? Setting(emulator?.caFile, found)
+        self.proxy = Setting(options.proxy, .option("--proxy")) ?? configuration.proxy
+        self.configuration = configuration
+        self.emulator = emulator
+    }
+
+    /// What named the cloud that is no emulator.
+    var source: CloudSettings.Source {
+        let origins = [self.baseURL?.origin, self.appID?.origin].compactMap { $0 }
+        let isGiven = origins.contains { origin in
+            switch origin {
+            case .option, .environment: true
+            case .file, .registration, .emulator, .standard: false
+            }
+        }
+        if isGiven { return .options }
+        return origins.contains { if case .file = $0 { true } else { false } } ? .configuration : .registration
+    }
+}
+
+extension SavedProfile {
+    /// The address that the profile was registered with; `nil` for an emulator's, which changes.
+    fileprivate var registeredURL: String? {
+        switch self.cloud {
+        case .emulator: nil
+        case .kii(let baseURL, _): baseURL
+        }
+    }
+}

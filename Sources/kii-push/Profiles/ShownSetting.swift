@@ -1,0 +1,78 @@
+import KiiPushCore
+
+/// A setting as `config show` shows it.
+struct ShownSetting: Sendable {
+    var name: String
+    /// `nil` when nobody set it. Of a secret it is never shown.
+    var value: String?
+    var origin: SettingOrigin
+    var isSecret = false
+
+    private init(_ name: String, _ setting: Setting<String>?) {
+        self.name = name
+        self.value = setting?.value
+        self.origin = setting?.origin ?? .standard
+    }
+
+    /// A secret of which it is shown that there is one.
+    private init(_ name: String, secretFrom origin: SettingOrigin?) {
+        self.name = name
+        self.value = origin == nil ? nil : ""
+        self.origin = origin ?? .standard
+        self.isSecret = true
+    }
+
+    /// In a fixed order.
+    static func all(of profile: Profile, _ options: ProfileOptions) throws -> [ShownSetting] {
+        let settings = try ProfileSettings(options: options, profile: profile)
+        let credentials = profile.credentials.origins
+        let emulator = settings.emulator.map { _ in SettingOrigin.emulator(path: profile.location.paths.emulator) }
+        let declared = settings.configuration.subscriptions.map {
+            Setting("\($0.value.topics.count) topics, \($0.value.buckets.count) buckets", $0.origin)
+        }
+        var shown = [
+            ShownSetting("profile", profile.nameSetting(options)),
+            ShownSetting("baseURL", settings.baseURL), ShownSetting("appID", settings.appID),
+            ShownSetting("caFile", settings.caFile),
+            ShownSetting("proxy", settings.proxy.map { $0.withoutCredentials }),
+            ShownSetting(
+                "insecure", Setting("\(options.insecure)", options.insecure ? .option("--insecure") : .standard)),
+            ShownSetting("appKey", secretFrom: emulator ?? credentials[.appKey]),
+            ShownSetting("admin", secretFrom: emulator ?? credentials[.admin]),
+            ShownSetting("password", secretFrom: credentials[.password]),
+            ShownSetting("subscriptions", declared),
+            ShownSetting("state", profile.stateSetting),
+        ]
+        if let saved = profile.saved {
+            let origin = SettingOrigin.registration(path: profile.directory + "/profile.json")
+            shown.append(ShownSetting("account", Setting(saved.account.text, origin)))
+        }
+        return shown
+    }
+}
+
+extension Profile {
+    fileprivate func nameSetting(_ options: ProfileOptions) -> Setting<String> {
+        if options.profile != nil { return Setting(self.name, .option("--profile")) }
+        return Setting(self.name, self.environment.text(.profile) == nil ? .standard : .environment(.profile))
+    }
+
+    fileprivate var stateSetting: Setting<String> {
+        let variable: EnvironmentVariable? =
+            if self.environment.directory(.stateDirectory) != nil {
+                .stateDirectory
+            } else {
+                self.environment.directory(.stateHome) == nil ? nil : .stateHome
+            }
+        return Setting(self.directory, variable.map { .environment($0) } ?? .standard)
+    }
+}
+
+extension Setting<String> {
+    /// A proxy's URL, whose user name and password are nobody's business.
+    fileprivate var withoutCredentials: Setting<String> {
+        guard let at = self.value.lastIndex(of: "@") else { return self }
+        let scheme = self.value.firstRange(of: "://").map { self.value[..<$0.upperBound] } ?? ""
+        return Setting(scheme + "<set>" + self.value[at...], self.origin)
+    }
+}
