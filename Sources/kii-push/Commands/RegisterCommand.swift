@@ -49,7 +49,9 @@ struct RegisterCommand: ParsableCommand {
         cloud.warn(console)
         var account = self.account(of: profile)
         if let password = try self.principal.password() { profile.credentials.password = password }
-        try Self.requirePassword(for: account, profile)
+        if account != .pseudoUser, profile.credentials.password == nil {
+            profile.credentials.password = try self.principal.askedPassword(of: account)
+        }
         let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)
         if let saved = profile.saved?.account, !self.anew {
             // A thing that the cloud knows keeps its type, whatever is said now.
@@ -77,15 +79,6 @@ struct RegisterCommand: ParsableCommand {
     private func account(of profile: Profile) -> SavedProfile.Account {
         if let account = self.principal.account { return account }
         return self.anew ? .pseudoUser : profile.saved?.account ?? .pseudoUser
-    }
-
-    private static func requirePassword(for account: SavedProfile.Account, _ profile: Profile) throws {
-        guard account != .pseudoUser, profile.credentials.password == nil else { return }
-        throw CommandFailure(
-            .configuration,
-            "the password of \(account.text) is missing",
-            hint: "give --password-file or --password-stdin, or set \(EnvironmentVariable.password.rawValue)"
-        )
     }
 
     /// Whether what is on file is to be forgotten.
@@ -179,6 +172,9 @@ struct PrincipalOptions: ParsableArguments {
     @Flag(help: "Read the password from the first line of standard input.")
     var passwordStdin = false
 
+    @Flag(help: "Never ask for the password at the terminal.")
+    var noInput = false
+
     func validate() throws {
         if self.user != nil, self.thing != nil { throw ValidationError("'--user' and '--thing' exclude each other") }
         if self.create, self.user == nil { throw ValidationError("'--create' needs '--user'") }
@@ -203,6 +199,24 @@ struct PrincipalOptions: ParsableArguments {
             throw CommandFailure(.configuration, "the first line of standard input is empty, and no password")
         }
         return Secret(line)
+    }
+
+    /// Asks at the terminal, twice for a user that is to be created.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when there is nobody to ask, or nobody is to be.
+    func askedPassword(of account: SavedProfile.Account) throws -> Secret {
+        guard PasswordPrompt.isPossible, !self.noInput else {
+            throw CommandFailure(
+                .configuration,
+                "the password of \(account.text) is missing",
+                hint: "give --password-file or --password-stdin, or set \(EnvironmentVariable.password.rawValue)"
+            )
+        }
+        let password = try PasswordPrompt.read("Password of \(account.text.terminalSafe): ")
+        if self.create, try PasswordPrompt.read("Repeat it: ") != password {
+            throw CommandFailure(.configuration, "the two passwords are not the same")
+        }
+        return password
     }
 }
 

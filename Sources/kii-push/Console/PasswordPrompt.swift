@@ -1,0 +1,82 @@
+import Glibc
+import KiiPushCore
+
+/// How the terminal was before it was made silent; for the signal handler, which can be given nothing. Written before a
+/// handler that reads it is installed, and by one prompt at a time.
+nonisolated(unsafe) private var terminalBefore = termios()
+
+/// Asks a person for a password at the terminal, without showing it.
+enum PasswordPrompt {
+    /// Signals that would leave a terminal behind that shows nothing.
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    /// Whether there is a terminal to ask at.
+    static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
+    /// Shows `prompt` on standard error and reads a line from standard input. The terminal is as before afterwards, also
+    /// when a signal ends the program meanwhile.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 130 after ^C, and with 66 when nothing was typed.
+    static func read(_ prompt: String) throws -> Secret {
+        guard tcgetattr(STDIN_FILENO, &terminalBefore) == 0 else { throw self.failure(errno) }
+        let former = self.signals.map { ($0, self.restoreTerminal(at: $0)) }
+        defer {
+            for (number, var action) in former { sigaction(number, &action, nil) }
+        }
+        var silent = terminalBefore
+        // Without ISIG ^C and ^Z are bytes like any other and come to this reader; without ICANON they come at once.
+        silent.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG)
+        // With the prompt still to come, nothing can have been typed that was meant for it.
+        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { throw self.failure(errno) }
+        defer {
+            tcsetattr(STDIN_FILENO, TCSADRAIN, &terminalBefore)
+            // What is typed is not shown, so neither was the end of the line. Nobody can be told where this fails.
+            try? StandardStream.error.write("\n")
+        }
+        try StandardStream.error.write(prompt)
+        return try self.line()
+    }
+
+    private static func line() throws -> Secret {
+        var bytes: [UInt8] = []
+        while true {
+            var byte: UInt8 = 0
+            let count = Glibc.read(STDIN_FILENO, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count == 1 else { return try self.password(bytes) }
+            switch byte {
+            // The end of the line, or ^D.
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"), 0x04: return try self.password(bytes)
+            // ^C, ^Z and ^\.
+            case 0x03, 0x1A, 0x1C: throw CommandFailure(.interrupted, "interrupted")
+            // Backspace takes a character back, which may be several bytes of UTF-8; ^U takes all.
+            case 0x08, 0x7F: while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
+            case 0x15: bytes.removeAll()
+            default: bytes.append(byte)
+            }
+        }
+    }
+
+    private static func password(_ bytes: [UInt8]) throws -> Secret {
+        guard !bytes.isEmpty else { throw CommandFailure(.missingInput, "no password was typed") }
+        return Secret(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func failure(_ code: Int32) -> CommandFailure {
+        CommandFailure(.inputOutput, "cannot ask for the password: \(errorText(code))")
+    }
+
+    /// Has the signal end the program only after the terminal is as it was, and returns what it did before.
+    private static func restoreTerminal(at number: Int32) -> sigaction {
+        var new = sigaction()
+        new.__sigaction_handler.sa_handler = { number in
+            // All three are on signal-safety(7)'s list.
+            tcsetattr(STDIN_FILENO, TCSANOW, &terminalBefore)
+            signal(number, SIG_DFL)
+            raise(number)
+        }
+        var former = sigaction()
+        sigaction(number, &new, &former)
+        return former
+    }
+}
