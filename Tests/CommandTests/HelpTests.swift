@@ -12,7 +12,7 @@ import Testing
 
     static let commands: [[String]] = [
         ["emulator"], ["register"], ["whoami"], ["subscribe"], ["unsubscribe"], ["topics"], ["send", "topic"],
-        ["send", "user"], ["send", "object"], ["listen"], ["run"], ["trace"], ["decode"],
+        ["send", "user"], ["send", "object"], ["listen"], ["run"], ["trace"], ["replay"], ["explain"],
         ["doctor"], ["subscriptions"], ["sync"], ["config", "show"], ["config", "path"], ["config", "schema"],
         ["inbox", "list"], ["inbox", "show"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
         ["help"], ["completion"],
@@ -39,9 +39,9 @@ import Testing
     }
 
     @Test func helpWinsOverWhateverElseIsWrong() throws {
-        let result = try self.tool("decode", "--bogus", "a", "b", "--help")
+        let result = try self.tool("explain", "--bogus", "a", "b", "--help")
         #expect(result.exit == 0)
-        #expect(result.output.hasPrefix("Says what a push payload means: "))
+        #expect(result.output.hasPrefix("Says what a push payload means, why"))
     }
 
     @Test func toolNamesEveryCommand() throws {

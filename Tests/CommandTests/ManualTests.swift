@@ -92,7 +92,7 @@ import Testing
         let result = try self.tool("help", "--man", "/proc/nowhere")
         #expect(result.exit == 73)
         #expect(result.error.hasPrefix("kii-push: cannot make the directory /proc/nowhere: "))
-        #expect(try self.tool("help", "--man", "/tmp", "decode").exit == 64)
+        #expect(try self.tool("help", "--man", "/tmp", "explain").exit == 64)
     }
 
     @Test func programsGetEveryCommandWithEveryOption() throws {
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func programsGetValuesDefaultsAndExitCodes() throws {
-        let object = try JSONValue(parsing: self.tool("help", "--json", "decode").output)
+        let object = try JSONValue(parsing: self.tool("help", "--json", "explain").output)
         let options = try #require(object["options"]?.array)
         let color = try #require(options.first { $0["names"]?.array?.first?.string == "--color" })
         #expect(color["default"]?.string == "auto")

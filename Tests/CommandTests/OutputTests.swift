@@ -43,7 +43,7 @@ import Testing
         let result = try self.bash("cd; kii-push help --man pages >&- 2>&- <&-; head -1 pages/kii-push.1")
         #expect(result.output.hasPrefix(#".TH "KII\-PUSH" "1""#))
         #expect(try self.bash("kii-push nonsense 2>&-").exit == 64)
-        let input = try self.bash("kii-push decode <&-")
+        let input = try self.bash("kii-push explain <&-")
         #expect(input.exit == 66)
         #expect(input.error == "kii-push: cannot read standard input: Bad file descriptor\n")
     }

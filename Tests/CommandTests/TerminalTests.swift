@@ -14,7 +14,7 @@ import Testing
 
         var testDescription: String {
             let variables = self.environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value) " }.joined()
-            return variables + "decode \(self.options)" + (self.isTerminal ? "" : " | cat")
+            return variables + "explain \(self.options)" + (self.isTerminal ? "" : " | cat")
         }
     }
 
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: cases) func colorsFollowTheRules(example: Case) throws {
-        let line = "kii-push decode \(self.payload) \(example.options)"
+        let line = "kii-push explain \(self.payload) \(example.options)"
         let text = try self.seen(line, example.environment, onTerminal: example.isTerminal)
         #expect(text.contains("\u{1b}[1m") == example.isColored)
         #expect(text.contains("\u{1b}[33mwarning:\u{1b}[0m") == example.isColored)
@@ -67,10 +67,10 @@ import Testing
 
     @Test func eachStreamIsLookedAtByItself() throws {
         let file = self.tool.home.path + "/seen"
-        let output = try self.seen("kii-push decode \(self.payload) 2> \(file)")
+        let output = try self.seen("kii-push explain \(self.payload) 2> \(file)")
         #expect(output.contains("\u{1b}["))
         #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("warning:"))
-        let errors = try self.seen("kii-push decode \(self.payload) > \(file)")
+        let errors = try self.seen("kii-push explain \(self.payload) > \(file)")
         #expect(errors.hasPrefix("\u{1b}[33mwarning:"))
         #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("\u{1b}"))
     }
@@ -107,7 +107,7 @@ import Testing
 
     @Test func wideKeysStayInTheirColumn() throws {
         let path = try self.tool.write(#"{"日本語":1,"plain":2,"👍":3}"#, to: "wide.json")
-        let lines = try self.tool("decode", path).output.split(separator: "\n").filter { $0.hasPrefix("  ") }
+        let lines = try self.tool("explain", path).output.split(separator: "\n").filter { $0.hasPrefix("  ") }
         #expect(lines == ["  日本語              1", "  plain               2", "  👍                  3"])
     }
 }

@@ -11,7 +11,7 @@ import Testing
     }
 
     private static let cases: [Case] = [
-        Case(arguments: ["decde"], message: "unknown command 'decde'; did you mean 'decode'?"),
+        Case(arguments: ["explian"], message: "unknown command 'explian'; did you mean 'explain'?"),
         Case(arguments: ["frobnicate"], message: "unknown command 'frobnicate'"),
         Case(
             arguments: ["send", "alerts", "--data", "{}"],
@@ -23,36 +23,37 @@ import Testing
             message: "unknown command 'tpoic'; did you mean 'topic'?",
             help: "kii-push send"
         ),
-        Case(arguments: ["--json", "decode"], message: "'--json' comes before a command; options follow it"),
+        Case(arguments: ["--json", "explain"], message: "'--json' comes before a command; options follow it"),
         Case(
-            arguments: ["decode", "--jsno"],
+            arguments: ["explain", "--jsno"],
             message: "unknown option '--jsno'; did you mean '--json'?",
-            help: "kii-push decode"
+            help: "kii-push explain"
         ),
-        Case(arguments: ["decode", "--frobnicate"], message: "unknown option '--frobnicate'", help: "kii-push decode"),
-        Case(arguments: ["decode", "-x"], message: "unknown option '-x'", help: "kii-push decode"),
-        Case(arguments: ["decode", "-qx"], message: "unknown option '-x'", help: "kii-push decode"),
-        Case(arguments: ["decode", "a", "b"], message: "unexpected argument 'b'", help: "kii-push decode"),
-        Case(arguments: ["decode", "--color"], message: "missing value for '--color WHEN'", help: "kii-push decode"),
         Case(
-            arguments: ["decode", "--color", "--json"],
+            arguments: ["explain", "--frobnicate"], message: "unknown option '--frobnicate'", help: "kii-push explain"),
+        Case(arguments: ["explain", "-x"], message: "unknown option '-x'", help: "kii-push explain"),
+        Case(arguments: ["explain", "-qx"], message: "unknown option '-x'", help: "kii-push explain"),
+        Case(arguments: ["explain", "a", "b"], message: "unexpected argument 'b'", help: "kii-push explain"),
+        Case(arguments: ["explain", "--color"], message: "missing value for '--color WHEN'", help: "kii-push explain"),
+        Case(
+            arguments: ["explain", "--color", "--json"],
             message: "missing value for '--color WHEN' (a value that starts with '-' is written --color=--json)",
-            help: "kii-push decode"
+            help: "kii-push explain"
         ),
         Case(
-            arguments: ["decode", "--color", "blue"],
+            arguments: ["explain", "--color", "blue"],
             message: "the value 'blue' is invalid for '--color WHEN': expected one of auto, always, never",
-            help: "kii-push decode"
+            help: "kii-push explain"
         ),
         Case(
-            arguments: ["decode", "--color="],
+            arguments: ["explain", "--color="],
             message: "the value '' is invalid for '--color WHEN': expected one of auto, always, never",
-            help: "kii-push decode"
+            help: "kii-push explain"
         ),
         Case(
-            arguments: ["decode", "--quiet=yes"],
+            arguments: ["explain", "--quiet=yes"],
             message: "'-q, --quiet' takes no value",
-            help: "kii-push decode"
+            help: "kii-push explain"
         ),
     ]
 
@@ -78,22 +79,22 @@ import Testing
     }
 
     @Test func isOneObjectOnStandardErrorWithJSON() throws {
-        let result = try Tool()("decode", "--json", "--color", "blue")
+        let result = try Tool()("explain", "--json", "--color", "blue")
         #expect(result.exit == 64)
         #expect(result.output == "")
         let message = "the value 'blue' is invalid for '--color WHEN': expected one of auto, always, never"
         #expect(
             result.error == """
                 {"v":1,"type":"error","category":"usage","message":"\(message)",\
-                "hint":"see 'kii-push decode --help'","exit":64}
+                "hint":"see 'kii-push explain --help'","exit":64}
 
                 """
         )
     }
 
     @Test func escapesWhatCouldDriveTheTerminal() throws {
-        let result = try Tool()("\u{1b}[2Jdecode")
+        let result = try Tool()("\u{1b}[2Jexplain")
         #expect(result.exit == 64)
-        #expect(result.error.hasPrefix(#"kii-push: unknown command '\u001b[2Jdecode'"#))
+        #expect(result.error.hasPrefix(#"kii-push: unknown command '\u001b[2Jexplain'"#))
     }
 }

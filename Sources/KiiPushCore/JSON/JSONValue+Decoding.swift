@@ -103,7 +103,7 @@ extension DecodingError.Context {
 
 extension JSONValue.Kind {
     /// The kind with its article, for errors.
-    var phrase: String {
+    package var phrase: String {
         switch self {
         case .null: "null"
         case .bool: "true or false"

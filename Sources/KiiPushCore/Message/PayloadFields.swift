@@ -12,6 +12,11 @@ struct PayloadFields: Sendable {
 
     var family: KeyFamily { self.offsets.family }
 
+    /// Which key decides about the message's kind.
+    var kindReason: KindReason {
+        self.payload.bytes.withUnsafeBufferPointer { KindReason(self.offsets, at: $0) }
+    }
+
     subscript(field: MessageField) -> JSONValue? { self.value(slot: field.rawValue) }
 
     /// The text of a field: a string's content, otherwise the scalar as it is written; nil for null.

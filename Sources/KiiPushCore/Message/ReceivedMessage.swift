@@ -21,6 +21,8 @@ public struct ReceivedMessage: Sendable {
     /// A message to a topic that was sent without its topic's ID is thus a direct push, and one with a custom key
     /// `bucketID` is a push to app.
     public let kind: Kind
+    /// Which key decided that.
+    package var kindReason: KindReason { self.fields.kindReason }
     /// What messages of the same source have in common.
     package let sourceKey: SourceKey
     let fields: PayloadFields
@@ -89,7 +91,7 @@ public struct ReceivedMessage: Sendable {
             self.boxedContent = nil
         }
         (self.kind, self.sourceKey) = bytes.withUnsafeBufferPointer { buffer in
-            let kind = Kind(offsets, at: buffer)
+            let kind = KindReason(offsets, at: buffer).kind
             return (kind, SourceKey(offsets, kind: kind, at: buffer))
         }
         self.fields = PayloadFields(offsets, payload: JSONSlice(bytes: bytes, range: scan.range))
@@ -114,25 +116,6 @@ public struct ReceivedMessage: Sendable {
         init(_ content: NotificationContent) {
             self.content = content
         }
-    }
-}
-
-extension ReceivedMessage.Kind {
-    /// The rule of Kii's Unity SDK, the only one that is published. Keys count, not values.
-    @inline(__always)
-    fileprivate init(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
-        let isPushToApp =
-            switch fields.family {
-            case .short:
-                fields.has(.bucketID) || fields.has(.bucketType) || fields.has(.objectID)
-                    || fields.has(.objectModifiedAt)
-            case .long:
-                fields.has(.bucketID) || fields.has(.bucketType)
-                    || fields.withText(slot: MessageField.origin.rawValue, at: payload) {
-                        $0.elementsEqual("EVENT".utf8)
-                    }
-            }
-        self = isPushToApp ? .pushToApp : fields.has(.topic) ? .pushToUser : .directPush
     }
 }
 

@@ -15,6 +15,7 @@ struct HelpTopic: Sendable {
         HelpTopic(name: "exit-codes", text: exitCodesText),
         json,
         HelpTopic(name: "formatting", text: MessageFormat.help),
+        HelpTopic(name: "findings", text: LintCode.help),
     ]
 
     static let json = HelpTopic(name: "json") { _ in jsonText }
@@ -109,6 +110,13 @@ struct HelpTopic: Sendable {
           setting    of config show: name, value (of a secret: none), secret, set, origin
           message    a push: kind, fields, aps, custom, payload; when received also id,
                      attempt, installation, received_at
+          explanation
+                     what 'explain' says of a payload: kind, decided_by (key, pointer, field,
+                     because), keys, keys_because, bytes, fields and aps.keys (pointer, name,
+                     value, meaning, reading, source), custom and ignored (pointer, value,
+                     because), findings (code, level, pointer, message, advice: 'kii-push help
+                     findings'), names (what the IDs lead to), and refused (code, reason,
+                     pointer; byte, line, column) where receivers refuse it
           verdict    what became of a message: id, result (newData, noData, failed,
                      dead, late, again), and why
           trace      a message's life: id, state, what it is, and events, each with event, at,

@@ -78,7 +78,7 @@ extension CommandFailure {
         self.init(.badInput, error.description)
         if case .thingCommand(let command) = error {
             self.message = "the payload is no push but a thing-if command, with the ID \(command.commandID)"
-            self.hint = "a thing's program carries it out; there is nothing to decode"
+            self.hint = "a thing's program carries it out; there is nothing to explain"
         }
     }
 

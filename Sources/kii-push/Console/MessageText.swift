@@ -10,10 +10,12 @@ struct MessageText {
         self.style = style
     }
 
-    /// One `label  value` a line, then `aps` and the custom keys below their headings.
-    var page: String {
-        var rows: [(String, String?)] = [("kind", self.style(self.message.kind.text, .bold))]
-        rows += [
+    /// The kind of push.
+    var kind: String { self.style(self.message.kind.text, .bold) }
+
+    /// What the fields say together, as labels and values.
+    var facts: [(String, String)] {
+        let rows: [(String, String?)] = [
             ("event", self.message.value(of: .type)?.terminalSafe),
             ("topic", self.topic),
             ("bucket", self.bucket),
@@ -25,10 +27,8 @@ struct MessageText {
             ("modified", self.message.modifiedAt?.description),
             ("app", self.message.appID?.terminalSafe),
             ("source", self.message["sourceURI"]?.string?.terminalSafe),
-            ("size", self.size),
         ]
-        let lines = rows.compactMap { label, value in value.map { "\(label.padded(to: 10))\($0)" } }
-        return (lines + self.content + self.custom).joined(separator: "\n")
+        return rows.compactMap { label, value in value.map { (label, $0) } }
     }
 
     /// Where the message comes from, in one word: `topic=alerts`, `bucket=user:u1/notes`, `direct`.
@@ -77,37 +77,6 @@ struct MessageText {
     private var scope: String? {
         guard self.message.sourceTopic == nil, self.message.sourceBucket == nil else { return nil }
         return self.message.scope?.text.terminalSafe ?? self.message.value(of: .scopeType)?.terminalSafe
-    }
-
-    /// The length, with the limits that it is over.
-    ///
-    /// - Source: APNs before iOS 8: 256 bytes; Kii's reference: 2,048 for APNs, 4,096 for MQTT, GCM and FCM.
-    private var size: String {
-        let count = self.message.payloadBytes.count
-        let limits =
-            self.message.keyFamily == .short
-            ? [(256, "APNs before iOS 8"), (2048, "APNs at Kii"), (4096, "APNs")] : [(4096, "MQTT, GCM and FCM at Kii")]
-        let over = limits.filter { $0.0 < count }.map { "\($0.0) of \($0.1)" }
-        return "\(count) bytes" + (over.isEmpty ? "" : ", over the limit of " + over.joined(separator: ", of "))
-    }
-
-    private var content: [String] {
-        guard let content = self.message.content, let aps = self.message.rawPayload["aps"]?.members else { return [] }
-        // No badge in `aps` is an order, not silence.
-        let badge = content.badge == .remove ? [("badge", "none: the number is taken away")] : []
-        let rows = aps.flatMap { Self.rows($0.key, $0.value) } + badge
-        return ["aps"] + rows.map { "  \($0.padded(to: 19)) \($1)" }
-    }
-
-    private var custom: [String] {
-        let members = self.message.customMembers
-        guard !members.isEmpty else { return [] }
-        return ["custom"] + members.map { "  \($0.key.terminalSafe.padded(to: 19)) \($0.value.terminalText)" }
-    }
-
-    private static func rows(_ key: String, _ value: JSONValue) -> [(String, String)] {
-        guard let members = value.members else { return [(key.terminalSafe, value.terminalText)] }
-        return members.map { ("\(key.terminalSafe).\($0.key.terminalSafe)", $0.value.terminalText) }
     }
 
     private static func quoted(_ text: String) -> String { JSONValue(text).terminalText }

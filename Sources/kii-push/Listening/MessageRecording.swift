@@ -12,6 +12,36 @@ enum MessageRecording {
             ("payload", JSONValue(String(decoding: message.payloadBytes, as: UTF8.self))),
         ]).text + "\n"
     }
+
+    /// The messages of a recording.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, and 65, with the line, for one that is no
+    ///   recording.
+    static func read(_ path: String) throws -> [ReplayedMessage] {
+        let name = path == "-" ? "standard input" : path
+        return try InputFile.read(path).split(separator: UInt8(ascii: "\n")).enumerated().map { index, line in
+            do {
+                return try self.message(JSONValue(parsing: Array(line)))
+            } catch {
+                throw CommandFailure(
+                    .badInput, "\(name):\(index + 1): this is no recorded message: \(error)",
+                    hint: "make a recording with: kii-push listen --record FILE")
+            }
+        }
+    }
+
+    private static func message(_ value: JSONValue) throws -> ReplayedMessage {
+        struct Missing: Error, CustomStringConvertible { let description: String }
+        guard value["type"]?.string == "recorded", value["v"]?.int64 == 1 else {
+            throw Missing(description: "\"v\": 1 and \"type\": \"recorded\" are missing")
+        }
+        guard let id = value["id"]?.int64, let time = value["received_at_ms"]?.int64,
+            let payload = value["payload"]?.string
+        else { throw Missing(description: "\"id\", \"received_at_ms\" or \"payload\" is missing") }
+        return ReplayedMessage(
+            id: id, receivedAt: Timestamp(millisecondsSinceEpoch: time),
+            received: try ReceivedMessage(payload: Array(payload.utf8)))
+    }
 }
 
 /// Writes a recording.

@@ -1,0 +1,108 @@
+import Glibc
+import KiiPushCore
+
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Hands recorded messages, or dead letters, to a command or server again.",
+        examples: [
+            .init("What 'listen --record' wrote, to a command", "kii-push replay pushes.kpr --exec ./on-push"),
+            .init("At the pace at which it was received", "kii-push replay pushes.kpr --speed 1 -f 3000/push"),
+            .init("Would the dead letters be handled now?", "kii-push replay --dead --exec ./on-push"),
+            .init("What is in a recording?", "kii-push replay pushes.kpr"),
+        ],
+        discussion: [
+            "It asks no network and changes no inbox: each message is handed over once, whatever comes of it. To have dead "
+                + "letters tried again by what receives, and be done with them: kii-push inbox retry.",
+            "Command and server are those of 'kii-push run'. Without one, the messages are only shown.",
+        ],
+        exitCodes: [.failure, .badInput, .missingInput, .cannotCreate, .inputOutput, .configuration, .interrupted],
+        environment: [.profile, .stateHome, .stateDirectory, .path]
+    )
+
+    @Argument(value: "FILE", help: "A recording; '-' reads it from standard input.")
+    var file: String?
+
+    @Flag(help: "The dead letters of the inbox instead of a recording.")
+    var dead = false
+
+    @Option(
+        value: "FACTOR",
+        help: "How much faster than it was received: 1 keeps the pauses, 10 makes a tenth of them. Default: no pauses."
+    )
+    var speed: PositiveCount?
+
+    @OptionGroup(title: "Handler")
+    var handler: HandlerOptions
+
+    @OptionGroup(title: "Filter")
+    var filter: FilterOptions
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Inbox")
+    var inbox: InboxOptions
+
+    func validate() throws {
+        if self.dead == (self.file != nil) {
+            throw ValidationError(
+                self.dead ? "'--dead' and a recording exclude each other" : "name a recording, or '--dead'")
+        }
+    }
+
+    func run() async throws {
+        let messages = try self.messages()
+        let console = self.output.console
+        guard let plan = self.handler.plan() else {
+            for message in messages { try console.show(message.received, message.context(attempt: 1)) }
+            return
+        }
+        let failures = try await ScratchDirectory.with { directory in
+            let outside = try plan.handler(directory: directory, report: { _ in })
+            let replay = Replay(outside, console, speed: self.speed?.value, jobs: plan.jobs)
+            return try await replay.run(messages)
+        }
+        console.status("\(messages.count) handed over, \(failures) of them failed")
+        if failures > 0 { throw SilentExit(status: .failure) }
+    }
+
+    private func messages() throws -> [ReplayedMessage] {
+        let filter = self.filter.filter
+        guard let file = self.file else {
+            let reader = try InboxReader(stateDirectory: self.inbox.directory())
+            var (letters, last): ([ReplayedMessage], Int64) = ([], 0)
+            while let end = try reader.messages([.dead], after: last, limit: 100).map({ trace in
+                if let message = ReplayedMessage(trace), filter.matches(message.received) { letters.append(message) }
+                return trace.messageID
+            }).last { last = end }
+            return letters
+        }
+        return try MessageRecording.read(file).filter { filter.matches($0.received) }
+    }
+}
+
+/// A message that was received once.
+struct ReplayedMessage: Sendable {
+    var id: Int64
+    var receivedAt: Timestamp
+    var received: ReceivedMessage
+
+    /// `nil` for what no handler ever gets: it is no message of Kii's.
+    init?(_ trace: MessageTrace) {
+        guard trace.originalLength == nil, let received = try? ReceivedMessage(payload: trace.payload) else { return nil }
+        self.init(id: trace.messageID, receivedAt: trace.receivedAt, received: received)
+    }
+
+    init(id: Int64, receivedAt: Timestamp, received: ReceivedMessage) {
+        self.id = id
+        self.receivedAt = receivedAt
+        self.received = received
+    }
+
+    func context(attempt: Int) -> DeliveryContext {
+        DeliveryContext(
+            installationID: "", messageID: self.id, receivedAt: self.receivedAt, attempt: attempt,
+            deadlineInstant: .now() + HandlerOptions.longest)
+    }
+}

@@ -1,0 +1,159 @@
+import KiiPushCore
+
+/// Looks for what is wrong in `aps`.
+///
+/// - Source: Apple's page "Generating a remote notification"; Kii's guide on what its iOS handlers are called for.
+struct APSLint {
+    private static let root = JSONPointer(tokens: ["aps"])
+
+    private(set) var findings: [LintFinding] = []
+
+    /// - Parameter aps: the value of `aps`, whatever it is.
+    init(_ aps: JSONValue) {
+        guard let members = aps.members else {
+            self.report(.apsNotObject, at: Self.root, "aps is \(aps.kind.phrase), not an object")
+            return
+        }
+        if members.allSatisfy(\.value.isNull) {
+            self.report(.apsEmpty, at: Self.root, "aps is empty: nothing is shown, and no program is woken")
+        }
+        for member in members {
+            let place = Self.root.appending(member.key)
+            if member.value.isNull {
+                self.report(.apsNull, at: place, "null counts as absent here, and other receivers may refuse it")
+            } else {
+                self.check(member.value, key: member.key, at: place)
+            }
+        }
+        self.checkTogether(aps)
+    }
+
+    private mutating func check(_ value: JSONValue, key: String, at place: JSONPointer) {
+        switch key {
+        case "alert": self.checkAlert(value, at: place)
+        case "sound": self.checkSound(value, at: place)
+        case "badge": self.expect(value.int64 != nil, "a whole number", value, at: place)
+        case "content-available", "mutable-content": self.checkFlag(value, at: place)
+        case "category", "thread-id", "target-content-id", "filter-criteria": self.expectText(value, at: place)
+        case "relevance-score": self.expect(value.kind == .number, "a number", value, at: place)
+        case "interruption-level":
+            self.expectText(value, at: place)
+            guard let level = value.string, !Self.interruptionLevels.contains(level) else { return }
+            self.report(.interruptionLevel, at: place, "there is no such level")
+        default:
+            guard KeyMeaning.aps[key] == nil else { return }
+            self.reportUnknown(.apsUnknownKey, key: key, among: KeyMeaning.aps, at: place)
+        }
+    }
+
+    private static let interruptionLevels: Set<String> = ["passive", "active", "time-sensitive", "critical"]
+
+    private mutating func checkFlag(_ value: JSONValue, at place: JSONPointer) {
+        switch value.kind {
+        case .number where value.int64 == 1: return
+        case .number: self.report(.flagNotOne, at: place, "it is a number other than 1")
+        case .bool: self.report(.flagNotOne, at: place, "it is true or false, which Apple does not document")
+        default: self.expect(false, "the number 1", value, at: place)
+        }
+    }
+
+    private mutating func checkSound(_ value: JSONValue, at place: JSONPointer) {
+        guard let members = value.members else {
+            self.expect(value.kind == .string, "a string or an object", value, at: place)
+            return
+        }
+        for member in members {
+            let place = place.appending(member.key)
+            switch member.key {
+            case "name": self.expectText(member.value, at: place)
+            case "critical": self.checkFlag(member.value, at: place)
+            case "volume": self.expect(member.value.kind == .number, "a number from 0 to 1", member.value, at: place)
+            default: self.reportUnknown(.apsUnknownKey, key: member.key, among: KeyMeaning.sound, at: place)
+            }
+        }
+    }
+
+    private mutating func checkAlert(_ value: JSONValue, at place: JSONPointer) {
+        guard let members = value.members else {
+            self.expect(value.kind == .string, "a string or an object", value, at: place)
+            if value.string == "" { self.report(.alertWithoutBody, at: place, "the text is empty") }
+            return
+        }
+        for member in members {
+            let (value, place) = (member.value, place.appending(member.key))
+            switch member.key {
+            case _ where value.isNull: self.report(.apsNull, at: place, "null counts as absent")
+            case "loc-args", "title-loc-args", "subtitle-loc-args": self.expectTexts(value, at: place)
+            case "show-view": self.expect([.bool, .number].contains(value.kind), "true or false", value, at: place)
+            case "summary-arg-count": self.expect(value.int64 != nil, "a whole number", value, at: place)
+            case _ where KeyMeaning.alert[member.key] != nil: self.expectText(value, at: place)
+            default: self.reportUnknown(.alertUnknownKey, key: member.key, among: KeyMeaning.alert, at: place)
+            }
+        }
+        let hasText = ["body", "loc-key"].contains { value[$0].map { !$0.isNull && $0.string != "" } ?? false }
+        if !hasText {
+            self.report(
+                .alertWithoutBody, at: place, "it has neither body nor loc-key: by Kii's guide nothing is shown")
+        }
+        for prefix in ["", "title-", "subtitle-"] { self.checkArguments(of: value, prefix: prefix, at: place) }
+    }
+
+    private mutating func checkArguments(of alert: JSONValue, prefix: String, at place: JSONPointer) {
+        let (key, arguments) = (prefix + "loc-key", prefix + "loc-args")
+        let hasKey = !(alert[key]?.isNull ?? true)
+        let count = alert[arguments]?.array?.count ?? 0
+        if hasKey, count == 0 {
+            self.report(.locKeyWithoutArgs, at: place.appending(key), "\(key) comes without \(arguments)")
+        } else if !hasKey, count > 0 {
+            self.report(.locArgsWithoutKey, at: place.appending(arguments), "\(arguments) comes without \(key)")
+        }
+    }
+
+    /// What one member alone does not tell.
+    private mutating func checkTogether(_ aps: JSONValue) {
+        let shown = ["alert", "sound", "badge"].filter { !(aps[$0]?.isNull ?? true) }
+        if aps["content-available"].map(Self.isSet) ?? false, !shown.isEmpty {
+            self.report(
+                .backgroundWithAlert, at: Self.root.appending("content-available"),
+                "it wakes the program and has \(shown.joined(separator: ", ")) as well: no background push to Apple")
+        }
+        if aps["mutable-content"].map(Self.isSet) ?? false, aps["alert"]?.isNull ?? true {
+            self.report(
+                .mutableWithoutAlert, at: Self.root.appending("mutable-content"),
+                "there is no alert that the program could change")
+        }
+    }
+
+    private static func isSet(_ flag: JSONValue) -> Bool {
+        flag.bool ?? flag.number.map { $0 != JSONNumber(0) } ?? false
+    }
+
+    private mutating func expectText(_ value: JSONValue, at place: JSONPointer) {
+        self.expect(value.kind == .string, "a string", value, at: place)
+    }
+
+    private mutating func expectTexts(_ value: JSONValue, at place: JSONPointer) {
+        guard let elements = value.array else { return self.expect(false, "an array of strings", value, at: place) }
+        for (index, element) in elements.enumerated() { self.expectText(element, at: place.appending(index)) }
+    }
+
+    private mutating func expect(_ isRight: Bool, _ expected: String, _ value: JSONValue, at place: JSONPointer) {
+        guard !isRight else { return }
+        self.report(.apsWrongType, at: place, "it is \(value.kind.phrase), and must be \(expected)")
+    }
+
+    private mutating func reportUnknown(
+        _ code: LintCode, key: String, among known: KeyValuePairs<String, String>, at place: JSONPointer
+    ) {
+        // Kii's requests have camel case where what is delivered has dashes.
+        let dashed = key.reduce(into: "") { text, character in
+            text += character.isUppercase ? "-\(character.lowercased())" : character == "_" ? "-" : String(character)
+        }
+        let guess = suggestion(for: dashed, among: known.map(\.key)).map { "; did you mean \($0)?" } ?? ""
+        self.report(code, at: place, "Apple documents no such key\(guess)")
+    }
+
+    private mutating func report(_ code: LintCode, at place: JSONPointer, _ message: String) {
+        self.findings.append(LintFinding(code, at: place, message))
+    }
+}

@@ -1,0 +1,97 @@
+import KiiPushCore
+
+/// What a key of a payload stands for, in plain words, and where that is written.
+struct KeyMeaning {
+    let text: String
+    /// A page of Kii's or Apple's documents, in a few words.
+    let source: String
+
+    init(_ text: String, _ source: String) {
+        self.text = text
+        self.source = source
+    }
+
+    /// One of Kii's fields.
+    init(_ field: MessageField, in kind: ReceivedMessage.Kind) {
+        let anyKind = "Kii: message fields"
+        switch field {
+        case .appID: self.init("The app that caused the push.", anyKind)
+        case .sender where kind == .pushToApp: self.init("Whose change caused the push.", anyKind)
+        case .sender: self.init("Who sent it.", anyKind)
+        case .type where kind == .pushToApp: self.init("What happened in the bucket.", "Kii: push to app")
+        case .type: self.init("The sender's own type of message (pushMessageType).", "Kii: sending messages")
+        case .when: self.init("When it was sent, in milliseconds since 1970.", anyKind)
+        case .origin: self.init("What caused it: EVENT is a change, EXPLICIT is a sender.", anyKind)
+        case .topic: self.init("The topic that it was sent to.", "Kii: push to user")
+        case .scopeAppID: self.init("The app in which the topic or bucket lives.", anyKind)
+        case .scopeUserID: self.init("The user in whose scope it lives.", anyKind)
+        case .scopeGroupID: self.init("The group in whose scope it lives.", anyKind)
+        case .scopeThingID: self.init("The thing in whose scope it lives.", anyKind)
+        case .scopeType: self.init("Whose topic or bucket it is: the app's, a user's, a group's, a thing's.", anyKind)
+        case .bucketID: self.init("The bucket in which something changed.", "Kii: push to app")
+        case .bucketType: self.init("The kind of bucket.", "Kii: push to app")
+        case .objectID: self.init("The object that changed.", "Kii: push to app")
+        case .objectModifiedAt: self.init("When the object changed, in milliseconds since 1970.", "Kii: push to app")
+        }
+    }
+
+    /// The address of the sender.
+    static let senderURI = KeyMeaning("The address of who sent it.", "Kii: push over MQTT")
+    /// The address of what caused the push.
+    static let sourceURI = KeyMeaning(
+        "The address of what caused it: an object, a topic, or the receiver.", "Kii: push over MQTT")
+
+    /// The keys of `aps`.
+    static let aps: KeyValuePairs<String, String> = [
+        "alert": "The text that is shown.",
+        "badge": "The number on the program's icon; 0 takes it away.",
+        "sound": "The sound that is played; 'default' is the usual one.",
+        "content-available": "Wakes the program in the background.",
+        "category": "Whose actions are offered as buttons.",
+        "mutable-content": "Lets the program change it before it is shown.",
+        "thread-id": "Which conversation it belongs to.",
+        "target-content-id": "Which window is brought forward.",
+        "interruption-level": "How much it may disturb.",
+        "relevance-score": "How it is sorted in a summary.",
+        "filter-criteria": "Which Focus filters let it through.",
+        "stale-date": "When a Live Activity is out of date.",
+        "content-state": "What a Live Activity shows.",
+        "timestamp": "When a Live Activity's update was made.",
+        "event": "What happens to a Live Activity.",
+        "dismissal-date": "When an ended Live Activity is taken away.",
+        "attributes-type": "The type of a Live Activity that is started.",
+        "attributes": "The fixed part of a Live Activity that is started.",
+        "url-args": "What is put into the address of a web site's notification.",
+    ]
+
+    /// The keys of `aps.alert`.
+    static let alert: KeyValuePairs<String, String> = [
+        "title": "The title.",
+        "subtitle": "The line below the title.",
+        "body": "The text; without it (and loc-key) nothing is shown.",
+        "launch-image": "The image that is shown while the program starts.",
+        "loc-key": "The key of the text in the program's own strings.",
+        "loc-args": "What is put into that text.",
+        "title-loc-key": "The key of the title in the program's own strings.",
+        "title-loc-args": "What is put into that title.",
+        "subtitle-loc-key": "The key of the subtitle in the program's own strings.",
+        "subtitle-loc-args": "What is put into that subtitle.",
+        "action-loc-key": "The key of the button's text in the program's own strings.",
+        "action": "The text of the button of a web site's notification.",
+        "show-view": "Whether a View button is shown.",
+        "summary-arg": "What is counted in the summary of a group of notifications.",
+        "summary-arg-count": "How many it counts for in that summary.",
+    ]
+
+    /// The keys of `aps.sound` where it is an object.
+    static let sound: KeyValuePairs<String, String> = [
+        "name": "The name of the sound.",
+        "critical": "Whether it is played although the device is muted.",
+        "volume": "How loud, from 0 to 1.",
+    ]
+}
+
+extension KeyValuePairs<String, String> {
+    /// The meaning of a key; `nil` of one that is not among them.
+    subscript(key: String) -> String? { self.first { $0.key == key }?.value }
+}

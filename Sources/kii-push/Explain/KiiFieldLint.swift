@@ -1,0 +1,138 @@
+import KiiPushCore
+
+/// Looks for what is wrong beside `aps`: Kii's own fields, and custom keys that could be taken for them.
+struct KiiFieldLint {
+    private let message: ReceivedMessage
+    private(set) var findings: [LintFinding] = []
+
+    init(_ message: ReceivedMessage) {
+        self.message = message
+        for field in MessageField.allCases { self.checkValue(of: field) }
+        self.checkAddresses()
+        self.checkKind()
+        for member in message.customMembers { self.checkCustom(member) }
+    }
+
+    private func pointer(_ field: MessageField) -> JSONPointer {
+        JSONPointer(tokens: [field.key(in: self.message.keyFamily)])
+    }
+
+    /// A value that Kii does not write is a hint that the key is the sender's own.
+    private mutating func checkValue(of field: MessageField) {
+        guard let value = self.message[field.key(in: self.message.keyFamily)], !value.isNull else { return }
+        let problem: String? =
+            switch field {
+            case .when where self.message.when == nil, .objectModifiedAt where self.message.modifiedAt == nil:
+                "it is no whole number of milliseconds"
+            case .when, .objectModifiedAt: nil
+            case _ where value.kind != .string: "it is \(value.kind.phrase), and Kii writes a string"
+            case .origin: self.originProblem
+            case .scopeType: self.scopeProblem
+            case .type: self.typeProblem
+            default: nil
+            }
+        if let problem { self.report(.fieldValue, at: self.pointer(field), problem) }
+    }
+
+    private var originProblem: String? {
+        guard case .other? = self.message.origin else { return nil }
+        return "Kii writes EVENT or EXPLICIT"
+    }
+
+    private var scopeProblem: String? {
+        guard case .other? = self.message.scopeType else { return nil }
+        return "Kii writes APP, APP_AND_USER, APP_AND_GROUP or APP_AND_THING"
+    }
+
+    private var typeProblem: String? {
+        guard self.message.kind == .pushToApp, case .other? = self.message.eventType else { return nil }
+        return "it is none of the events of a push to app that Kii documents"
+    }
+
+    private mutating func checkAddresses() {
+        guard self.message.keyFamily == .long else { return }
+        let addresses = [("senderURI", self.message.senderURI), ("sourceURI", self.message.sourceURI)]
+        for (key, address) in addresses where address == nil {
+            guard let value = self.message[key], !value.isNull else { continue }
+            self.report(.fieldValue, at: JSONPointer(tokens: [key]), "it is no kiicloud:// address that Kii documents")
+        }
+    }
+
+    /// Keys that speak for another kind than the one that was found.
+    private mutating func checkKind() {
+        let message = self.message
+        let has = { (field: MessageField) in message[field.key(in: message.keyFamily)] != nil }
+        switch message.kindReason {
+        case .field(.topic), .noKey:
+            guard message.keyFamily == .long, let field = [.objectID, .objectModifiedAt].first(where: has) else {
+                return
+            }
+            self.report(
+                .kindAmbiguous, at: self.pointer(field),
+                "Kii's Android plugin takes it for a push to app, since this key is there")
+        case .eventOrigin where !has(.objectID) && !has(.objectModifiedAt):
+            self.report(
+                .kindAmbiguous, at: self.pointer(.origin),
+                "Kii's Android plugin, which does not look at origin, takes it for another kind")
+        case .field, .eventOrigin: self.checkPushToApp(hasTopic: has(.topic))
+        }
+    }
+
+    private mutating func checkPushToApp(hasTopic: Bool) {
+        guard let field = self.message.kindReason.field else { return }
+        if hasTopic {
+            let topic = self.pointer(.topic)
+            self.report(
+                .kindAmbiguous, at: self.pointer(field),
+                "it makes a push to app of a payload that has \(topic) as well, and a topic sends none")
+        } else if self.message.origin == .explicit {
+            self.report(
+                .kindAmbiguous, at: self.pointer(field),
+                "it makes a push to app of a payload whose origin is a sender (EXPLICIT)")
+        }
+    }
+
+    private mutating func checkCustom(_ member: JSONMember) {
+        let pointer = JSONPointer(tokens: [member.key])
+        if let owner = CustomKey(member.key, in: self.message.keyFamily).field {
+            self.report(
+                .customKeyCollides, at: pointer,
+                "it is Kii's own key for \(owner.key(in: .long)) on \(self.otherNetworks): it is taken for that there")
+        }
+        // What is wrong with `aps` is said once, where `aps` is looked at.
+        if member.key != "aps", member.value.kind == .array || member.value.kind == .object {
+            self.report(.customNested, at: pointer, "it is \(member.value.kind.phrase)")
+        }
+    }
+
+    private var otherNetworks: String {
+        switch self.message.keyFamily {
+        case .short: "MQTT, GCM and FCM"
+        case .long: "APNs"
+        }
+    }
+
+    private mutating func report(_ code: LintCode, at pointer: JSONPointer, _ message: String) {
+        self.findings.append(LintFinding(code, at: pointer, message))
+    }
+}
+
+/// A key of the sender's own.
+struct CustomKey {
+    /// The field of Kii's that has this key on other networks; `nil` for a key that is nobody else's.
+    let field: MessageField?
+    private let family: KeyFamily
+
+    init(_ key: String, in family: KeyFamily) {
+        self.family = family
+        let other: KeyFamily = family == .long ? .short : .long
+        self.field = MessageField.allCases.first { $0.key(in: other) == key }
+    }
+
+    /// Why it is taken for custom data.
+    var why: String {
+        guard let field = self.field else { return "no key of Kii's" }
+        let (other, own) = self.family == .long ? ("short", "long") : ("long", "short")
+        return "Kii's \(other) key for \(field.key(in: .long)); this payload is read with \(own) keys"
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+import KiiPushCore
+
+/// Hands messages to somebody outside, one after the other or several at once, and shows what comes of each.
+struct Replay: Sendable {
+    private let outside: any OutsideHandler
+    private let console: Console
+    private let speed: Int?
+    private let jobs: Int
+
+    init(_ outside: any OutsideHandler, _ console: Console, speed: Int?, jobs: Int) {
+        self.outside = outside
+        self.console = console
+        self.speed = speed
+        self.jobs = jobs
+    }
+
+    /// - Returns: how many came to nothing.
+    /// - Throws: what showing them throws; ``SilentExit`` after a signal, when what ran has ended.
+    func run(_ messages: [ReplayedMessage]) async throws -> Int {
+        let signals = try StopSignals()
+        self.outside.begin()
+        let result = await withTaskGroup(of: Result<Int, any Error>.self) { group in
+            group.addTask {
+                do { return .success(try await self.handOver(messages)) } catch { return .failure(error) }
+            }
+            group.addTask {
+                guard let number = await signals.next() else { return .failure(CancellationError()) }
+                return .failure(SilentExit(status: StopSignals.status(after: number)))
+            }
+            let first = await group.next() ?? .success(0)
+            group.cancelAll()
+            await self.outside.stop()
+            return first
+        }
+        return try result.get()
+    }
+
+    private func handOver(_ messages: [ReplayedMessage]) async throws -> Int {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            var (failures, running) = (0, 0)
+            var former: Timestamp?
+            for message in messages {
+                if let speed = self.speed, let former {
+                    let pause = max(0, message.receivedAt.millisecondsSinceEpoch - former.millisecondsSinceEpoch)
+                    try await Task.sleep(for: .milliseconds(pause / Int64(speed)))
+                }
+                former = message.receivedAt
+                if running == self.jobs, let isDone = try await group.next() {
+                    running -= 1
+                    failures += isDone ? 0 : 1
+                }
+                try Task.checkCancellation()
+                let context = message.context(attempt: 1)
+                try self.console.show(message.received, context)
+                group.addTask {
+                    let answer = await self.outside.answer(to: HandledMessage(message.received), context)
+                    try self.console.show(answer, to: message.id)
+                    return answer.isDone
+                }
+                running += 1
+            }
+            for try await isDone in group where !isDone { failures += 1 }
+            return failures
+        }
+    }
+}
+
+extension HandlerAnswer {
+    fileprivate var isDone: Bool {
+        if case .done(let result) = self.verdict { result != .failed } else { false }
+    }
+}
+
+extension Console {
+    /// What came of a message that was handed over once.
+    fileprivate func show(_ answer: HandlerAnswer, to id: Int64) throws {
+        let (word, style, detail): (String, TextStyle, String?) =
+            switch answer.verdict {
+            case .done(let result): ("\(result)", result == .newData ? .green : .dim, nil)
+            case .failed(let reason): ("failed", .red, reason)
+            case .rejected(let reason): ("dead", .red, reason)
+            }
+        let words = [answer.outcome.text, answer.outcome.elapsed.text, detail?.terminalSafe].compactMap { $0 }
+        try self.line(
+            "\(Timestamp.now().localClock) <-- \(self.style(word.padded(to: 14), style)) #\(id)  "
+                + words.joined(separator: "  "))
+        try self.object(
+            "verdict",
+            [
+                ("id", JSONValue(id)), ("result", JSONValue(word)), ("at", JSONValue(Timestamp.now().description)),
+                ("elapsed_ms", JSONValue(answer.outcome.elapsed.milliseconds)), ("attempt", 1),
+            ] + answer.outcome.members + (detail.map { [("reason", JSONValue($0))] } ?? []))
+    }
+}
+
+/// A directory for the time that something runs.
+enum ScratchDirectory {
+    /// - Throws: ``CommandFailure`` with exit 73; what `body` throws.
+    static func with<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        var template = Array("/tmp/kii-push.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw CommandFailure(.cannotCreate, "cannot make a directory in /tmp: \(errorText(errno))")
+        }
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer {
+            // What a handler keeps there are files of its own, without directories.
+            if let directory = opendir(path) {
+                while let entry = readdir(directory) {
+                    let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                    }
+                    if name != ".", name != ".." { unlink("\(path)/\(name)") }
+                }
+                closedir(directory)
+            }
+            rmdir(path)
+        }
+        return try await body(path)
+    }
+}
