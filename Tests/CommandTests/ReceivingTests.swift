@@ -133,7 +133,7 @@ import Testing
         #expect(
             third.error
                 == "kii-push: another process receives as this profile, and its handler answers\n"
-                + "          stop it first, or leave out --complete-as to watch it\n")
+                + "          stop it first, or only watch it: leave out --complete-as, --exec and --forward-to\n")
         #expect(try session.whoami("user") == user)
         // Everything else works beside it.
         try session.succeed("subscribe", "alerts")

@@ -10,6 +10,7 @@ struct ListenCommand: ParsableCommand {
             .init("For a program", "kii-push listen --json | jq -c 'select(.type==\"message\") | .custom'"),
             .init("What happens to a push that is not processed?", "kii-push listen --complete-as failed"),
             .init("Of one topic, in words of my own", "kii-push listen --topic alerts -F '%{time} %{payload}\\n'"),
+            .init("Try a command or a server on what arrives", "kii-push listen --exec ./on-push"),
             .init("For 'kii-push replay'", "kii-push listen --record pushes.kpr"),
         ],
         discussion: [
@@ -20,8 +21,8 @@ struct ListenCommand: ParsableCommand {
             "Messages and answers go to standard output, the state of the connection to standard error; with --json all "
                 + "of it goes to standard output. A message counts as received when its answer is stored.",
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [.cannotCreate, .inputOutput, .timedOut, .interrupted],
-        environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
+        exitCodes: ExitStatus.ofCloudCommands + [.missingInput, .cannotCreate, .inputOutput, .timedOut, .interrupted],
+        environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory, .path]
     )
 
     @Option(name: .customShort("n"), value: "N", help: "End after N messages.")
@@ -36,6 +37,9 @@ struct ListenCommand: ParsableCommand {
 
     @Option(value: "RESULT", help: "The answer to every message: newData, noData or failed. Default: newData.")
     var completeAs: CompletionChoice?
+
+    @OptionGroup(title: "Handler")
+    var handler: HandlerOptions
 
     @Option(
         value: "START",
@@ -62,6 +66,10 @@ struct ListenCommand: ParsableCommand {
     var profile: ProfileOptions
 
     func validate() throws {
+        if self.completeAs != nil, self.handler.isGiven {
+            let other = self.handler.exec == nil ? "--forward-to" : "--exec"
+            throw ValidationError("'--complete-as' and '\(other)' exclude each other")
+        }
         if self.format != nil, self.output.json { throw ValidationError("'--format' and '--json' exclude each other") }
     }
 
@@ -80,21 +88,33 @@ struct ListenCommand: ParsableCommand {
         }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
-        // One at a time: what is shown is in order, and with --count nothing is taken that is not shown.
-        configuration.concurrentHandlers = 1
+        let plan = self.handler.plan()
+        // One at a time, if nothing else is said: what is shown is in order. With --count nothing is taken that is not
+        // shown.
+        configuration.concurrentHandlers = plan?.jobs ?? 1
+        if plan != nil { configuration.shutdownGrace = HandlerOptions.longest }
+        let bridge = try plan.map {
+            OutsideBridge(
+                try $0.handler(
+                    directory: profile.directory,
+                    report: { console.detail("program: \($0.description.terminalSafe)") }))
+        }
         let runtime = try PushRuntime(configuration: configuration)
         let view = ListenView(
             style,
             installationID: registration.installationID,
             result: (self.completeAs ?? .newData).result,
-            count: self.count?.value
+            count: self.count?.value,
+            bridge: bridge
         )
         let agent = PushAgent(
             runtime: runtime,
             configuration: profile.agentConfiguration(saved.account, app: cloud.app),
-            handler: view
+            handler: ListenHandler(view, bridge)
         )
+        bridge?.outside.begin()
         let ending = try await Listening(agent: agent, view: view, timeout: self.timeout?.duration).run()
+        await bridge?.outside.stop()
         await runtime.shutdown()
         if case .neverConnected = ending {
             let reason = await view.lastTrouble ?? "nothing is known about why"
@@ -107,10 +127,10 @@ struct ListenCommand: ParsableCommand {
     private func watch(
         _ client: ControlClient, _ profile: Profile, _ registration: Registration, _ style: ListenLog.Style
     ) async throws {
-        guard self.completeAs == nil else {
+        guard self.completeAs == nil, !self.handler.isGiven else {
             throw CommandFailure(
                 .temporary, "another process receives as this profile, and its handler answers",
-                hint: "stop it first, or leave out --complete-as to watch it")
+                hint: "stop it first, or only watch it: leave out --complete-as, --exec and --forward-to")
         }
         style.console.status("> Watching the process that receives as this profile; its handler answers.")
         let listening = try AttachedListening(

@@ -46,11 +46,9 @@ actor RunView: AgentView {
         if case .started(let attempt) = event.kind { self.started[event.messageID] = (attempt, .now) }
         let call = self.started[event.messageID]
         let outcome = call.flatMap { self.bridge?.outcome(of: event.messageID, attempt: $0.attempt) }
-        switch event.kind {
-        case .done, .unreached, .dismissed, .dead, .retry, .handedBack:
+        if event.isOutcome {
             self.started[event.messageID] = nil
             self.bridge?.forget(event.messageID)
-        case .received, .joined, .started, .presented, .opened, .late, .stuck: break
         }
         try self.console.show(event, after: call.map { ContinuousClock.now - $0.at }, outcome: outcome)
     }

@@ -105,8 +105,16 @@ extension Console {
 }
 
 extension MessageEvent {
+    /// Whether an attempt, or the message, is over by it.
+    var isOutcome: Bool {
+        switch self.kind {
+        case .done, .unreached, .dismissed, .dead, .retry, .handedBack: true
+        case .received, .joined, .started, .presented, .opened, .late, .stuck: false
+        }
+    }
+
     /// What became of the message in one word; `nil` for an event that is no answer.
-    var resultWord: String? { Verdict(self)?.word }
+    var resultWord: String? { Verdict(self, tellsCause: true)?.word }
 }
 
 /// A delivery event that is an answer, in words.

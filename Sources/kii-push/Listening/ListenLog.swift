@@ -39,19 +39,18 @@ struct ListenLog {
         return true
     }
 
-    /// Something happened to a message.
-    mutating func happened(_ event: MessageEvent) throws {
+    /// Something happened to a message. `outcome`: what is known of an attempt outside this process.
+    mutating func happened(_ event: MessageEvent, outcome: HandlerOutcome? = nil) throws {
         let open = self.open[event.messageID]
         // What never reached a handler can be one of those that are meant only where all are.
         guard open != nil || self.style.filter.isEmpty else { return }
-        switch event.kind {
-        case .done, .unreached, .dismissed, .dead, .retry, .handedBack:
+        if event.isOutcome {
             self.open[event.messageID] = nil
             self.completedCount += 1
-        case .received, .joined, .started, .presented, .opened, .late, .stuck: break
         }
         guard let format = self.style.format else {
-            return try self.style.console.show(event, after: open.map { ContinuousClock.now - $0.since })
+            return try self.style.console.show(
+                event, after: open.map { ContinuousClock.now - $0.since }, outcome: outcome)
         }
         if format.wantsResult, let open, let word = event.resultWord {
             try self.style.console.write(format, open.message, open.context, result: word)
