@@ -19,6 +19,8 @@ struct ArgumentDefinition {
     var defaultText: String?
     /// What the shell may offer for its value.
     var completion = CompletionKind.none
+    /// What stands for the value of an option that is given without one; `nil` where it needs one.
+    var bareText: String?
     /// The heading under which help shows it.
     var section: String?
 
@@ -41,7 +43,7 @@ struct ArgumentDefinition {
         let names = self.names.joined(separator: ", ")
         switch self.kind {
         case .flag: return names
-        case .option(let valueName): return "\(names) \(valueName)"
+        case .option(let valueName): return "\(names) \(self.bareText == nil ? valueName : "[\(valueName)]")"
         case .positional(let valueName): return self.isRepeating ? "\(valueName)..." : valueName
         }
     }

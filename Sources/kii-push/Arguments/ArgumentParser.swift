@@ -74,6 +74,13 @@ struct ArgumentParser {
             _ = argument.target.take(nil)
         } else if let attached {
             try self.give(attached, to: argument)
+        } else if let bare = argument.definition.bareText {
+            // The next word belongs to it only if it can be its value.
+            if let next = self.words.first, argument.target.take(next) == nil {
+                self.words.removeFirst()
+            } else {
+                try self.give(bare, to: argument)
+            }
         } else if let next = self.words.first, next == "-" || !next.hasPrefix("-") {
             self.words.removeFirst()
             try self.give(next, to: argument)

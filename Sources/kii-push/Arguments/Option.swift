@@ -7,6 +7,7 @@ struct Option<Value>: DeclaredArgument {
     private let completion: CompletionKind?
     private let reading: ValueReading<Value>
     private let box: ValueBox<Value>
+    private let bareText: String?
 
     private init(
         _ initial: Value?,
@@ -14,7 +15,8 @@ struct Option<Value>: DeclaredArgument {
         _ name: NameSpecification,
         _ valueName: String,
         _ help: String,
-        _ completion: CompletionKind?
+        _ completion: CompletionKind?,
+        bareText: String? = nil
     ) {
         self.name = name
         self.valueName = valueName
@@ -22,6 +24,7 @@ struct Option<Value>: DeclaredArgument {
         self.completion = completion
         self.reading = reading
         self.box = ValueBox(initial)
+        self.bareText = bareText
     }
 
     var wrappedValue: Value {
@@ -42,7 +45,8 @@ struct Option<Value>: DeclaredArgument {
             isRequired: self.reading.isRequired,
             isRepeating: self.reading.isRepeating,
             defaultText: self.reading.defaultText,
-            completion: self.completion ?? self.reading.completion
+            completion: self.completion ?? self.reading.completion,
+            bareText: self.bareText
         )
     }
 
@@ -75,6 +79,13 @@ extension Option {
         completion: CompletionKind? = nil
     ) where Value == Wrapped? {
         self.init(.some(nil), .optional(), name, value, help, completion)
+    }
+
+    /// `nil` when it is not given; `bare` stands for the value when the option is given without one.
+    init<Wrapped: ExpressibleByArgument>(
+        bare: String, name: NameSpecification = .long, value: String, help: String
+    ) where Value == Wrapped? {
+        self.init(.some(nil), .optional(), name, value, help, nil, bareText: bare)
     }
 
     /// Any number of times.
