@@ -104,7 +104,7 @@ struct HelpTopic: Sendable {
         added; those that exist do not change while "v" stays 1. Times are RFC 3339 in
         UTC, durations end in _ms.
 
-          registration, identity, subscription, topic, sent, emulator, path
+          registration, identity, subscription, topic, sent, emulator, path, request, fixture
                      what the command of that purpose did or found
           difference of sync: kind, name and scope; difference (missing, surplus); changed
           setting    of config show: name, value (of a secret: none), secret, set, origin

@@ -10,8 +10,11 @@ struct SendCommand: ParsableCommand {
                 "By a change in a bucket that somebody is subscribed to",
                 #"kii-push send object user:me/notes --data '{"title":"milk"}'"#
             ),
+            .init(
+                "Try it out: what would be sent, and what becomes of it", "kii-push send user me --fixture alert --wait"
+            ),
         ],
-        subcommands: [SendTopicCommand.self, SendUserCommand.self, SendObjectCommand.self],
+        subcommands: [SendTopicCommand.self, SendUserCommand.self, SendObjectCommand.self, SendFixturesCommand.self],
         likelySubcommand: "topic",
         aliases: ["pub"]
     )

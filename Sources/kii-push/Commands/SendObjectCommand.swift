@@ -7,10 +7,15 @@ struct SendObjectCommand: ParsableCommand {
         examples: [
             .init("In a bucket of the app", #"kii-push send object news --data '{"title":"hello"}'"#),
             .init("In one of the profile's own user", "kii-push send object user:me/notes -f note.json"),
+            .init("And what did the receivers answer?", "kii-push send object user:me/notes --fixture note --wait"),
         ],
-        discussion: ["Subscribe to a bucket with 'kii-push subscribe --bucket BUCKET'. The bucket is made if missing."],
-        exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput],
-        environment: EnvironmentVariable.ofCloudCommands
+        discussion: [
+            "Subscribe to a bucket with 'kii-push subscribe --bucket BUCKET'. The bucket is made if missing. The push names "
+                + "the object and holds nothing of it.",
+            SendingOptions.waiting,
+        ],
+        exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput, .timedOut],
+        environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
     )
 
     @Argument(value: "BUCKET", help: "NAME, user:me/NAME, group:ID/NAME, … ('kii-push help scopes').")
@@ -18,6 +23,20 @@ struct SendObjectCommand: ParsableCommand {
 
     @OptionGroup(title: "Object")
     var data: DataOptions
+
+    @Option(value: "NAME", help: "Begin with a built-in example ('kii-push send fixtures').")
+    var fixture: ObjectFixture?
+
+    @Option(
+        value: "POINTER=VALUE",
+        help:
+            "Set a member, named by a JSON Pointer (RFC 6901): /title=milk. A VALUE that is no JSON is a text. May be "
+            + "repeated."
+    )
+    var set: [DataChange] = []
+
+    @OptionGroup(title: "Sending")
+    var sending: SendingOptions
 
     @OptionGroup(title: "Output")
     var output: OutputOptions
@@ -29,22 +48,30 @@ struct SendObjectCommand: ParsableCommand {
     var calls: CallOptions
 
     func validate() throws {
-        guard self.data.isGiven else {
-            throw ValidationError("give the data with either '--data' or '--data-file'")
+        if self.fixture != nil, self.data.isGiven {
+            throw ValidationError("'--fixture' excludes '--data' and '--data-file'")
         }
+        guard self.data.isGiven || self.fixture != nil || !self.set.isEmpty else {
+            throw ValidationError("give the data with one of '--data', '--data-file', '--fixture' and '--set'")
+        }
+        let rule = DataChangeRule(use: .object)
+        for change in self.set { try rule.check(change) }
     }
 
     func run() async throws {
-        let (console, name) = (self.output.console, self.bucket)
-        let fields = try self.data.value()
+        let (console, name, sending) = (self.output.console, self.bucket, self.sending)
+        let fields = try self.set.applied(to: self.data.given() ?? self.fixture?.fields ?? [:])
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let bucket = Bucket(name.id, in: try session.scope(name.scope))
-            let object = try await session.ownOrAdmin().withToken { token in
-                try await session.client.createObject(fields, in: bucket, token: token.token)
-            }
+            let sender = try session.ownOrAdmin()
+            let call = CreateObject(fields, in: bucket)
+            if try sending.isShown(call, as: session.ownOrAdminRole, in: session) { return }
+            let watch = try sending.watch(session)
+            let object = try await sender.execute(call)
             let target = SubscriptionTarget.bucket(bucket)
             try console.result("created object \(object.reference.id) in \(target.text)")
             try console.object("sent", [("id", JSONValue(object.reference.id)), ("target", .object(target.json))])
+            try await watch?.conclude(object.reference)
         }
     }
 }

@@ -8,26 +8,29 @@ struct SendTopicCommand: ParsableCommand {
             .init("To a topic of the app", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
             .init("To one of the profile's own user", #"kii-push send topic user:me/todo --data '{"n":1}'"#),
             .init("With data from a program", "generate | kii-push send topic alerts --data -"),
+            .init("An example with one value changed", "kii-push send topic alerts --fixture reading --set /count=18"),
+            .init("And what did the receivers answer?", "kii-push send topic alerts --fixture hello --wait"),
         ],
         discussion: [
             "The data is one flat JSON object. A topic in the scope of the app is sent to as the app's admin when the "
-                + "admin's credentials are at hand, as they are with the emulator."
+                + "admin's credentials are at hand, as they are with the emulator.",
+            SendingOptions.waiting,
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput],
-        environment: EnvironmentVariable.ofCloudCommands
+        exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput, .timedOut],
+        environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
     )
 
     @Argument(value: "TOPIC", help: "NAME, user:me/NAME, group:ID/NAME, … ('kii-push help scopes').")
     var topic: TargetName
 
     @OptionGroup(title: "Message")
-    var data: DataOptions
+    var content: ContentOptions
 
     @OptionGroup(title: "Message")
-    var message: MessageOptions
+    var fields: TopicFieldOptions
 
-    @OptionGroup(title: "Payloads of Apple's devices")
-    var alert: AlertOptions
+    @OptionGroup(title: "Sending")
+    var sending: SendingOptions
 
     @OptionGroup(title: "Output")
     var output: OutputOptions
@@ -39,22 +42,26 @@ struct SendTopicCommand: ParsableCommand {
     var calls: CallOptions
 
     func validate() throws {
-        guard self.data.isGiven || self.alert.apns != nil else {
-            throw ValidationError("give the data with '--data' or '--data-file', or an alert with '--alert'")
-        }
+        try self.content.check(written: self.fields.written)
     }
 
     func run() async throws {
-        let (console, name) = (self.output.console, self.topic)
-        let message = try self.message.message(self.data.given(), self.alert.apns)
-        try await CloudSession.use(self.profile, self.calls, console: console) { session in
+        let (console, name, sending) = (self.output.console, self.topic, self.sending)
+        var message = try self.content.assembled()
+        self.fields.apply(to: &message)
+        try await CloudSession.use(self.profile, self.calls, console: console) { [message] session in
             let topic = Topic(name.id, in: try session.scope(name.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.
-            let sender = try topic.scope == .app ? session.adminOrOwn() : session.ownOrAdmin()
+            let isApps = topic.scope == .app
+            let sender = try isApps ? session.adminOrOwn() : session.ownOrAdmin()
+            let role = isApps ? session.adminOrOwnRole : session.ownOrAdminRole
+            if try sending.isShown(SendPushMessage(message, to: .topic(topic)), as: role, in: session) { return }
+            let watch = try sending.watch(session)
             let sent = try await session.send(message, to: topic, as: sender)
             let target = SubscriptionTarget.topic(topic)
             try console.result("sent \(sent.id) to topic \(target.text)")
             try console.object("sent", [("id", JSONValue(sent.id)), ("target", .object(target.json))])
+            try await watch?.conclude(sent)
         }
     }
 }

@@ -11,26 +11,25 @@ struct SendUserCommand: ParsableCommand {
                 "An alert, for a profile of 'kii-push register --payload apns'",
                 "kii-push send user me --alert 'Dinner is ready' --badge 1"
             ),
+            .init("What would be sent?", "kii-push send user me --fixture wake --dry-run"),
         ],
         discussion: [
             "No subscription is needed. The cloud wants the app's admin for this; the admin's credentials are used "
-                + "when they are at hand, as they are with the emulator. Things get no direct push."
+                + "when they are at hand, as they are with the emulator. Things get no direct push.",
+            SendingOptions.waiting,
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput],
-        environment: EnvironmentVariable.ofCloudCommands
+        exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput, .timedOut],
+        environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
     )
 
     @Argument(value: "USER", help: "A user's ID, or 'me' for the user that the profile receives as.")
     var user: String
 
     @OptionGroup(title: "Message")
-    var data: DataOptions
+    var content: ContentOptions
 
-    @OptionGroup(title: "Message")
-    var message: MessageOptions
-
-    @OptionGroup(title: "Payloads of Apple's devices")
-    var alert: AlertOptions
+    @OptionGroup(title: "Sending")
+    var sending: SendingOptions
 
     @OptionGroup(title: "Output")
     var output: OutputOptions
@@ -42,22 +41,23 @@ struct SendUserCommand: ParsableCommand {
     var calls: CallOptions
 
     func validate() throws {
-        guard self.data.isGiven || self.alert.apns != nil else {
-            throw ValidationError("give the data with '--data' or '--data-file', or an alert with '--alert'")
-        }
+        try self.content.check()
     }
 
     func run() async throws {
-        let (console, user) = (self.output.console, self.user)
-        let message = try self.message.message(self.data.given(), self.alert.apns)
+        let (console, user, sending) = (self.output.console, self.user, self.sending)
+        let message = try self.content.assembled()
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let userID = try user == "me" ? session.ownUserID() : user
-            let sent = try await session.adminOrOwn().withToken { token in
-                try await session.client.send(message, toUser: userID, token: token.token)
-            }
+            let sender = try session.adminOrOwn()
+            let call = SendPushMessage(message, to: .user(userID))
+            if try sending.isShown(call, as: session.adminOrOwnRole, in: session) { return }
+            let watch = try sending.watch(session)
+            let sent = try await sender.execute(call)
             try console.result("sent \(sent.id) to user \(userID)")
             let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
             try console.object("sent", [("id", JSONValue(sent.id)), ("target", target)])
+            try await watch?.conclude(sent)
         }
     }
 }

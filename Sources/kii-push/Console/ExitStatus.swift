@@ -32,7 +32,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .protocolError: "The cloud or the broker refused, or answered against the protocol."
         case .authentication: "Credentials or rights were refused."
         case .configuration: "The configuration is missing, wrong, or a file of secrets is open to others."
-        case .timedOut: "Time ran out with fewer messages than asked for."
+        case .timedOut: "Time ran out before what was waited for came about."
         case .interrupted: "Interrupted by ^C."
         }
     }

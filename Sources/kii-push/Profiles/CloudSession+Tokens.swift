@@ -13,6 +13,26 @@ extension CloudSession {
         return try self.own()
     }
 
+    /// Whose token a call is made with.
+    enum Role {
+        case admin
+        case own
+
+        /// For people.
+        var text: String {
+            switch self {
+            case .admin: "the app's admin"
+            case .own: "the profile's own user or thing"
+            }
+        }
+    }
+
+    /// Who ``adminOrOwn()`` is.
+    var adminOrOwnRole: Role { self.admin == nil ? .own : .admin }
+
+    /// Who ``ownOrAdmin()`` is.
+    var ownOrAdminRole: Role { self.profile.registration == nil && self.admin != nil ? .admin : .own }
+
     /// The scope that a command line means. Only `me` needs a registration.
     func scope(_ name: ScopeName) throws -> Scope {
         switch name {

@@ -10,7 +10,7 @@ final class CloudSession: Sendable {
     let console: Console
     /// The session of the app's administrator; `nil` when nobody's credentials are at hand.
     let admin: KiiSession?
-    private let runtime: PushRuntime
+    let runtime: PushRuntime
     /// The profile's agent, which only signs in here; `nil` when the profile was never registered.
     private let agent: PushAgent?
 

@@ -1,0 +1,36 @@
+import KiiPushCore
+
+struct SendFixturesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fixtures",
+        abstract: "Lists the built-in examples for '--fixture'.",
+        examples: [
+            .init("What there is", "kii-push send fixtures"),
+            .init("Send one, with another title", "kii-push send user me --fixture alert --title Bar"),
+            .init(
+                "The data of one, for a program",
+                "kii-push send fixtures --json | jq 'select(.name==\"hello\") | .body'"),
+        ]
+    )
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    func run() async throws {
+        let console = self.output.console
+        let messages = MessageFixture.allCases.map { ($0.rawValue, $0.purpose, $0.message.json) }
+        let objects = ObjectFixture.allCases.map { ($0.rawValue, $0.purpose, $0.fields) }
+        for (uses, fixtures) in [("send topic, send user", messages), ("send object", objects)] {
+            try console.line("\(uses):")
+            for (name, purpose, body) in fixtures {
+                try console.line("  \(name.padded(to: 12))\(purpose)\n              \(body.terminalText)")
+                try console.object(
+                    "fixture",
+                    [
+                        ("name", JSONValue(name)), ("for", JSONValue(uses == "send object" ? "object" : "message")),
+                        ("purpose", JSONValue(purpose)), ("body", body),
+                    ])
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import KiiPushCore
+
+/// Waits for what the handlers of this machine make of a message: `--wait`.
+///
+/// It sees what the emulator says about the message and what stands in the inboxes, and nothing else; see
+/// ``SendingOptions/waiting``.
+struct DeliveryWatch {
+    /// How often the inboxes are looked at.
+    private static let interval = Duration.milliseconds(50)
+
+    private let session: CloudSession
+    private let limit: Duration
+    private let profiles: [(profile: ReceivingProfile, last: Int64)]
+
+    /// Remembers where each inbox stands, so that an equal message from before is not taken for this one.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 64 where the cloud is no emulator.
+    init(_ session: CloudSession, limit: Duration) throws {
+        guard session.cloud.source == .emulator else { throw Self.notAnEmulator }
+        self.session = session
+        self.limit = limit
+        self.profiles = try ReceivingProfile.all(in: session.profile.location.paths.profiles).map {
+            ($0, try $0.lastMessage())
+        }
+    }
+
+    static var notAnEmulator: CommandFailure {
+        CommandFailure(
+            .usage, "'--wait' needs the emulator: another cloud does not say to whom a message went",
+            hint: "leave it out, and look with 'kii-push inbox list' where it is received")
+    }
+
+    /// Waits for the verdicts on a message that was sent.
+    func conclude(_ sent: SentMessage) async throws {
+        try await self.conclude(try await self.session.emulatedMessage(sent.id))
+    }
+
+    /// Waits for the verdicts on the push about a new object.
+    func conclude(_ object: ObjectReference) async throws {
+        try await self.conclude(try await self.session.emulatedMessage(about: object))
+    }
+
+    private func conclude(_ message: EmulatedMessage?) async throws {
+        let deliveries = message?.deliveries ?? []
+        var awaited = self.profiles.flatMap { profile, last in
+            deliveries.filter { $0.installationID == profile.installationID }.map {
+                AwaitedMessage(profile: profile, payload: $0.payload, after: last)
+            }
+        }
+        guard !awaited.isEmpty else { throw Self.nobody(deliveries.count) }
+        let elsewhere = deliveries.count - awaited.count
+        if elsewhere > 0 { self.session.console.status("\(elsewhere) more are not of this state directory") }
+        var hasFailed = false
+        let clock = ContinuousClock()
+        let end = clock.now + self.limit
+        while true {
+            for index in awaited.indices.reversed() {
+                guard let verdict = try awaited[index].look() else { continue }
+                try self.session.console.show(verdict, of: awaited[index])
+                hasFailed = hasFailed || !verdict.isSuccess
+                awaited.remove(at: index)
+            }
+            if awaited.isEmpty { break }
+            guard clock.now < end else { throw self.timeout(awaited) }
+            try await Task.sleep(for: min(Self.interval, end - clock.now))
+        }
+        // What was said about each is all there is to say.
+        if hasFailed { throw SilentExit(status: .failure) }
+    }
+
+    private static func nobody(_ count: Int) -> CommandFailure {
+        guard count > 0 else {
+            return CommandFailure(
+                .failure, "it was sent, and went to no installation that receives over MQTT",
+                hint: "for a topic or a bucket: kii-push subscribe")
+        }
+        return CommandFailure(
+            .failure,
+            "it was sent to \(count) installation\(count == 1 ? "" : "s"), and no profile of this state "
+                + "directory receives with \(count == 1 ? "it" : "one of them")",
+            hint: "run this where the state of the receiver is (XDG_STATE_HOME)")
+    }
+
+    private func timeout(_ awaited: [AwaitedMessage]) -> CommandFailure {
+        let states = awaited.map { "profile '\($0.profile.name)' \($0.standing)" }
+        return CommandFailure(
+            .timedOut, "no verdict within \(self.limit.text): \(states.joined(separator: "; "))",
+            hint: "is it received? See 'kii-push listen' and 'kii-push inbox list --state waiting'")
+    }
+}
+
+/// A message that one profile is to receive.
+struct AwaitedMessage {
+    let profile: ReceivingProfile
+    private let payload: JSONValue
+    /// The last message that is none, whatever becomes of it.
+    private var last: Int64
+    private(set) var messageID: Int64?
+    /// Where it stands, as the end of a sentence.
+    private(set) var standing = "has not received it"
+
+    init(profile: ReceivingProfile, payload: JSONValue, after last: Int64) {
+        self.profile = profile
+        self.payload = payload
+        self.last = last
+    }
+
+    /// Looks into the inbox once; `nil` while there is no verdict.
+    ///
+    /// - Throws: `InboxReadingError` where the inbox will not come to be readable by waiting.
+    mutating func look() throws -> HandlerVerdict? {
+        do throws(InboxReadingError) {
+            let inbox = try InboxReader(stateDirectory: self.profile.directory)
+            guard let trace = try self.trace(in: inbox) else { return nil }
+            self.messageID = trace.messageID
+            let verdict = HandlerVerdict(trace)
+            self.standing = "received it as #\(trace.messageID), and has not answered"
+            return verdict
+        } catch {
+            switch error {
+            // Nothing was received yet, or another process is just writing.
+            case .missing, .unusable: return nil
+            default: throw error
+            }
+        }
+    }
+
+    private mutating func trace(in inbox: InboxReader) throws(InboxReadingError) -> MessageTrace? {
+        if let messageID { return try inbox.trace(of: messageID) }
+        while true {
+            let page = try inbox.messages(after: self.last)
+            for trace in page {
+                if trace.installationID == self.profile.installationID,
+                    (try? JSONValue(parsing: trace.payload)) == payload
+                {
+                    return trace
+                }
+                self.last = trace.messageID
+            }
+            if page.isEmpty { return nil }
+        }
+    }
+}
+
+/// The first answer to a message.
+struct HandlerVerdict {
+    let word: String
+    let isSuccess: Bool
+    let detail: String?
+    /// From its reception.
+    let elapsed: Duration
+
+    /// `nil` while there is none.
+    init?(_ trace: MessageTrace) {
+        for event in trace.events {
+            switch event.kind {
+            case .done(let result, _, _):
+                self.init(result == .newData ? "newData" : "noData", isSuccess: true, nil, event, of: trace)
+            case .failed(_, let failure, let pause):
+                let detail = (failure == "failed" ? "" : "\(failure); ") + "tried again after \(pause.text)"
+                self.init("failed", isSuccess: false, detail, event, of: trace)
+            case .dead(let reason, _): self.init("dead", isSuccess: false, reason, event, of: trace)
+            default: continue
+            }
+            return
+        }
+        return nil
+    }
+
+    private init(
+        _ word: String, isSuccess: Bool, _ detail: String?, _ event: MessageTrace.Event, of trace: MessageTrace
+    ) {
+        self.word = word
+        self.isSuccess = isSuccess
+        self.detail = detail
+        let milliseconds = event.at.millisecondsSinceEpoch - trace.receivedAt.millisecondsSinceEpoch
+        self.elapsed = .milliseconds(max(0, milliseconds))
+    }
+}
+
+extension Console {
+    fileprivate func show(_ verdict: HandlerVerdict, of message: AwaitedMessage) throws {
+        let number = message.messageID ?? 0
+        let word = self.style(verdict.word, verdict.isSuccess ? .green : .red)
+        let detail = verdict.detail.map { "  \($0.terminalSafe)" } ?? ""
+        try self.line("\(word) by profile \(message.profile.name)  #\(number)  \(verdict.elapsed.text)\(detail)")
+        var members: [(String, JSONValue)] = [
+            ("id", JSONValue(number)), ("result", JSONValue(verdict.word)),
+            ("profile", JSONValue(message.profile.name)),
+            ("installation", JSONValue(message.profile.installationID)),
+            ("elapsed_ms", JSONValue(verdict.elapsed.milliseconds)),
+        ]
+        if let detail = verdict.detail { members.append(("reason", JSONValue(detail))) }
+        try self.object("verdict", members)
+    }
+}

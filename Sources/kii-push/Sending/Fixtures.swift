@@ -1,0 +1,99 @@
+import KiiPushCore
+
+/// Built-in examples of messages: `--fixture` of `send topic` and `send user`.
+enum MessageFixture: String, CaseIterable, ExpressibleByArgument {
+    case hello
+    case reading
+    case alert
+    case localized
+    case actions
+    case wake
+    case clearBadge = "clear-badge"
+    case android
+    case typed
+
+    /// What it is an example of; no full stop.
+    var purpose: String {
+        switch self {
+        case .hello: "one text, the least there is"
+        case .reading: "values of every type that data may have: text, numbers, a truth value"
+        case .alert: "a title, a text, a sound and a number on the icon"
+        case .localized: "an alert whose text is in the program's own strings, with what is put into it"
+        case .actions: "an alert with the buttons of a category, which the program may change before"
+        case .wake: "a background push: nothing is shown, and the program is called"
+        case .clearBadge: "nothing but taking the number away from the icon"
+        case .android: "what Android shows by itself, over FCM, beside MQTT"
+        case .typed: "a type of one's own, the time, the origin and the app's ID"
+        }
+    }
+
+    var message: PushMessage {
+        switch self {
+        case .hello: return PushMessage(data: ["msg": "Hello"])
+        case .reading: return PushMessage(data: ["meter": "boiler-3", "pressure": 2.4, "count": 17, "ok": true])
+        case .alert:
+            var message = PushMessage(data: ["order": 42])
+            message.apns = .init(alert: .init(title: "Kitchen", body: "Dinner is ready"))
+            message.apns?.sound = "default"
+            message.apns?.badge = 1
+            return message
+        case .localized:
+            var message = PushMessage(data: ["order": 42])
+            var alert = PushMessage.Alert()
+            alert.locKey = "ORDER_READY"
+            alert.locArgs = ["42", "Ann"]
+            message.apns = .init(alert: alert)
+            return message
+        case .actions:
+            var message = PushMessage(data: ["invitation": "i-7"])
+            message.apns = .init(alert: .init(title: "Invitation", body: "Tea at five?"))
+            message.apns?.category = "INVITATION"
+            message.apns?.mutableContent = true
+            return message
+        case .wake:
+            var message = PushMessage(data: ["sync": "mailbox"])
+            message.apns = .init()
+            message.apns?.contentAvailable = true
+            return message
+        case .clearBadge:
+            var message = PushMessage(mqtt: nil)
+            message.apns = .init()
+            message.apns?.badge = 0
+            return message
+        case .android:
+            var message = PushMessage(data: ["order": "42"])
+            message.fcm = .init(notification: .init(title: "Kitchen", body: "Dinner is ready"))
+            message.fcm?.collapseKey = "kitchen"
+            return message
+        case .typed:
+            var message = PushMessage(data: ["msg": "The office closes at noon"])
+            message.pushMessageType = "NEWS"
+            message.sendWhen = true
+            message.sendOrigin = true
+            message.sendAppID = true
+            return message
+        }
+    }
+}
+
+/// Built-in examples of objects: `--fixture` of `send object`.
+enum ObjectFixture: String, CaseIterable, ExpressibleByArgument {
+    case note
+    case order
+
+    /// What it is an example of; no full stop.
+    var purpose: String {
+        switch self {
+        case .note: "a flat object"
+        case .order: "an object with an object and an array in it, which objects may have and messages may not"
+        }
+    }
+
+    var fields: JSONValue {
+        switch self {
+        case .note: ["title": "milk", "done": false]
+        case .order:
+            ["number": 42, "customer": ["name": "Ann", "table": 4], "items": [["name": "tea", "count": 2]]]
+        }
+    }
+}

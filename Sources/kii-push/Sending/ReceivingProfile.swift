@@ -1,0 +1,49 @@
+import Glibc
+import KiiPushCore
+
+/// A profile of this state directory, as one that may receive what is sent.
+struct ReceivingProfile: Sendable {
+    let name: String
+    let directory: String
+    let installationID: String
+
+    /// All that are registered.
+    ///
+    /// - Throws: ``FileError`` when the state of one cannot be read.
+    static func all(in profiles: String) throws -> [ReceivingProfile] {
+        guard let stream = opendir(profiles) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) {
+                    String(cString: $0)
+                }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return try names.sorted().compactMap { name in
+            let directory = profiles + "/" + name
+            return try PushAgent.registration(in: directory).map { registration in
+                ReceivingProfile(name: name, directory: directory, installationID: registration.installationID)
+            }
+        }
+    }
+
+    /// The number of the last message that the inbox was given; 0 where there is no inbox yet.
+    ///
+    /// - Throws: `InboxReadingError` when there is one that cannot be read.
+    func lastMessage() throws -> Int64 {
+        do throws(InboxReadingError) {
+            // No message has this number, and the error tells the last one that was given out.
+            _ = try InboxReader(stateDirectory: self.directory).trace(of: .max)
+            return .max
+        } catch {
+            switch error {
+            case .missing: return 0
+            case .neverReceived(_, let last): return last
+            default: throw error
+            }
+        }
+    }
+}
