@@ -118,8 +118,12 @@ struct AwaitedMessage {
             return verdict
         } catch {
             switch error {
-            // Nothing was received yet, or another process is just writing.
-            case .missing, .unusable: return nil
+            // Nothing was received yet.
+            case .missing: return nil
+            // Another process may just be writing.
+            case .unusable:
+                self.standing = "has an inbox that cannot be read now"
+                return nil
             default: throw error
             }
         }
