@@ -10,7 +10,8 @@ extension PushRuntime {
     ///
     /// - Parameters:
     ///   - usesTLS: whether TLS is spoken.
-    /// - Returns: how far it got, `nil` when libcurl did not even begin; and why not farther, `nil` when all went well.
+    /// - Returns: how far it got, `nil` when libcurl did not even begin or the task was cancelled; and why not farther, `nil`
+    ///   when all went well.
     package func inspect(
         host: String, port: UInt16, usesTLS: Bool
     ) async throws -> (report: Inspection?, failure: TransportError?) {
@@ -48,7 +49,11 @@ extension PushRuntime {
         let inspector = Inspector()
         try await loop.run { _ = loop.openStream(target, isInspected: true, delegate: inspector) }
         // A loop that ends closes its streams, and tells their owners.
-        return await inspector.finding.value()
+        return await withTaskCancellationHandler {
+            await inspector.finding.value()
+        } onCancel: {
+            inspector.finding.resume((nil, TransportError(.timedOut, detail: "no connection came about in time")))
+        }
     }
 }
 

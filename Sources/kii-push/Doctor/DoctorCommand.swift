@@ -100,6 +100,7 @@ struct DoctorCommand: ParsableCommand {
         try examination.note(modes, files.modes())
         var found: (Profile, CloudSettings)?
         var configuration = Finding.unknown("")
+        var emulatorGone: CommandFailure?
         if examination.isClear([modes]) {
             do {
                 let profile = try Profile(self.profile)
@@ -109,6 +110,10 @@ struct DoctorCommand: ParsableCommand {
                 configuration =
                     profile.saved == nil
                     ? .warning("\(evidence); it is not registered", fix: profile.registerHint) : .ok(evidence)
+            } catch let failure as CommandFailure where failure.exit == .unreachable {
+                // All is well configured, and who would name the address is not there.
+                configuration = .ok("profile '\(location.name)', emulator")
+                emulatorGone = failure
             } catch {
                 configuration = .failed(error)
             }
@@ -116,6 +121,7 @@ struct DoctorCommand: ParsableCommand {
         try examination.note(Check.Key(.configuration), after: [modes], configuration)
         try examination.note(Check.Key(.stateDirectory), files.stateDirectory())
         try examination.note(Check.Key(.inbox), files.inbox())
+        if let emulatorGone { try examination.note(Check.Key(.tcp, .cloud), .failed(emulatorGone)) }
         return found
     }
 }

@@ -1,0 +1,79 @@
+import KiiPushCore
+import Testing
+
+@testable import kii_push
+
+/// The parts of `doctor` that need no process.
+@Suite(.timeLimit(.minutes(15))) struct DoctorPartsTests {
+    @Test(arguments: [
+        ("Nov 22 20:24:53 2036 GMT", "2036-11-22T20:24:53.000Z"),
+        ("Jan  2 03:04:05 2027 GMT", "2027-01-02T03:04:05.000Z"),
+        ("2036-11-22 20:24:53 GMT", "2036-11-22T20:24:53.000Z"), ("2036-13-22 20:24:53 GMT", nil), ("soon", nil),
+    ])
+    func readsTheDatesOfCertificates(text: String, date: String?) {
+        #expect(Timestamp(certificateDate: text)?.description == date)
+    }
+
+    @Test(arguments: [
+        ("https://api-jp.kii.com/api", "api-jp.kii.com", 443, true),
+        ("http://127.0.0.1:8080/api", "127.0.0.1", 8080, false),
+        ("HTTPS://[::1]:8443/api/", "::1", 8443, true), ("http://[fe80::1]/api", "fe80::1", 80, false),
+    ])
+    func findsTheServerOfAnAddress(url: String, host: String, port: UInt16, usesTLS: Bool) throws {
+        let server = try #require(KiiApp(appID: "a", appKey: "k", baseURL: url).server)
+        #expect(server == (host, port, usesTLS))
+    }
+
+    @Test(arguments: ["ftp://kii.com", "https://", "https://user@kii.com/api", "http://kii.com:70000/api"])
+    func anAddressThatCannotBeUsedHasNoServer(url: String) {
+        #expect(KiiApp(appID: "a", appKey: "k", baseURL: url).server == nil)
+    }
+
+    @Test func tellsWhatTheProgramRunsIn() {
+        let unit = [
+            "INVOCATION_ID": "1", "NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "60000000", "XDG_RUNTIME_DIR": "/r",
+        ]
+        let service = ServiceContext.finding(
+            variable: { unit[$0] }, groups: "0::/system.slice/kii-push.service\n", exists: { $0 == "/r/bus" })
+        #expect(service.evidence == "systemd unit kii-push.service; readiness is awaited; watchdog 60 s; a session bus")
+        let contained = ServiceContext.finding(
+            variable: { _ in nil }, groups: "0::/\n", exists: { $0 == "/.dockerenv" })
+        #expect(contained.evidence.hasPrefix("no unit of systemd; in a container; no session bus"))
+        #expect(service.outcome == .ok && contained.outcome == .ok)
+    }
+
+    @Test func aCheckThatNeedsAFailedOneIsSkippedAndSaysSo() async throws {
+        var examination = Examination(time: .seconds(600)) { _ in }
+        try examination.note(Check.Key(.dns, .cloud), .failed("none", fix: "f", exit: .unreachable))
+        try await examination.check(Check.Key(.app), after: [Check.Key(.dns, .cloud)]) {
+            Issue.record("made all the same")
+            return .ok("")
+        }
+        try await examination.check(Check.Key(.signIn), after: [Check.Key(.app)]) { .ok("") }
+        try examination.note(Check.Key(.inbox), .needless("none yet"))
+        try examination.note(Check.Key(.connack), after: [Check.Key(.inbox)], .ok("accepted"))
+        #expect(
+            examination.checks.map(\.evidence)
+                == ["none", "needs DNS cloud, which failed", "needs APP, which was skipped", "none yet", "accepted"])
+        #expect(examination.firstFailure?.key == Check.Key(.dns, .cloud))
+    }
+
+    @Test func aCheckThatTakesTooLongIsCancelled() async throws {
+        var examination = Examination(time: .milliseconds(100)) { _ in }
+        try await examination.check(Check.Key(.app)) {
+            // Until it is cancelled.
+            try await Task.sleep(for: .seconds(600))
+            return .ok("")
+        }
+        // Where the machine was busy for so long that no time was left, it was not made.
+        #expect(examination.checks[0].outcome == .failed || examination.checks[0].outcome == .skipped)
+        #expect(examination.checks[0].isInTheWay)
+        while examination.checks.last?.outcome != .skipped {
+            try await examination.check(Check.Key(.signIn)) {
+                try await Task.sleep(for: .seconds(600))
+                return .ok("")
+            }
+        }
+        #expect(examination.checks.last?.evidence == "no time was left; allow more with --timeout")
+    }
+}
