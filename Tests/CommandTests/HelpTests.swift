@@ -13,7 +13,8 @@ import Testing
     static let commands: [[String]] = [
         ["emulator"], ["register"], ["whoami"], ["subscribe"], ["unsubscribe"], ["topics"], ["send", "topic"],
         ["send", "user"], ["send", "object"], ["send", "fixtures"], ["listen"], ["run"], ["trace"], ["replay"],
-        ["explain"],         ["doctor"], ["subscriptions"], ["sync"], ["config", "show"], ["config", "path"], ["config", "schema"],
+        ["explain"], ["doctor"], ["subscriptions"], ["sync"], ["config", "show"], ["config", "path"],
+        ["config", "schema"],
         ["inbox", "list"], ["inbox", "show"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
         ["help"], ["completion"],
     ]

@@ -108,12 +108,12 @@ struct AwaitedMessage {
     /// Looks into the inbox once; `nil` while there is no verdict.
     ///
     /// - Throws: `InboxReadingError` where the inbox will not come to be readable by waiting.
-    mutating func look() throws -> HandlerVerdict? {
+    mutating func look() throws -> AwaitedVerdict? {
         do throws(InboxReadingError) {
             let inbox = try InboxReader(stateDirectory: self.profile.directory)
             guard let trace = try self.trace(in: inbox) else { return nil }
             self.messageID = trace.messageID
-            let verdict = HandlerVerdict(trace)
+            let verdict = AwaitedVerdict(trace)
             self.standing = "received it as #\(trace.messageID), and has not answered"
             return verdict
         } catch {
@@ -147,7 +147,7 @@ struct AwaitedMessage {
 }
 
 /// The first answer to a message.
-struct HandlerVerdict {
+struct AwaitedVerdict {
     let word: String
     let isSuccess: Bool
     let detail: String?
@@ -183,7 +183,7 @@ struct HandlerVerdict {
 }
 
 extension Console {
-    fileprivate func show(_ verdict: HandlerVerdict, of message: AwaitedMessage) throws {
+    fileprivate func show(_ verdict: AwaitedVerdict, of message: AwaitedMessage) throws {
         let number = message.messageID ?? 0
         let word = self.style(verdict.word, verdict.isSuccess ? .green : .red)
         let detail = verdict.detail.map { "  \($0.terminalSafe)" } ?? ""
