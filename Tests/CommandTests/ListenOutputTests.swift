@@ -84,7 +84,8 @@ import Testing
         #expect(first.error(containing: "> Ready. ").contains("> Ready. "))
         let watcher = try session.tool.start(["listen"])
         let ready = watcher.error(containing: "> Ready. ")
-        #expect(ready.hasPrefix("> Watching the process that receives as this profile; its handler answers.\n> Ready. "))
+        #expect(
+            ready.hasPrefix("> Watching the process that receives as this profile; its handler answers.\n> Ready. "))
         let counted = try session.tool.start(["listen", "-n1", "--json"])
         #expect(counted.output(containing: #""state":"connected""#).contains(#""state":"connected""#))
         try session.succeed("send", "user", "me", "--data", #"{"msg":"seen by all"}"#)

@@ -90,7 +90,9 @@ struct ReplayedMessage: Sendable {
 
     /// `nil` for what no handler ever gets: it is no message of Kii's.
     init?(_ trace: MessageTrace) {
-        guard trace.originalLength == nil, let received = try? ReceivedMessage(payload: trace.payload) else { return nil }
+        guard trace.originalLength == nil, let received = try? ReceivedMessage(payload: trace.payload) else {
+            return nil
+        }
         self.init(id: trace.messageID, receivedAt: trace.receivedAt, received: received)
     }
 

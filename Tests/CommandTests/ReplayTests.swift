@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+/// Recordings and dead letters, handed to a command or a server again; and what `listen` hands over itself.
+@Suite(.timeLimit(.minutes(15))) struct ReplayTests {
+    private static let recording = """
+        {"v":1,"type":"recorded","id":7,"received_at_ms":1000,"payload":"{\\"n\\":1, \\"sender\\":\\"u\\"}"}
+        {"v":1,"type":"recorded","id":8,"received_at_ms":1500,"payload":"{\\"n\\":2,\\"topic\\":\\"a\\",\\"é\\":\\"\\\\n\\"}"}
+
+        """
+
+    @Test func handsOverByteForByteAndTellsTheAnswer() throws {
+        let tool = try Tool()
+        let file = try tool.write(Self.recording, to: "pushes.kpr")
+        let command = #"cat >"$HOME/seen.$KII_PUSH_ID"; test "$KII_PUSH_ID" = 7 && exit 10; exit 65"#
+        let result = try tool.start(["replay", file, "--shell", "--exec", command]).waitForExit()
+        #expect(result.exit == 1)
+        #expect(result.error.hasSuffix("2 handed over, 1 of them failed\n"), "\(result.error)")
+        let verdicts = result.output.split(separator: "\n").filter { $0.contains("<--") }
+        #expect(verdicts.count == 2)
+        #expect(verdicts.first?.contains("<-- noData         #7  exec sh  exit 10  ") ?? false)
+        #expect(verdicts.last?.contains("<-- dead           #8  exec sh  exit 65  ") ?? false)
+        #expect(try String(contentsOfFile: tool.home.path + "/seen.7", encoding: .utf8) == #"{"n":1, "sender":"u"}"#)
+        #expect(
+            try String(contentsOfFile: tool.home.path + "/seen.8", encoding: .utf8)
+                == #"{"n":2,"topic":"a","é":"\n"}"#)
+    }
+
+    @Test func keepsThePausesIfItIsAskedFor() throws {
+        let tool = try Tool()
+        let file = try tool.write(Self.recording, to: "pushes.kpr")
+        let start = ContinuousClock.now
+        let result = try tool.start(["replay", file, "--speed", "1", "--exec", "true", "--json"]).waitForExit()
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(ContinuousClock.now - start >= .milliseconds(500))
+        #expect(result.output.matches(of: /"type":"verdict".*"result":"newData".*"exit_status":0/).count == 2)
+    }
+
+    @Test func onlyShowsWhereNobodyIsNamed() throws {
+        let tool = try Tool()
+        let file = try tool.write(Self.recording, to: "pushes.kpr")
+        let result = try tool("replay", file, "--only", "push-to-user")
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.output.matches(of: /-->/).count == 1)
+        #expect(result.output.contains("#8"))
+    }
+
+    @Test(arguments: [
+        ("x", "pushes.kpr:1: this is no recorded message: "),
+        (
+            #"{"v":1,"type":"message"}"#,
+            ":1: this is no recorded message: \"v\": 1 and \"type\": \"recorded\" are missing\n"
+        ),
+        (
+            #"{"v":1,"type":"recorded","id":1,"received_at_ms":0}"#,
+            ":1: this is no recorded message: \"id\", \"received_at_ms\" or \"payload\" is missing\n"
+        ),
+        (Self.recording + "{}", "pushes.kpr:3: this is no recorded message: "),
+    ]) func refusesWhatIsNoRecording(text: String, message: String) throws {
+        let tool = try Tool()
+        let file = try tool.write(text, to: "pushes.kpr")
+        let result = try tool("replay", file, "--exec", "true")
+        #expect(result.exit == 65)
+        #expect(result.output == "")
+        #expect(result.error.contains(message), "\(result.error)")
+        #expect(result.error.hasSuffix("          make a recording with: kii-push listen --record FILE\n"))
+    }
+
+    @Test(arguments: [
+        ([], "name a recording, or '--dead'"), (["--dead", "f"], "'--dead' and a recording exclude each other"),
+        (["f", "--jobs", "2"], "'--jobs' needs '--exec COMMAND' or '--forward-to URL'"),
+    ]) func refusesWhatItDoesNotUnderstand(words: [String], message: String) throws {
+        let result = try Tool().start(["replay"] + words).waitForExit()
+        #expect(result.exit == 64)
+        #expect(result.error.hasPrefix("kii-push: \(message)\n"), "\(result.error)")
+    }
+
+    @Test func triesDeadLettersOnACommandAndLeavesThem() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
+        let refused = try session.tool("listen", "-n1", "-t5m", "--shell", "-x", "exit 65")
+        #expect(refused.exit == 0, "\(refused.error)")
+        #expect(refused.output.contains("<-- dead           #1  exec sh  exit 65  "), "\(refused.output)")
+        let result = try session.tool("replay", "--dead", "--exec", "true")
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.output.contains("<-- newData        #1  exec true  exit 0  "))
+        #expect(try session.succeed("inbox", "stats", "--json").contains(#""dead":1"#))
+    }
+
+    @Test func replaysWhatListenRecorded() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        for number in 1...3 { try session.succeed("send", "user", "me", "--data", #"{"n":\#(number)}"#) }
+        let file = session.tool.home.path + "/pushes.kpr"
+        let received = try session.tool(
+            "listen", "-n3", "-t5m", "--record", file, "--shell", "-x", #"cat >>"$HOME/first"; echo >>"$HOME/first""#)
+        #expect(received.exit == 0, "\(received.error)")
+        let replayed = try session.tool(
+            "replay", file, "--shell", "-x", #"cat >>"$HOME/second"; echo >>"$HOME/second""#)
+        #expect(replayed.exit == 0, "\(replayed.error)")
+        let texts = try ["first", "second"].map {
+            try String(contentsOfFile: session.tool.home.path + "/" + $0, encoding: .utf8)
+        }
+        #expect(texts[0].split(separator: "\n").count == 3)
+        #expect(texts[0] == texts[1])
+    }
+}
