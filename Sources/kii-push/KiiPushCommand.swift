@@ -18,6 +18,7 @@ struct KiiPushCommand: ParsableCommand {
             UnsubscribeCommand.self, TopicsCommand.self, SendCommand.self, ListenCommand.self, RunCommand.self,
             InboxCommand.self, TraceCommand.self, ReplayCommand.self, ExplainCommand.self,
             DoctorCommand.self, SubscriptionsCommand.self, SyncCommand.self, ConfigCommand.self,
+            InstallUnitCommand.self,
             HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
         ],
         version: "0.1.0"

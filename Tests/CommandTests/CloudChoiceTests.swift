@@ -49,7 +49,7 @@ import Testing
         + "          add them, or remove the profile from the file to use the emulator\n"
 
     private static let members =
-        "          it may be site, baseURL, appID, caFile, proxy, subscriptions\n"
+        "          it may be site, baseURL, appID, caFile, proxy, subscriptions, run\n"
 
     @Test(arguments: [
         ("site", ":1:108: /profiles/site/site is 'mars': expected one of us, jp, sg, eu, cn3\n"),

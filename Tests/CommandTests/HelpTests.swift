@@ -16,7 +16,7 @@ import Testing
         ["explain"], ["doctor"], ["subscriptions"], ["sync"], ["config", "show"], ["config", "path"],
         ["config", "schema"],
         ["inbox", "list"], ["inbox", "show"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
-        ["help"], ["completion"],
+        ["help"], ["completion"], ["install-unit"],
     ]
 
     @Test(arguments: commands)

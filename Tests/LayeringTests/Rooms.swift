@@ -84,8 +84,8 @@ struct Room {
                 "KiiPushEmulator",
             ],
             seesPublicTypesOnly: true,
-            // The one HTTP client, the one lock, and what handlers outside the process need.
-            alsoSees: ["EventLoop", "HandlerVerdict", "Locked", "RetryAfter"]
+            // The one HTTP client, the one lock, and what handlers outside the process and their watchdog need.
+            alsoSees: ["AgentHealth", "EventLoop", "HandlerVerdict", "Locked", "MonotonicInstant", "RetryAfter"]
         ),
     ]
 

@@ -72,6 +72,11 @@ struct HelpTopic: Sendable {
           "site" (us, jp, sg, eu, cn3) or "baseURL", and "appID"; "caFile" and "proxy"
           if needed.
             {"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}
+          "run" says what 'kii-push run' does without options: "exec" (with "shell",
+          "execTimeout"), "forwardTo" (with "forwardTimeout"), or "activate" (with "stdin",
+          "concurrency"); "arguments", "jobs", "grace", "exitWhenOffline".
+            {"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d",
+              "run": {"exec": "/etc/kii-push/on-push", "execTimeout": "10s"}}}}
           "subscriptions" is what 'kii-push sync' subscribes to.
             {"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d",
               "subscriptions": {"topics": ["alerts"], "buckets": ["user:me/notes"]}}}}

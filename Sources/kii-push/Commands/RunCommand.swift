@@ -1,3 +1,4 @@
+import Glibc
 import KiiPushCore
 
 struct RunCommand: ParsableCommand {
@@ -22,16 +23,25 @@ struct RunCommand: ParsableCommand {
             "What failed, was killed or did not answer within 30 s is tried again after 1 s, 5 s, 30 s, 5 min and 30 min; "
                 + "then, as what was refused for good, it is kept for 'kii-push inbox'.",
             "What a program writes to its standard output goes to standard error.",
+            "Options that are not given come from \"run\" of the profile in config.json, where their names are those of the "
+                + "options: execTimeout, forwardTo. A handler that an option names takes the place of the file's.",
+            "SIGHUP reads the files again, SIGUSR1 writes the state to standard error as JSON, SIGTERM ends it when what "
+                + "has begun is done; a second one at once. Under systemd ('kii-push install-unit') it says when it is "
+                + "ready, how it is, and that it is alive.",
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time.",
         ],
         exitCodes: ExitStatus.ofCloudCommands + [.missingInput, .inputOutput, .interrupted],
-        environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory, .path]
+        environment: EnvironmentVariable.ofCloudCommands + [
+            .stateHome, .stateDirectory, .path, .credentialsDirectory, .notifySocket, .watchdogMicroseconds,
+            .watchdogProcess, .journalStream,
+        ]
     )
 
     @OptionGroup(title: "Handler")
     var handler: HandlerOptions
 
-    @Option(value: "PROGRAM", help: "Start a program with this library, found along the PATH unless it has a slash.")
+    @Option(value: "PROGRAM", help: "Start a program with this library, found along the PATH unless it has a slash.",
+        completion: .program)
     var activate: String?
 
     @Flag(help: "Start PROGRAM once for each message, with the payload on its standard input.")
@@ -49,6 +59,12 @@ struct RunCommand: ParsableCommand {
     )
     var grace: TimeSpan?
 
+    @Option(value: "TIME", help: "End with exit code 69 when no connection has stood for so long. Default: never.")
+    var exitWhenOffline: TimeSpan?
+
+    @OptionGroup(title: "Metrics")
+    var metrics: MetricsOptions
+
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
@@ -59,74 +75,88 @@ struct RunCommand: ParsableCommand {
     var arguments: [String] = []
 
     func validate() throws {
-        if self.stdin, self.concurrency != nil {
-            throw ValidationError("'--stdin' and '--concurrency' exclude each other")
-        }
-        if self.activate != nil, self.handler.isGiven {
-            let other = self.handler.exec == nil ? "--forward-to" : "--exec"
-            throw ValidationError("'--activate' and '\(other)' exclude each other")
-        }
-        if self.activate == nil, self.stdin || self.concurrency != nil {
-            throw ValidationError("'\(self.stdin ? "--stdin" : "--concurrency")' needs '--activate PROGRAM'")
-        }
-        if self.handler.forwardTo != nil, self.grace != nil || !self.arguments.isEmpty {
-            throw ValidationError("'\(self.grace != nil ? "--grace" : "ARG")' is for a program, not for a server")
-        }
-        guard self.activate != nil || self.handler.isGiven else {
-            throw ValidationError(
-                "who is to handle the messages? '--exec COMMAND', '--forward-to URL' or '--activate PROGRAM' is missing"
-            )
-        }
+        // What needs another option may find it in the file.
+        guard self.own.namesHandler, let problem = self.own.problem({ "'\($0.option)'" }) else { return }
+        throw ValidationError(problem)
     }
 
     func run() async throws {
-        let console = self.output.console
-        let profile = try Profile(self.profile)
-        let cloud = try profile.cloud(self.profile)
-        let (saved, registration) = try profile.registration(with: cloud)
-        let view = RunView(console: console, installationID: registration.installationID)
-        let receiver = try self.receiver(directory: profile.directory, report: { view.report($0) })
-        cloud.warn(console)
-        var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
-        // No message's time runs out while the program has another.
-        settings.concurrentHandlers = receiver.concurrency
-        let runtime = try PushRuntime(configuration: settings)
-        let agent = receiver.agent(
-            runtime: runtime, configuration: profile.agentConfiguration(saved.account, app: cloud.app))
-        await view.shows(receiver.bridge)
-        receiver.begin()
-        let programEvents = Task { await view.showProgram() }
-        let ending = try await Listening(agent: agent, view: view, timeout: nil).run()
-        await receiver.stop()
-        view.endProgram()
-        await programEvents.value
-        await runtime.shutdown()
-        switch ending {
-        case .failed(let error): throw error
-        case .signal(let number): throw SilentExit(status: StopSignals.status(after: number))
-        case .stopped, .counted, .timedOut, .neverConnected: return
+        let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
+        let service = RunService(console: self.output.console, environment: ProcessEnvironment())
+        let session = try self.session(service, nil)
+        // One for all sessions: a counter that began anew would look like a restart.
+        let metrics = try await self.metrics.start(console: service.console)
+        do {
+            try await service.run(session.counted(by: metrics), signals) { try self.session(service, metrics) }
+        } catch {
+            await metrics?.stop()
+            throw error
         }
+        await metrics?.stop()
     }
 
-    /// Who handles messages, as the options say.
-    private func receiver(
-        directory: String, report: @escaping @Sendable (Activator.Event) -> Void
-    ) throws -> RunReceiver {
-        if let plan = self.handler.plan(arguments: self.arguments, grace: self.grace?.duration) {
-            return .outside(
-                OutsideBridge(try plan.handler(directory: directory, report: report)), concurrency: plan.jobs)
+    /// What the options say.
+    private var own: RunSettings {
+        var settings = self.handler.settings
+        settings.activate = self.activate
+        settings.stdin = self.stdin
+        settings.arguments = self.arguments
+        settings.concurrency = self.concurrency?.value
+        settings.grace = self.grace?.duration
+        settings.exitWhenOffline = self.exitWhenOffline?.duration
+        return settings
+    }
+
+    /// What the options and the profile's part of config.json say together.
+    private func settings(of profile: Profile) throws -> RunSettings {
+        let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
+        let settings = self.own.completed(from: configuration.run?.value)
+        if let problem = settings.problem({ "'\($0.option)'" }) {
+            throw UsageError(problem, commandPath: "kii-push run")
         }
-        guard let program = self.activate else {
+        return settings
+    }
+
+    /// Makes a session from the options and what the files say now. Begins nothing.
+    private func session(_ service: RunService, _ metrics: MetricsPublisher?) throws -> RunSession {
+        let profile = try Profile(self.profile)
+        let settings = try self.settings(of: profile)
+        let programEvents = AsyncStream.makeStream(of: Activator.Event.self, bufferingPolicy: .bufferingNewest(1024))
+        let report = { @Sendable (event: Activator.Event) in _ = programEvents.continuation.yield(event) }
+        guard settings.namesHandler else {
+            throw UsageError(
+                "who is to handle the messages? '--exec COMMAND', '--forward-to URL' or '--activate PROGRAM' is missing",
+                commandPath: "kii-push run")
+        }
+        let cloud = try profile.cloud(self.profile)
+        let (saved, registration) = try profile.registration(with: cloud)
+        guard let receiver = try settings.receiver(directory: profile.directory, report: report) else {
             throw CommandFailure(.internalError, "nobody was named to handle messages")
         }
-        try ProgramLookup.require(program)
-        var activation = Activator.Configuration(command: [program] + self.arguments)
-        activation.sendsOutputToStandardError = true
-        activation.input = self.stdin ? .standardInput : .descriptor
-        activation.withheldVariables = ChildEnvironment.ofServiceManager
-        if let grace = self.grace { activation.terminationGrace = grace.duration }
-        activation.processFile = "\(directory)/activated"
-        return .activator(
-            Activator(configuration: activation, report: report), concurrency: self.concurrency?.value ?? 1)
+        // Before anything is made of it: a reload is to find out, and to change nothing.
+        if let file = cloud.caFile, access(file, R_OK) != 0 {
+            throw CommandFailure(.configuration, "cannot read the authorities in \(file): \(errorText(errno))")
+        }
+        cloud.warn(service.console)
+        var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
+        configuration.hasControlSocket = true
+        // No message's time runs out while the program has another.
+        configuration.concurrentHandlers = receiver.concurrency
+        let runtime = try PushRuntime(configuration: configuration)
+        let offline = service.offlineLimit(settings.exitWhenOffline)
+        return RunSession(
+            profile: profile.name,
+            settings: settings,
+            runtime: runtime,
+            agent: receiver.agent(
+                runtime: runtime, configuration: profile.agentConfiguration(saved.account, app: cloud.app)),
+            receiver: receiver,
+            view: RunView(
+                console: service.console, installationID: registration.installationID, notes: receiver.notes,
+                listeners: service.listeners(receiver, offline)),
+            offline: offline,
+            metrics: metrics,
+            programEvents: programEvents
+        )
     }
 }

@@ -1,75 +1,116 @@
 import KiiPushCore
 
-/// Shows what an agent and its program go through. An actor, so that lines come out one after the other.
-actor RunView: AgentView {
+/// Shows what an agent and its program go through: on the console, to the service manager, and in the journal. An actor, so
+/// that lines come out one after the other.
+actor RunView {
+    /// How the agent stands with its broker.
+    struct Connection: Sendable, Hashable {
+        enum State: String, Sendable {
+            case starting
+            case connected
+            case offline
+        }
+
+        var state = State.starting
+        var since = Timestamp.now()
+        /// The text of the console.
+        var text = "Starting."
+    }
+
+    /// Who else is told.
+    struct Listeners: Sendable {
+        var notifier = ServiceNotifier(path: nil)
+        var journal: Journal?
+        var offline: OfflineLimit?
+        /// Told when no message follows.
+        var stopping: @Sendable () -> Void = {}
+        /// Told that nothing can be shown any more.
+        var failed: @Sendable (any Error) -> Void = { _ in }
+    }
+
     private let console: Console
     private let installationID: String
-    private let endings: AsyncStream<ListenEnding>
-    private let endingContinuation: AsyncStream<ListenEnding>.Continuation
-    private let programEvents: AsyncStream<Activator.Event>
-    private let programContinuation: AsyncStream<Activator.Event>.Continuation
+    private let notes: MessageNotes
+    private let listeners: Listeners
+    private(set) var connection = Connection()
     /// Which attempt of a message is under way, and when it began.
     private var started: [Int64: (attempt: Int, at: ContinuousClock.Instant)] = [:]
-    /// What knows how attempts went that somebody outside this process made.
-    private var bridge: OutsideBridge?
 
-    init(console: Console, installationID: String) {
+    init(console: Console, installationID: String, notes: MessageNotes, listeners: Listeners) {
         self.console = console
         self.installationID = installationID
-        (self.endings, self.endingContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
-        (self.programEvents, self.programContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
+        self.notes = notes
+        self.listeners = listeners
     }
-
-    func ending() async -> ListenEnding? {
-        for await ending in self.endings { return ending }
-        return nil
-    }
-
-    func connected() async -> Bool { true }
 
     func show(_ event: PushEvent) {
         do {
             switch event {
-            case .connected(let connection): try self.console.show(connection, of: self.installationID)
+            case .connected(let connection):
+                try self.console.show(connection, of: self.installationID)
+                let text = Console.text(of: connection, installationID: self.installationID)
+                self.connection = Connection(state: .connected, text: text)
+                self.listeners.offline?.clear()
+                self.listeners.notifier.connected(text)
             case .disconnected(let reason, let retryIn):
                 try self.console.show(trouble: "offline", reason, retryIn: retryIn)
+                let text = "offline: \(reason.terminalSafe); retry in \(retryIn.text)"
+                if self.connection.state != .offline { self.connection = Connection(state: .offline) }
+                self.connection.text = text
+                self.listeners.offline?.offline()
+                self.listeners.notifier.offline(text, retryIn: retryIn)
             case .message(let event): try self.show(event)
-            case .stopping: self.bridge?.outside.hurry()
+            case .stopping: self.listeners.stopping()
             default: try self.console.show(event)
             }
         } catch {
-            self.endingContinuation.yield(.failed(error))
+            self.listeners.failed(error)
         }
     }
 
     private func show(_ event: MessageEvent) throws {
-        if case .started(let attempt) = event.kind { self.started[event.messageID] = (attempt, .now) }
-        let call = self.started[event.messageID]
-        let outcome = call.flatMap { self.bridge?.outcome(of: event.messageID, attempt: $0.attempt) }
+        let id = event.messageID
+        if case .started(let attempt) = event.kind { self.started[id] = (attempt, .now) }
+        let call = self.started[id]
+        let note = call.flatMap { self.notes.note(of: id, attempt: $0.attempt) }
+        let elapsed = call.map { ContinuousClock.now - $0.at }
         if event.isOutcome {
-            self.started[event.messageID] = nil
-            self.bridge?.forget(event.messageID)
+            self.started[id] = nil
+            self.notes.forget(id)
         }
-        try self.console.show(event, after: call.map { ContinuousClock.now - $0.at }, outcome: outcome)
+        let isWritten = self.write(event, elapsed, note)
+        // Both streams end in one journal: the entry with the fields is the better one.
+        if isWritten, self.listeners.journal?.hasStandardOutput == true, !self.console.options.json { return }
+        try self.console.show(event, after: elapsed, outcome: note?.outcome)
     }
 
-    /// Shows with a verdict what this one knows about it.
-    func shows(_ bridge: OutsideBridge?) { self.bridge = bridge }
-
-    /// Takes what the program does; returns at once.
-    nonisolated func report(_ event: Activator.Event) { self.programContinuation.yield(event) }
-
-    /// Nothing more comes of the program.
-    nonisolated func endProgram() { self.programContinuation.finish() }
-
-    /// Shows what the program does, on standard error, until ``endProgram()``.
-    func showProgram() async {
-        for await event in self.programEvents {
-            let text = "program: \(event.description.terminalSafe)"
-            switch event {
-            case .started, .ended, .leftoverEnded: self.console.detail(text)
-            case .startFailed, .terminated, .misspoke, .processFileFailed: self.console.warning(text)
+    /// - Returns: whether the journal has it.
+    private func write(_ event: MessageEvent, _ elapsed: Duration?, _ note: MessageNotes.Note?) -> Bool {
+        guard let journal = self.listeners.journal,
+            let verdict = self.console.verdict(event, after: elapsed, outcome: note?.outcome)
+        else { return false }
+        var fields = [("KII_MESSAGE_ID", String(event.messageID)), ("KII_RESULT", verdict.word)]
+        if let note { fields.append(("KII_KIND", note.kind)) }
+        switch note?.source {
+        case .topic(let name): fields.append(("KII_TOPIC", name))
+        case .bucket(let name): fields.append(("KII_BUCKET", name))
+        case nil: break
+        }
+        let priority: Journal.Priority =
+            switch verdict.word {
+            case "dead": .error
+            case "failed", "late": .warning
+            default: .information
             }
+        return journal.write(verdict.text, priority, fields)
+    }
+
+    /// Shows what the program does, on standard error.
+    func showProgram(_ event: Activator.Event) {
+        let text = "program: \(event.description.terminalSafe)"
+        switch event {
+        case .started, .ended, .leftoverEnded: self.console.detail(text)
+        case .startFailed, .terminated, .misspoke, .processFileFailed: self.console.warning(text)
         }
     }
 }

@@ -30,8 +30,7 @@ extension Console {
         guard let verdict = Verdict(event, tellsCause: outcome == nil) else { return }
         let elapsed = outcome?.elapsed ?? elapsed
         let word = self.style(verdict.word.padded(to: 14), verdict.style)
-        let details = [outcome?.text, elapsed.map(\.text), verdict.detail?.terminalSafe].compactMap { $0 }
-            .joined(separator: "  ")
+        let details = Self.details(verdict, elapsed, outcome)
         try self.line("\(Timestamp.now().localClock) <-- \(word) #\(event.messageID)  \(details)")
         var members: [(String, JSONValue)] = [
             ("id", JSONValue(event.messageID)), ("result", JSONValue(verdict.word)),
@@ -43,13 +42,9 @@ extension Console {
 
     /// A connection that carries messages; only said once the broker has granted the subscription.
     func show(_ connection: PushEvent.Connection, of installationID: String) throws {
-        let url = "\(connection.usesTLS ? "mqtts" : "mqtt")://\(connection.host.terminalSafe):\(connection.port)"
+        let url = Self.url(of: connection)
         let qualityOfService = connection.guarantee == .atLeastOnce ? 1 : 0
-        let session = connection.sessionPresent ? "session resumed" : "new session"
-        let promise = connection.guarantee == .atLeastOnce ? "" : "; at QoS 0 what the network drops is gone"
-        let trust = connection.usesTLS && !connection.isVerified ? "; the broker's certificate was not verified" : ""
-        let details = "MQTT \(connection.protocolVersion), QoS \(qualityOfService), \(session)\(promise)\(trust)"
-        self.state("> Ready. inst \(installationID.prefix(8).terminalSafe)… on \(url) (\(details))   ^C to quit")
+        self.state("> \(Self.text(of: connection, installationID: installationID))   ^C to quit")
         try self.object(
             "state",
             [
@@ -60,6 +55,35 @@ extension Console {
                 ("verified", JSONValue(connection.isVerified)),
             ]
         )
+    }
+
+    /// A connection that carries messages, in one line.
+    static func text(of connection: PushEvent.Connection, installationID: String) -> String {
+        let qualityOfService = connection.guarantee == .atLeastOnce ? 1 : 0
+        let session = connection.sessionPresent ? "session resumed" : "new session"
+        let promise = connection.guarantee == .atLeastOnce ? "" : "; at QoS 0 what the network drops is gone"
+        let trust = connection.usesTLS && !connection.isVerified ? "; the broker's certificate was not verified" : ""
+        let details = "MQTT \(connection.protocolVersion), QoS \(qualityOfService), \(session)\(promise)\(trust)"
+        return "Ready. inst \(installationID.prefix(8).terminalSafe)… on \(Self.url(of: connection)) (\(details))"
+    }
+
+    private static func url(of connection: PushEvent.Connection) -> String {
+        "\(connection.usesTLS ? "mqtts" : "mqtt")://\(connection.host.terminalSafe):\(connection.port)"
+    }
+
+    /// What became of a message, for a log that knows the time and takes no colours; `nil` for an event that says nothing
+    /// about that.
+    func verdict(
+        _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome?
+    ) -> (word: String, text: String)? {
+        guard let verdict = Verdict(event, tellsCause: outcome == nil) else { return nil }
+        let details = Self.details(verdict, elapsed, outcome)
+        return (verdict.word, "<-- \(verdict.word)  #\(event.messageID)  \(details)")
+    }
+
+    private static func details(_ verdict: Verdict, _ elapsed: Duration?, _ outcome: HandlerOutcome?) -> String {
+        [outcome?.text, (outcome?.elapsed ?? elapsed).map(\.text), verdict.detail?.terminalSafe].compactMap { $0 }
+            .joined(separator: "  ")
     }
 
     /// Something that keeps messages from arriving or from being stored.

@@ -23,6 +23,10 @@ enum EnvironmentVariable: String, CaseIterable, Sendable {
     case forceColor = "CLICOLOR_FORCE"
     case terminal = "TERM"
     case columns = "COLUMNS"
+    case notifySocket = "NOTIFY_SOCKET"
+    case watchdogMicroseconds = "WATCHDOG_USEC"
+    case watchdogProcess = "WATCHDOG_PID"
+    case journalStream = "JOURNAL_STREAM"
 
     /// For help.
     var meaning: String {
@@ -49,6 +53,10 @@ enum EnvironmentVariable: String, CaseIterable, Sendable {
         case .forceColor: "Neither empty nor 0: colours, also where there is no terminal."
         case .terminal: "dumb: no colours."
         case .columns: "How wide the terminal is, where it is another than the terminal says."
+        case .notifySocket: "Where the service manager is told how 'run' is, set by systemd."
+        case .watchdogMicroseconds: "How often it wants to hear that 'run' is alive, set by systemd."
+        case .watchdogProcess: "Which process it wants to hear that from, set by systemd."
+        case .journalStream: "Which stream is the journal's, set by systemd."
         }
     }
 }

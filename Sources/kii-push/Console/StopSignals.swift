@@ -14,21 +14,27 @@ struct StopSignals: Sendable {
     typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) -> Int32
 
     private let stream: AsyncStream<Int32>
+    /// The further signals that came, each of which wants something other than an end.
+    let asks: AsyncStream<Int32>
 
     /// Takes the two signals over, for the rest of the process. One that the parent has set to be ignored, as a shell
     /// does with SIGINT for a job in the background, stays ignored.
     ///
+    /// - Parameter asks: further signals to take over, which end nothing.
     /// - Throws: ``CommandFailure`` when the system gives no pipe or no thread for it. The signals then do what they do
     ///   by default.
-    init(startThread: ThreadStart = Self.startThread) throws {
+    init(asks: [Int32] = [], startThread: ThreadStart = Self.startThread) throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(1))
         self.stream = stream
+        let asked = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(16))
+        self.asks = asked.stream
         // Made before the handler can run, since the first use of a global is not safe in a handler.
         guard signalPipe.read >= 0 else { throw Self.failure("no pipe can be made", signalPipe.code) }
-        let code = startThread { Self.readSignals(into: continuation) }
+        let code = startThread { Self.readSignals(into: continuation, asks: (asks, asked.continuation)) }
         guard code == 0 else { throw Self.failure("no thread can be started", code) }
         Self.handle(SIGINT)
         Self.handle(SIGTERM)
+        for number in asks { Self.handle(number) }
     }
 
     /// The first signal; `nil` when the task was cancelled before one came.
@@ -99,13 +105,20 @@ struct StopSignals: Sendable {
     }
 
     /// Hands out the first signal; the second ends the process.
-    private static func readSignals(into continuation: AsyncStream<Int32>.Continuation) {
+    private static func readSignals(
+        into continuation: AsyncStream<Int32>.Continuation,
+        asks: (numbers: [Int32], continuation: AsyncStream<Int32>.Continuation)
+    ) {
         var byte: UInt8 = 0
         var isStopping = false
         while true {
             let count = read(signalPipe.read, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return }
+            if asks.numbers.contains(Int32(byte)) {
+                asks.continuation.yield(Int32(byte))
+                continue
+            }
             guard !isStopping else { _exit(128 + Int32(byte)) }
             isStopping = true
             continuation.yield(Int32(byte))

@@ -32,26 +32,22 @@ struct HandlerOptions: ParsableArguments {
     /// Whether it says who handles messages.
     var isGiven: Bool { self.exec != nil || self.forwardTo != nil }
 
-    func validate() throws {
-        if self.exec != nil, self.forwardTo != nil {
-            throw ValidationError("'--exec' and '--forward-to' exclude each other")
-        }
-        if self.exec == nil, self.shell || self.execTimeout != nil {
-            throw ValidationError("'\(self.shell ? "--shell" : "--exec-timeout")' needs '--exec COMMAND'")
-        }
-        if self.forwardTo == nil, self.forwardTimeout != nil {
-            throw ValidationError("'--forward-timeout' needs '--forward-to URL'")
-        }
-        if !self.isGiven, self.jobs != nil {
-            throw ValidationError("'--jobs' needs '--exec COMMAND' or '--forward-to URL'")
-        }
-        for (name, time) in [("--exec-timeout", self.execTimeout), ("--forward-timeout", self.forwardTimeout)] {
-            guard let time, time.duration > Self.longest else { continue }
-            throw ValidationError("'\(name)' is 30s at most: after that the attempt has failed anyway")
-        }
-        if let exec = self.exec, !self.shell, exec.words == nil {
-            throw ValidationError("'--exec' has a quote that is not closed, or ends with a backslash")
-        }
+    /// What the options say.
+    var settings: RunSettings {
+        var settings = RunSettings()
+        settings.exec = self.exec
+        settings.shell = self.shell
+        settings.execTimeout = self.execTimeout?.duration
+        settings.forwardTo = self.forwardTo
+        settings.forwardTimeout = self.forwardTimeout?.duration
+        settings.jobs = self.jobs?.value
+        return settings
+    }
+
+    /// Refuses what contradicts itself, or belongs to an option that is missing: for commands that have no file to complete
+    /// the options from.
+    func validateAlone() throws {
+        if let problem = self.settings.problem({ "'\($0.option)'" }) { throw ValidationError(problem) }
     }
 
     /// What the options ask for; `nil` when they name nobody.
@@ -60,15 +56,10 @@ struct HandlerOptions: ParsableArguments {
     ///   - arguments: further words for the command.
     ///   - grace: how long a program has to end after SIGTERM.
     func plan(arguments: [String] = [], grace: Duration? = nil) -> HandlerPlan? {
-        let jobs = self.jobs?.value ?? 1
-        if let exec = self.exec {
-            return .exec(
-                exec, usesShell: self.shell, arguments: arguments, timeout: self.execTimeout?.duration ?? Self.longest,
-                jobs: jobs, grace: grace)
-        }
-        return self.forwardTo.map {
-            .forward(to: $0, timeout: self.forwardTimeout?.duration ?? Self.longest, jobs: jobs)
-        }
+        var settings = self.settings
+        settings.arguments = arguments
+        settings.grace = grace
+        return settings.plan
     }
 }
 

@@ -1,43 +1,65 @@
 import KiiPushCore
 
 /// Who handles the messages of `run`.
-enum RunReceiver: Sendable {
-    /// A command or a server.
-    case outside(OutsideBridge, concurrency: Int)
-    /// A program with this library.
-    case activator(Activator, concurrency: Int)
-
-    var concurrency: Int {
-        switch self {
-        case .outside(_, let concurrency), .activator(_, let concurrency): concurrency
-        }
+struct RunReceiver: Sendable {
+    private enum Kind: Sendable {
+        /// A command or a server.
+        case outside(any OutsideHandler)
+        /// A program with this library.
+        case activator(Activator)
     }
 
-    var bridge: OutsideBridge? {
-        if case .outside(let bridge, _) = self { bridge } else { nil }
+    private let kind: Kind
+    /// How many messages it gets at once.
+    let concurrency: Int
+    /// What is known about the messages that it has.
+    let notes = MessageNotes()
+
+    init(_ outside: any OutsideHandler, concurrency: Int) {
+        self.kind = .outside(outside)
+        self.concurrency = concurrency
     }
 
-    /// Makes the agent that it handles the messages of.
+    init(_ activator: Activator, concurrency: Int) {
+        self.kind = .activator(activator)
+        self.concurrency = concurrency
+    }
+
+    /// Makes the agent whose messages it handles.
     func agent(runtime: PushRuntime, configuration: PushAgent.Configuration) -> PushAgent {
-        switch self {
-        case .outside(let bridge, _): PushAgent(runtime: runtime, configuration: configuration, handler: bridge)
-        case .activator(let activator, _): PushAgent(runtime: runtime, configuration: configuration, handler: activator)
+        switch self.kind {
+        case .outside(let outside):
+            PushAgent(
+                runtime: runtime, configuration: configuration,
+                handler: OutsideBridge(outside: outside, notes: self.notes))
+        case .activator(let activator):
+            PushAgent(
+                runtime: runtime, configuration: configuration,
+                handler: ActivatorBridge(activator: activator, notes: self.notes))
         }
     }
 
     /// Ends what an earlier run has left.
     func begin() {
-        switch self {
-        case .outside(let bridge, _): bridge.outside.begin()
+        switch self.kind {
+        case .outside(let outside): outside.begin()
+        case .activator(let activator): activator.begin()
+        }
+    }
+
+    /// No message follows.
+    func hurry() {
+        switch self.kind {
+        case .outside(let outside): outside.hurry()
         case .activator: break
         }
     }
 
     /// Ends what runs. Returns when nothing does any more.
     func stop() async {
-        switch self {
-        case .outside(let bridge, _): await bridge.outside.stop()
-        case .activator(let activator, _): await activator.stop()
+        switch self.kind {
+        case .outside(let outside): await outside.stop()
+        case .activator(let activator): await activator.stop()
         }
     }
 }

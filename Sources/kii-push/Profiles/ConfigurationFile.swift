@@ -29,14 +29,21 @@ struct ProfileConfiguration: Sendable {
     let caFile: Setting<String>?
     let proxy: Setting<String>?
     let subscriptions: Setting<DeclaredSubscriptions>?
+    /// What `run` is to do.
+    let run: Setting<RunSettings>?
 
     static let members = [
         "site", "baseURL", "appID", "caFile", "proxy",
-        "subscriptions",
+        "subscriptions", "run",
     ]
 
-    /// The file that says most about the profile; `nil` when none does.
-    var path: String? { self.parts.first?.document.path }
+    /// The first file that says, or should say, something about the profile's cloud; `nil` when none does.
+    var path: String? {
+        self.parts.first { part in
+            let keys = (part.document.root[part.pointer]?.members ?? []).map(\.key)
+            return keys.isEmpty || !Set(keys).isSubset(of: ["subscriptions", "run"])
+        }?.document.path
+    }
 
     /// Reads the parts of `profile`; everything is `nil` when there are none.
     ///
@@ -68,6 +75,7 @@ struct ProfileConfiguration: Sendable {
         self.caFile = try first("caFile") { try $2.text(at: $1) }
         self.proxy = try first("proxy") { try $2.text(at: $1) }
         self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0, at: $1, in: $2) }
+        self.run = try first("run") { try RunSettings($0, at: $1, in: $2) }
     }
 
     /// The address that a part names, by itself or by a site.

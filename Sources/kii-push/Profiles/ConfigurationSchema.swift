@@ -29,12 +29,26 @@ enum ConfigurationSchema {
             ("caFile", self.text("Trust the certificate authorities in this file.")),
             ("proxy", self.text("Go through this HTTP or SOCKS proxy.")),
             ("subscriptions", self.subscriptions),
+            ("run", self.run),
         ]
     }
 
     private static var subscriptions: JSONValue {
         let names: JSONValue = ["type": "array", "items": ["type": "string"]]
         return self.object([("topics", names), ("buckets", names)])
+    }
+
+    private static var run: JSONValue {
+        self.object(
+            RunSettings.Member.allCases.map { member in
+                switch member {
+                case .shell, .stdin: (member.rawValue, ["type": "boolean"])
+                case .jobs, .concurrency: (member.rawValue, ["type": "integer", "minimum": 1])
+                case .arguments: (member.rawValue, ["type": "array", "items": ["type": "string"]])
+                case .exec, .execTimeout, .forwardTo, .forwardTimeout, .activate, .grace, .exitWhenOffline:
+                    (member.rawValue, ["type": "string"])
+                }
+            })
     }
 
     private static var sites: [JSONValue] { KiiSite.allCases.map { JSONValue($0.rawValue) } }

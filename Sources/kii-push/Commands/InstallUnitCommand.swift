@@ -1,0 +1,129 @@
+import Glibc
+import KiiPushCore
+
+struct InstallUnitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install-unit",
+        abstract: "Writes a systemd unit that runs 'kii-push run' for a profile.",
+        examples: [
+            .init("For the machine, as a user of its own", "sudo kii-push install-unit"),
+            .init("For the desktop of whoever is logged in", "kii-push install-unit --user"),
+            .init("Only look at it", "kii-push install-unit --print"),
+        ],
+        discussion: [
+            "Who handles the messages is said in config.json, in \"run\" of the profile: kii-push help files.",
+            "A unit of the machine reads /etc/kii-push/config.json, and the secrets from "
+                + "/etc/kii-push/credentials.json, which systemd hands to it alone. Its state is in /var/lib/kii-push. At "
+                + "its first start it registers as a user of its own.",
+            "A file that is there and says something else is left alone without --force.",
+        ],
+        exitCodes: [.cannotCreate, .inputOutput, .configuration],
+        environment: [.profile, .configurationHome, .home]
+    )
+
+    @Flag(help: "For the machine: /etc/systemd/system. The default.")
+    var system = false
+
+    @Flag(help: "For this user: $XDG_CONFIG_HOME/systemd/user.")
+    var user = false
+
+    @Option(value: "DIRECTORY", help: "Write it there instead.")
+    var directory: String?
+
+    @Flag(help: "Write it to standard output instead.")
+    var print = false
+
+    @Flag(help: "Replace a file that says something else.")
+    var force = false
+
+    @OptionGroup(title: "Profile")
+    var name: ProfileNameOptions
+
+    func validate() throws {
+        if self.system, self.user { throw ValidationError("'--system' and '--user' exclude each other") }
+        if self.print, self.force || self.directory != nil {
+            throw ValidationError("'--print' and '\(self.force ? "--force" : "--directory")' exclude each other")
+        }
+    }
+
+    func run() async throws {
+        let environment = ProcessEnvironment()
+        let kind: UnitFile.Kind = self.user ? .user : .system
+        let profile = try ProfileLocation(
+            named: self.name.profile, configurationFile: nil, environment: environment)
+        let unit = UnitFile(kind: kind, profile: profile.name, program: try Self.program())
+        guard !self.print else { return try StandardStream.output.write(unit.text) }
+        let directory = try self.directory ?? Self.directory(of: kind, environment)
+        let path = "\(directory)/\(unit.name)"
+        let isNew = try self.write(unit.text, to: path)
+        let systemctl = kind == .user ? "systemctl --user" : "systemctl"
+        try StandardStream.output.write("\(path)\(isNew ? "" : " is as it should be")\n")
+        let isHidden = ["/home/", "/root/", "/run/user/", "/tmp/"].contains { unit.program.hasPrefix($0) }
+        if kind == .system, isHidden {
+            Console(.init()).warning("the service does not see \(unit.program); install it in /usr/local/bin")
+        }
+        try? StandardStream.error.write(
+            "next: \(systemctl) daemon-reload && \(systemctl) enable --now \(unit.name)\n")
+    }
+
+    /// This program's file.
+    private static func program() throws -> String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else {
+            throw CommandFailure(.failure, "cannot find out where this program is: \(errorText(errno))")
+        }
+        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static func directory(of kind: UnitFile.Kind, _ environment: ProcessEnvironment) throws -> String {
+        guard kind == .user else { return "/etc/systemd/system" }
+        if let home = environment.directory(.configurationHome) { return home + "/systemd/user" }
+        guard let home = environment.directory(.home) else {
+            throw CommandFailure(.configuration, "there is no home directory", hint: "set HOME")
+        }
+        return home + "/.config/systemd/user"
+    }
+
+    /// - Returns: whether there was anything to write.
+    private func write(_ text: String, to path: String) throws -> Bool {
+        if access(path, F_OK) == 0 {
+            if let bytes = try? InputFile.read(path), bytes == Array(text.utf8) { return false }
+            guard self.force else {
+                throw CommandFailure(
+                    .cannotCreate, "\(path) is there and says something else",
+                    hint: "look at it, then replace it with --force; or change it with a drop-in: systemctl edit")
+            }
+        }
+        try Self.makeDirectories(above: path)
+        // Whole or not at all: systemd may read it at any time.
+        let temporary = "\(path).\(getpid())"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { throw Self.failure(temporary, errno) }
+        let bytes = Array(text.utf8)
+        let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+        let code = errno
+        close(descriptor)
+        guard isWritten, rename(temporary, path) == 0 else {
+            let failure = Self.failure(path, isWritten ? errno : code)
+            unlink(temporary)
+            throw failure
+        }
+        return true
+    }
+
+    private static func makeDirectories(above path: String) throws {
+        let parts = path.split(separator: "/").dropLast()
+        for count in parts.indices.map({ $0 + 1 }) {
+            let directory = "/" + parts.prefix(count).joined(separator: "/")
+            guard mkdir(directory, 0o755) != 0, errno != EEXIST, access(directory, F_OK) != 0 else { continue }
+            throw Self.failure(directory, errno)
+        }
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
+        CommandFailure(
+            .cannotCreate, "cannot write \(path): \(errorText(code))",
+            hint: code == EACCES ? "as root (sudo), or with --user for yourself" : nil)
+    }
+}

@@ -1,0 +1,130 @@
+import KiiPushCore
+
+/// What `run` is to do, as its options or a profile's part of config.json say it; what is `nil` is not said.
+struct RunSettings: Sendable, Hashable {
+    /// A member of `run` in config.json, and the option that says the same.
+    enum Member: String, CaseIterable, Sendable {
+        case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, stdin, arguments, concurrency, grace
+        case exitWhenOffline
+
+        /// How the option is written.
+        var option: String {
+            guard self != .arguments else { return "ARG" }
+            return self.rawValue.reduce(into: "--") { name, character in
+                if character.isUppercase { name.append("-") }
+                name.append(character.lowercased())
+            }
+        }
+    }
+
+    var exec: CommandText?
+    var shell = false
+    var execTimeout: Duration?
+    var forwardTo: ForwardTarget?
+    var forwardTimeout: Duration?
+    var jobs: Int?
+    var activate: String?
+    var stdin = false
+    var arguments: [String] = []
+    var concurrency: Int?
+    var grace: Duration?
+    var exitWhenOffline: Duration?
+
+    /// Who handles messages, in a few words; never with arguments or a path of a URL.
+    var handlerText: String {
+        if let exec = self.exec { return "exec " + (self.shell ? "sh" : exec.words?.first ?? "") }
+        if let target = self.forwardTo { return "POST \(target.host)" }
+        return self.activate.map { "activate \($0)" } ?? "nobody"
+    }
+
+    /// Whether it says who handles messages.
+    var namesHandler: Bool { self.exec != nil || self.forwardTo != nil || self.activate != nil }
+
+    /// These settings, with those of a file where they say nothing. A handler that they name takes the place of all that
+    /// the file says about handlers.
+    func completed(from file: RunSettings?) -> RunSettings {
+        guard let file else { return self }
+        var settings = self
+        settings.exitWhenOffline = self.exitWhenOffline ?? file.exitWhenOffline
+        guard !self.namesHandler else { return settings }
+        settings.exec = file.exec
+        settings.shell = self.shell || file.shell
+        settings.execTimeout = self.execTimeout ?? file.execTimeout
+        settings.forwardTo = file.forwardTo
+        settings.forwardTimeout = self.forwardTimeout ?? file.forwardTimeout
+        settings.jobs = self.jobs ?? file.jobs
+        settings.activate = file.activate
+        settings.stdin = self.stdin || file.stdin
+        settings.arguments = self.arguments.isEmpty ? file.arguments : self.arguments
+        settings.concurrency = self.concurrency ?? file.concurrency
+        settings.grace = self.grace ?? file.grace
+        return settings
+    }
+
+    /// What contradicts itself; `nil` when nothing does.
+    ///
+    /// - Parameter name: how a member is named where it was said.
+    func problem(_ name: (Member) -> String) -> String? {
+        let handlers: [Member] = [
+            self.activate == nil ? nil : .activate, self.exec == nil ? nil : .exec,
+            self.forwardTo == nil ? nil : .forwardTo,
+        ].compactMap { $0 }
+        if handlers.count > 1 { return "\(name(handlers[0])) and \(name(handlers[1])) exclude each other" }
+        if self.stdin, self.concurrency != nil { return "\(name(.stdin)) and \(name(.concurrency)) exclude each other" }
+        let needs: [(Member, isSaid: Bool, [Member])] = [
+            (.shell, self.shell, [.exec]), (.execTimeout, self.execTimeout != nil, [.exec]),
+            (.forwardTimeout, self.forwardTimeout != nil, [.forwardTo]),
+            (.jobs, self.jobs != nil, [.exec, .forwardTo]),
+            (.stdin, self.stdin, [.activate]), (.concurrency, self.concurrency != nil, [.activate]),
+            (.grace, self.grace != nil, [.exec, .activate]), (.arguments, !self.arguments.isEmpty, [.exec, .activate]),
+        ]
+        for (member, isSaid, owners) in needs where isSaid && !owners.contains(where: { handlers.contains($0) }) {
+            return "\(name(member)) needs \(owners.map(name).joined(separator: " or "))"
+        }
+        for (member, time) in [(Member.execTimeout, self.execTimeout), (.forwardTimeout, self.forwardTimeout)] {
+            guard let time, time > HandlerOptions.longest else { continue }
+            return "\(name(member)) is 30s at most: after that the attempt has failed anyway"
+        }
+        if let exec = self.exec, !self.shell, exec.words == nil {
+            return "\(name(.exec)) has a quote that is not closed, or ends with a backslash"
+        }
+        return nil
+    }
+
+    /// Makes what handles the messages; `nil` when nobody is named.
+    ///
+    /// - Parameters:
+    ///   - directory: the profile's.
+    ///   - report: told what a program's processes do, on a thread that it must not block.
+    /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
+    func receiver(
+        directory: String, report: @escaping @Sendable (Activator.Event) -> Void
+    ) throws -> RunReceiver? {
+        if let plan = self.plan {
+            return RunReceiver(try plan.handler(directory: directory, report: report), concurrency: plan.jobs)
+        }
+        guard let program = self.activate else { return nil }
+        try ProgramLookup.require(program)
+        var activation = Activator.Configuration(command: [program] + self.arguments)
+        activation.sendsOutputToStandardError = true
+        activation.input = self.stdin ? .standardInput : .descriptor
+        activation.withheldVariables = ChildEnvironment.ofServiceManager
+        if let grace = self.grace { activation.terminationGrace = grace }
+        activation.processFile = "\(directory)/activated"
+        return RunReceiver(
+            Activator(configuration: activation, report: report), concurrency: self.concurrency ?? 1)
+    }
+
+    /// The command or server that is named; `nil` without one.
+    var plan: HandlerPlan? {
+        let jobs = self.jobs ?? 1
+        if let exec = self.exec {
+            return .exec(
+                exec, usesShell: self.shell, arguments: self.arguments,
+                timeout: self.execTimeout ?? HandlerOptions.longest, jobs: jobs, grace: self.grace)
+        }
+        return self.forwardTo.map {
+            .forward(to: $0, timeout: self.forwardTimeout ?? HandlerOptions.longest, jobs: jobs)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Glibc
+
+/// The address of a local datagram socket of somebody else, as service managers and journals have them.
+struct DatagramSocket: Sendable {
+    private let descriptor: SharedDescriptor
+    private let address: [UInt8]
+
+    /// - Parameter path: a path, or with `@` at its beginning a name that is in no file system.
+    /// - Returns: `nil` for what is neither, or when the system gives no socket.
+    init?(path: String) {
+        var name = Array(path.utf8)
+        guard name.count > 1, name.count < Self.mostBytes, let first = name.first else { return nil }
+        switch first {
+        // unix(7): an abstract name begins with a zero byte, and has as many bytes as the address says.
+        case UInt8(ascii: "@"): name[0] = 0
+        case UInt8(ascii: "/"): name.append(0)
+        default: return nil
+        }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        self.descriptor = SharedDescriptor(descriptor)
+        self.address = name
+    }
+
+    /// Sends a datagram without waiting.
+    ///
+    /// - Returns: whether it was taken.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: self.address) }
+        let length = MemoryLayout<sockaddr_un>.size - Self.mostBytes + self.address.count
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                sendto(
+                    self.descriptor.number, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), address,
+                    socklen_t(length)) == bytes.count
+            }
+        }
+    }
+
+    /// The room of `sun_path`.
+    private static let mostBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+}
+
+/// A descriptor that is closed with the last who holds it.
+private final class SharedDescriptor: Sendable {
+    let number: Int32
+
+    init(_ number: Int32) { self.number = number }
+
+    deinit { close(self.number) }
+}

@@ -1,0 +1,176 @@
+import Glibc
+import KiiPushCore
+
+/// `run` as a service: one session after another, and what signals and the service manager want in between.
+final class RunService: Sendable {
+    /// Something that the service has to see to.
+    private enum Event: Sendable {
+        case stop(signal: Int32)
+        case ask(signal: Int32)
+        /// The session with this number has ended, by itself or not.
+        case ended(Int, (any Error)?)
+        case failed(any Error)
+        case offline(for: Duration)
+    }
+
+    /// What the watchdog looks at.
+    private struct Watched: Sendable {
+        var session: RunSession
+        /// Since when it is being ended.
+        var endingSince: ContinuousClock.Instant?
+    }
+
+    /// How long the end of a session may take.
+    private static let longestEnd = Duration.seconds(90)
+
+    let console: Console
+    let notifier: ServiceNotifier
+    let journal: Journal?
+    private let watchdog: Watchdog?
+    private let begun = ContinuousClock.now
+    private let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
+    private let watched = Locked<Watched?>(nil)
+
+    init(console: Console, environment: ProcessEnvironment) {
+        self.console = console
+        self.notifier = ServiceNotifier(path: environment.text(.notifySocket))
+        self.journal = Journal.connected(stream: environment.text(.journalStream))
+        self.watchdog = Watchdog(
+            microseconds: environment.text(.watchdogMicroseconds), processID: environment.text(.watchdogProcess),
+            ownProcessID: getpid())
+        (self.events, self.continuation) = AsyncStream.makeStream()
+    }
+
+    /// Who is told what a session goes through.
+    ///
+    /// - Parameters:
+    ///   - receiver: who handles its messages.
+    ///   - offline: who minds the time without a connection.
+    func listeners(_ receiver: RunReceiver, _ offline: OfflineLimit) -> RunView.Listeners {
+        RunView.Listeners(
+            notifier: self.notifier, journal: self.journal, offline: offline, stopping: { receiver.hurry() },
+            failed: { [continuation] in continuation.yield(.failed($0)) })
+    }
+
+    /// Who minds the time without a connection.
+    func offlineLimit(_ limit: Duration?) -> OfflineLimit {
+        OfflineLimit(limit) { [continuation] in continuation.yield(.offline(for: limit ?? .zero)) }
+    }
+
+    /// Runs until a signal or a failure ends it.
+    ///
+    /// - Parameters:
+    ///   - first: the first session.
+    ///   - reload: makes another from what the files say now, without beginning it.
+    /// - Throws: what ended it.
+    func run(_ first: RunSession, _ signals: StopSignals, reload: () throws -> RunSession) async throws {
+        var relays = [
+            Task { [continuation] in
+                if let number = await signals.next() { continuation.yield(.stop(signal: number)) }
+            },
+            Task { [continuation] in
+                for await number in signals.asks { continuation.yield(.ask(signal: number)) }
+            },
+        ]
+        if let watchdog = self.watchdog { relays.append(Task { await self.feed(watchdog) }) }
+        defer { for relay in relays { relay.cancel() } }
+        var number = 1
+        var running = self.start(first, number)
+        for await event in self.events {
+            switch event {
+            case .stop(let signal):
+                if let error = await self.end(running) { throw error }
+                throw SilentExit(status: StopSignals.status(after: signal))
+            case .failed(let error): throw await self.end(running) ?? error
+            case .offline(let limit):
+                let text = await running.session.view.connection.text
+                if let error = await self.end(running) { throw error }
+                throw CommandFailure(.unreachable, "no connection stood for \(limit.text); the last word: \(text)")
+            case .ended(let ended, let error):
+                guard ended == number else { continue }
+                self.notifier.stopping()
+                if let error { throw error }
+                return
+            case .ask(SIGUSR1): self.tellState(of: running.session)
+            case .ask:
+                guard let next = self.prepare(reload) else { continue }
+                _ = await self.end(running, isLast: false)
+                number += 1
+                running = self.start(next, number)
+                self.console.status("> Reloaded.")
+            }
+        }
+    }
+
+    // MARK: - Sessions
+
+    private typealias Running = (session: RunSession, task: Task<(any Error)?, Never>)
+
+    private func start(_ session: RunSession, _ number: Int) -> Running {
+        self.watched.withLock { $0 = Watched(session: session) }
+        let task = Task { [continuation] in
+            let error = await session.receive()
+            continuation.yield(.ended(number, error))
+            return error
+        }
+        return (session, task)
+    }
+
+    private func end(_ running: Running, isLast: Bool = true) async -> (any Error)? {
+        if isLast { self.notifier.stopping() }
+        self.watched.withLock { $0?.endingSince = .now }
+        running.task.cancel()
+        return await running.task.value
+    }
+
+    /// Makes the next session; `nil` when that is not possible, and all goes on as before.
+    private func prepare(_ reload: () throws -> RunSession) -> RunSession? {
+        self.notifier.reloading()
+        do {
+            return try reload()
+        } catch {
+            let failure = CommandFailure(describing: error)
+            let text = "not reloaded: \(failure.message.terminalSafe)"
+            self.console.warning("\(text); going on as before")
+            self.notifier.reloadFailed(text)
+            return nil
+        }
+    }
+
+    // MARK: - For those who watch
+
+    private func tellState(of session: RunSession) {
+        // Of its own accord: a service that hangs is to hang no more for being asked.
+        Task { [begun] in
+            let state = await session.state(since: begun, processID: getpid())
+            try? StandardStream.error.write(state.terminalText + "\n")
+        }
+    }
+
+    private func feed(_ watchdog: Watchdog) async {
+        await watchdog.run(
+            pause: { try await Task.sleep(for: $0) }, check: { await self.complaint(watchdog) },
+            feed: { self.notifier.feedWatchdog() },
+            complain: { reason in
+                self.console.warning("the watchdog is not fed: \(reason)")
+                self.notifier.status("not alive: \(reason)")
+            })
+    }
+
+    private func complaint(_ watchdog: Watchdog) async -> String? {
+        guard let watched = self.watched.withLock({ $0 }) else { return nil }
+        if let since = watched.endingSince {
+            let elapsed = ContinuousClock.now - since
+            return elapsed > Self.longestEnd ? "it has been stopping for \(elapsed.text)" : nil
+        }
+        do {
+            let health = try await watched.session.agent.health()
+            return watchdog.complaint(health, attemptOverdue: watched.session.receiver.notes.overdue())
+        } catch {
+            // It may have begun to end meanwhile.
+            let isEnding = self.watched.withLock { $0?.endingSince != nil }
+            return isEnding ? nil : "the network thread has ended"
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import KiiPushCore
+
+/// One agent of `run`, from its settings to its end. A reload makes another.
+struct RunSession: Sendable {
+    let profile: String
+    let settings: RunSettings
+    let runtime: PushRuntime
+    let agent: PushAgent
+    let receiver: RunReceiver
+    let view: RunView
+    let offline: OfflineLimit
+    /// Counts what happens.
+    var metrics: MetricsPublisher?
+    /// What the program does, and its end.
+    let programEvents: (stream: AsyncStream<Activator.Event>, continuation: AsyncStream<Activator.Event>.Continuation)
+
+    /// Receives until the task is cancelled, and then stops gracefully.
+    ///
+    /// - Returns: why it ended by itself, or what stopping brought to light.
+    func receive() async -> (any Error)? {
+        self.receiver.begin()
+        self.offline.offline()
+        let events = self.agent.events
+        let shown = Task {
+            for await event in events {
+                await self.metrics?.count(event)
+                await self.view.show(event)
+            }
+        }
+        let program = Task { for await event in self.programEvents.stream { await self.view.showProgram(event) } }
+        var failure: (any Error)?
+        do {
+            try await self.agent.run()
+        } catch {
+            failure = error
+        }
+        self.offline.clear()
+        // A cancelled stream still gives out what it holds, so the last answers are shown.
+        shown.cancel()
+        await shown.value
+        await self.receiver.stop()
+        self.programEvents.continuation.finish()
+        await program.value
+        await self.runtime.shutdown()
+        return failure
+    }
+
+    func counted(by metrics: MetricsPublisher?) -> RunSession {
+        var session = self
+        session.metrics = metrics
+        return session
+    }
+
+    /// How it is, for a person who asks: counts and states, and nothing of what messages say.
+    ///
+    /// - Parameter begun: when the process began to run.
+    func state(since begun: ContinuousClock.Instant, processID: Int32) async -> JSONValue {
+        let connection = await self.view.connection
+        var members: [(String, JSONValue)] = [
+            ("v", 1), ("type", "service"), ("at", JSONValue(Timestamp.now().description)),
+            ("pid", JSONValue(Int(processID))), ("uptime_ms", JSONValue((ContinuousClock.now - begun).milliseconds)),
+            ("profile", JSONValue(self.profile)), ("handler", JSONValue(self.settings.handlerText)),
+            (
+                "connection",
+                .object([
+                    ("state", JSONValue(connection.state.rawValue)),
+                    ("since", JSONValue(connection.since.description)), ("text", JSONValue(connection.text)),
+                ])
+            ),
+            ("in_hand", JSONValue(self.receiver.notes.inHand)),
+        ]
+        do {
+            let ledger = try await self.runtime.ledger()
+            members += [
+                ("received", JSONValue(ledger.received)), ("duplicates", JSONValue(ledger.duplicates)),
+                ("waiting", JSONValue(ledger.waiting)), ("running", JSONValue(ledger.running)),
+                ("presented", JSONValue(ledger.presented)), ("done", JSONValue(ledger.done)),
+                ("dead", JSONValue(ledger.dead)), ("expired", JSONValue(ledger.expired)),
+            ]
+        } catch {
+            members.append(("counts_missing", JSONValue("\(error)")))
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,112 @@
+import KiiPushCore
+
+/// A systemd unit that runs `kii-push run`.
+struct UnitFile: Sendable, Hashable {
+    enum Kind: String, Sendable, CaseIterable {
+        /// Of the machine: without a session, as a user of its own.
+        case system
+        /// Of a person who is logged in, with the bus of the desktop.
+        case user
+    }
+
+    let kind: Kind
+    /// The profile.
+    let profile: String
+    /// `kii-push` with its whole path.
+    let program: String
+
+    /// `kii-push.service`, or with the profile's name in it.
+    var name: String {
+        self.profile == ProfileLocation.defaultName ? "kii-push.service" : "kii-push-\(self.profile).service"
+    }
+
+    /// The file's text.
+    var text: String {
+        let isOfSystem = self.kind == .system
+        let sections: [(String, [String])] = [
+            ("Unit", isOfSystem ? self.systemUnit : self.userUnit),
+            ("Service", isOfSystem ? self.systemService : self.userService),
+            ("Install", ["WantedBy=\(isOfSystem ? "multi-user" : "default").target"]),
+        ]
+        let head =
+            "# Written by 'kii-push install-unit --\(self.kind.rawValue)'. Changes belong in a drop-in: systemctl edit.\n"
+        return head + sections.map { "\n[\($0.0)]\n" + $0.1.map { "\($0)\n" }.joined() }.joined()
+    }
+
+    // MARK: - Sections
+
+    private var systemUnit: [String] {
+        [
+            "Description=Push messages of the profile \(self.profile)", "Wants=network-online.target",
+            "After=network-online.target",
+        ] + Self.restarts
+    }
+
+    private var userUnit: [String] {
+        [
+            "Description=Push messages of the profile \(self.profile)", "Wants=dbus.socket", "After=dbus.socket",
+        ] + Self.restarts
+    }
+
+    /// It never gives up for good.
+    private static let restarts = ["StartLimitIntervalSec=0"]
+
+    private var systemService: [String] {
+        let register = self.words("register") + " > /dev/null"
+        let isRegistered = "test -e \"$STATE_DIRECTORY/profiles/\(self.profile)/profile.json\""
+        return [
+            // Not notify-reload, which systemd has from 253 on: the same is said with ExecReload, which all have.
+            "Type=notify", "NotifyAccess=main",
+            "Environment=KII_PUSH_CONFIG=/etc/kii-push/config.json",
+            "LoadCredential=kii-push-credentials.json:/etc/kii-push/credentials.json",
+            "# The first time: as a user of its own.",
+            "ExecStartPre=/bin/sh -c '\(isRegistered.unitEscaped) || exec \(register)'",
+        ] + self.common + [
+            "", "# It is nobody else, and keeps its state in /var/lib/kii-push.",
+            "DynamicUser=yes", "StateDirectory=kii-push", "StateDirectoryMode=0700", "WorkingDirectory=%S/kii-push",
+            "UMask=0077",
+            "", "# What it starts is held to this too; a drop-in can allow more, for instance with ReadWritePaths=.",
+            "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes", "PrivateDevices=yes", "PrivateUsers=yes",
+            "ProtectHostname=yes", "ProtectClock=yes", "ProtectKernelTunables=yes", "ProtectKernelModules=yes",
+            "ProtectKernelLogs=yes", "ProtectControlGroups=yes", "ProtectProc=invisible", "DevicePolicy=closed",
+            "CapabilityBoundingSet=", "AmbientCapabilities=", "RestrictNamespaces=yes",
+            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK", "RemoveIPC=yes", "KeyringMode=private",
+            "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @resources",
+            "SystemCallErrorNumber=EPERM",
+        ] + Self.hardening
+    }
+
+    private var userService: [String] {
+        ["Type=notify", "NotifyAccess=main"] + self.common + ["", "UMask=0077"] + Self.hardening
+    }
+
+    private var common: [String] {
+        [
+            "ExecStart=\(self.words("run"))", "ExecReload=/bin/kill -HUP $MAINPID",
+            "# kii-push alone gets SIGTERM, and gives what it has started the time to answer.",
+            "KillMode=mixed", "TimeoutStopSec=45", "WatchdogSec=60", "Restart=on-failure", "RestartSec=5",
+            "# Wrong options, refused credentials, wrong configuration: to begin again changes nothing.",
+            "RestartPreventExitStatus=64 77 78", "SuccessExitStatus=0",
+        ]
+    }
+
+    /// What every manager and every user may ask for.
+    private static let hardening = [
+        "NoNewPrivileges=yes", "LockPersonality=yes", "RestrictRealtime=yes", "RestrictSUIDSGID=yes",
+        "SystemCallArchitectures=native",
+    ]
+
+    private func words(_ command: String) -> String {
+        let program = self.program.unitEscaped
+        let isPlain = program.allSatisfy { !$0.isWhitespace && !"\"'\\".contains($0) }
+        let quoted = program.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\(isPlain ? program : "\"\(quoted)\"") \(command) --profile \(self.profile)"
+    }
+}
+
+extension String {
+    /// As it is written in a unit so that no specifier and no variable is seen in it.
+    ///
+    /// - Source: systemd.service(5) for `$$`, systemd.unit(5) for `%%`.
+    fileprivate var unitEscaped: String { self.replacing("%", with: "%%").replacing("$", with: "$$") }
+}

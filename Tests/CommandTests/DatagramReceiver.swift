@@ -1,0 +1,81 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import TestSupport
+
+/// A local datagram socket that keeps what it is sent: a service manager's or a journal's part in a test.
+final class DatagramReceiver: Sendable {
+    /// How long a datagram is waited for: longer than it takes on any busy machine.
+    private static let patience: TimeInterval = 600
+
+    /// As it is written in `NOTIFY_SOCKET`.
+    let path: String
+    private let descriptor: Int32
+    private let received = Locked<[[UInt8]]>([])
+    /// Locked around every change, so that who waits for one misses none.
+    private let condition = NSCondition()
+
+    /// - Parameter path: a path, or with `@` at its beginning an abstract name.
+    init(_ path: String) throws {
+        self.path = path
+        self.descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var bytes = Array(path.utf8)
+        let isAbstract = path.hasPrefix("@")
+        if isAbstract { bytes[0] = 0 }
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard bytes.count < room else { throw TestFailure("too long for a socket: \(path)") }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let length = MemoryLayout<sockaddr_un>.size - room + bytes.count + (isAbstract ? 0 : 1)
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(self.descriptor, $0, socklen_t(length)) }
+        }
+        guard code == 0 else { throw TestFailure("cannot bind \(path): errno \(errno)") }
+        Thread.detachNewThread { [descriptor, weak self] in
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = recv(descriptor, &buffer, buffer.count, 0)
+                // An empty one says that nobody waits any more.
+                guard count > 0, let self else { break }
+                self.take(Array(buffer[..<count]))
+            }
+            close(descriptor)
+        }
+    }
+
+    deinit { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
+
+    /// All that came, as texts.
+    var texts: [String] { self.received.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) } }
+
+    /// All that came, as bytes.
+    var datagrams: [[UInt8]] { self.received.withLock { $0 } }
+
+    /// Waits until what came is enough; returns all of it, also when the time is over.
+    @discardableResult
+    func wait(until isEnough: ([String]) -> Bool) -> [String] {
+        let deadline = Date(timeIntervalSinceNow: Self.patience)
+        return self.condition.withLock {
+            while !isEnough(self.texts), self.condition.wait(until: deadline) {}
+            return self.texts
+        }
+    }
+
+    /// Waits for a datagram with a line that begins like this; returns the line's rest.
+    func line(_ start: String, after count: Int = 0) -> String? {
+        let texts = self.wait { $0.dropFirst(count).contains { Self.rest(of: start, in: $0) != nil } }
+        return texts.dropFirst(count).compactMap { Self.rest(of: start, in: $0) }.first
+    }
+
+    private static func rest(of start: String, in text: String) -> String? {
+        text.split(separator: "\n").first { $0.hasPrefix(start) }.map { String($0.dropFirst(start.count)) }
+    }
+
+    private func take(_ bytes: [UInt8]) {
+        self.condition.withLock {
+            self.received.withLock { $0.append(bytes) }
+            self.condition.broadcast()
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+@testable import kii_push
+
+/// The page about services says what the program does.
+@Suite struct ServicePageTests {
+    private let page: String
+
+    init() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        self.page = try String(contentsOf: root.appending(path: "Documentation/service.md"), encoding: .utf8)
+    }
+
+    private func blocks(_ language: String) -> [String] {
+        self.page.components(separatedBy: "```\(language)\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "```").first }
+    }
+
+    @Test func everyExampleOfAFileIsRead() throws {
+        var members: Set<String> = []
+        for block in self.blocks("json") {
+            let document = try ConfigurationDocument(path: "service.md", bytes: Array(block.utf8))
+            let value = document.root
+            let settings = try RunSettings(value, at: JSONPointer(tokens: []), in: document)
+            #expect(settings.namesHandler)
+            members.formUnion(value.members?.map(\.key) ?? [])
+        }
+        // What every member is for can be seen in one of them, but for the oldest form of a command.
+        #expect(members.union(["stdin"]) == Set(RunSettings.Member.allCases.map(\.rawValue)))
+    }
+
+    @Test func everyCommandLineIsOne() throws {
+        let lines = self.blocks("sh").flatMap { $0.split(separator: "\n") }.map { String($0) }
+        let parser = CommandLineParser(root: KiiPushCommand.self)
+        var count = 0
+        for line in lines where line.contains("kii-push ") && !line.hasPrefix("journalctl") {
+            let command = line.components(separatedBy: "  #")[0].replacing("sudo ", with: "")
+            let words = try #require(CommandText(argument: command)?.words)
+            #expect(throws: Never.self, "\(line)") { _ = try parser.parse(Array(words.dropFirst())) }
+            count += 1
+        }
+        #expect(count == 8)
+    }
+
+    @Test func everyVariableIsNamed() throws {
+        let context = DeliveryContext(
+            installationID: "i", messageID: 1, receivedAt: .now(), attempt: 1, deadlineInstant: .now())
+        let message = HandledMessage(ThingCommand(commandID: "c", actions: [:], rawPayload: [:]))
+        for name in ChildEnvironment.variables(for: message, context, limit: .seconds(1)).keys {
+            #expect(self.page.contains("`\(name)`"))
+        }
+    }
+
+    @Test func theWatchdogIsAsPatientAsThePageSays() {
+        #expect(Watchdog.Limits().silence == .seconds(100))
+        #expect(Watchdog.Limits().overdue == .seconds(60))
+        #expect(HandlerOptions.longest == .seconds(30))
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import kii_push
+
+/// `install-unit`: systemd itself says whether it is a unit.
+@Suite(.timeLimit(.minutes(15))) struct UnitTests {
+    private let tool: Tool
+
+    init() throws { self.tool = try Tool() }
+
+    /// Runs a program of systemd's to its end.
+    private func systemd(_ words: [String]) throws -> Tool.Result {
+        try RunningTool(["/usr/bin/systemd-analyze"] + words, environment: self.tool.environment).waitForExit()
+    }
+
+    @Test(arguments: [UnitFile.Kind.system, .user])
+    func systemdFindsNothingWrong(kind: UnitFile.Kind) throws {
+        let result = try self.tool(
+            "install-unit", "--\(kind.rawValue)", "--directory", self.tool.home.path + "/units", "-p", "meter.1")
+        #expect(result.exit == 0, "\(result.error)")
+        let path = self.tool.home.path + "/units/kii-push-meter.1.service"
+        #expect(result.output == path + "\n")
+        let verdict = try self.systemd([kind == .user ? "--user" : "--system", "verify", path])
+        #expect(verdict.exit == 0)
+        #expect(verdict.error == "")
+        #expect(verdict.output == "")
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o644)
+    }
+
+    @Test func theUnitOfTheMachineIsHeldToLittle() throws {
+        let directory = self.tool.home.path + "/units"
+        #expect(try self.tool("install-unit", "--directory", directory).exit == 0)
+        // Fails above the threshold, which is in tenths.
+        let verdict = try self.systemd([
+            "security", "--offline=true", "--threshold=20", "--no-pager", directory + "/kii-push.service",
+        ])
+        #expect(verdict.exit == 0, "\(verdict.output.suffix(200))")
+        let loose = try self.systemd([
+            "security", "--offline=true", "--threshold=5", "--no-pager", directory + "/kii-push.service",
+        ])
+        #expect(loose.exit != 0, "the threshold says nothing")
+    }
+
+    @Test func whatItStartsIsThisProgramWithItsProfile() throws {
+        let text = try self.tool("install-unit", "--print", "-p", "meter").output
+        let program = try Tool.executable.path
+        for line in [
+            "Type=notify", "ExecStart=\(program) run --profile meter", "ExecReload=/bin/kill -HUP $MAINPID",
+            "WatchdogSec=60", "Restart=on-failure", "RestartPreventExitStatus=64 77 78", "DynamicUser=yes",
+            "StateDirectory=kii-push", "ProtectSystem=strict", "NoNewPrivileges=yes", "KillMode=mixed",
+            "LoadCredential=kii-push-credentials.json:/etc/kii-push/credentials.json",
+        ] {
+            #expect(text.split(separator: "\n").contains { $0 == line }, "\(line)")
+        }
+        let user = try self.tool("install-unit", "--print", "--user").output
+        #expect(user.contains("After=dbus.socket\n"))
+        #expect(!user.contains("DynamicUser"))
+    }
+
+    @Test func registersTheFirstTimeAlone() throws {
+        let session = try EmulatorSession()
+        let unit = UnitFile(kind: .system, profile: "default", program: try Tool.executable.path).text
+        let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecStartPre=/bin/sh -c '") })
+        // As systemd reads it.
+        let script = String(line.dropFirst("ExecStartPre=/bin/sh -c '".count).dropLast()).replacing("$$", with: "$")
+        let state = session.tool.home.path + "/service-state"
+        let environment = session.tool.environment.merging(["STATE_DIRECTORY": state]) { $1 }
+        for _ in 1...2 {
+            let result = try RunningTool(["/bin/sh", "-c", script], environment: environment).waitForExit()
+            #expect(result.exit == 0, "\(result.error)")
+            #expect(FileManager.default.fileExists(atPath: state + "/profiles/default/profile.json"))
+        }
+        _ = session.stop()
+        // With nobody to ask, so that it is not asked again.
+        #expect(try RunningTool(["/bin/sh", "-c", script], environment: environment).waitForExit().exit == 0)
+    }
+
+    @Test func anothersFileIsLeftAlone() throws {
+        let path = self.tool.home.path + "/config/systemd/user/kii-push.service"
+        #expect(try self.tool("install-unit", "--user").output == path + "\n")
+        let written = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(try self.tool("install-unit", "--user").output == path + " is as it should be\n")
+        try Data("[Service]\n".utf8).write(to: URL(filePath: path))
+        let refused = try self.tool("install-unit", "--user")
+        #expect(refused.exit == 73)
+        #expect(refused.error.contains("\(path) is there and says something else"))
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "[Service]\n")
+        #expect(try self.tool("install-unit", "--user", "--force").exit == 0)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == written)
+    }
+
+    @Test func wordsAreWrittenSoThatSystemdReadsThemBack() {
+        let unit = UnitFile(kind: .system, profile: "default", program: #"/opt/50% "$HOME"\x/kii-push"#)
+        #expect(unit.text.contains(#"ExecStart="/opt/50%% \"$$HOME\"\\x/kii-push" run --profile default"#))
+    }
+
+    @Test(arguments: [
+        (["--system", "--user"], "'--system' and '--user' exclude each other"),
+        (["--print", "--force"], "'--print' and '--force' exclude each other"),
+    ])
+    func contradictionsAreRefused(words: [String], message: String) throws {
+        let result = try self.tool.start(["install-unit"] + words).waitForExit()
+        #expect(result.exit == 64)
+        #expect(result.error.contains(message))
+    }
+}
