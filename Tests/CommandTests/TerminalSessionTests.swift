@@ -91,7 +91,7 @@ private final class TmuxTerminal {
         try self.tmux("new-session", "-d", "-x", "200", "-y", "100", "sh")
     }
 
-    deinit { try? self.tmux("kill-server") }
+    deinit { _ = try? self.tmux("kill-server") }
 
     /// A new window, in the home directory.
     func window() throws -> Window {

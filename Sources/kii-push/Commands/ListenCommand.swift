@@ -66,6 +66,7 @@ struct ListenCommand: ParsableCommand {
     var profile: ProfileOptions
 
     func validate() throws {
+        try self.handler.validateAlone()
         if self.completeAs != nil, self.handler.isGiven {
             let other = self.handler.exec == nil ? "--forward-to" : "--exec"
             throw ValidationError("'--complete-as' and '\(other)' exclude each other")
@@ -95,9 +96,10 @@ struct ListenCommand: ParsableCommand {
         if plan != nil { configuration.shutdownGrace = HandlerOptions.longest }
         let bridge = try plan.map {
             OutsideBridge(
-                try $0.handler(
+                outside: try $0.handler(
                     directory: profile.directory,
-                    report: { console.detail("program: \($0.description.terminalSafe)") }))
+                    report: { console.detail("program: \($0.description.terminalSafe)") }),
+                notes: MessageNotes())
         }
         let runtime = try PushRuntime(configuration: configuration)
         let view = ListenView(

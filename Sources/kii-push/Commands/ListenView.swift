@@ -106,11 +106,11 @@ actor ListenView: AgentView {
     private func show(_ event: MessageEvent) throws {
         if case .started(let attempt) = event.kind { self.attempts[event.messageID] = attempt }
         let outcome = self.attempts[event.messageID].flatMap {
-            self.bridge?.outcome(of: event.messageID, attempt: $0)
+            self.bridge?.notes.note(of: event.messageID, attempt: $0)?.outcome
         }
         if event.isOutcome {
             self.attempts[event.messageID] = nil
-            self.bridge?.forget(event.messageID)
+            self.bridge?.notes.forget(event.messageID)
         }
         try self.log.happened(event, outcome: outcome)
     }

@@ -45,6 +45,7 @@ struct ReplayCommand: ParsableCommand {
     var inbox: InboxOptions
 
     func validate() throws {
+        try self.handler.validateAlone()
         if self.dead == (self.file != nil) {
             throw ValidationError(
                 self.dead ? "'--dead' and a recording exclude each other" : "name a recording, or '--dead'")

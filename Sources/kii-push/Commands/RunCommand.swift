@@ -40,7 +40,8 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Handler")
     var handler: HandlerOptions
 
-    @Option(value: "PROGRAM", help: "Start a program with this library, found along the PATH unless it has a slash.",
+    @Option(
+        value: "PROGRAM", help: "Start a program with this library, found along the PATH unless it has a slash.",
         completion: .program)
     var activate: String?
 

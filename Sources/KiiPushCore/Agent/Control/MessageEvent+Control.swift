@@ -53,7 +53,7 @@ extension MessageEvent.Kind {
         case "dismissed": self = .dismissed
         case "retry":
             guard let failure else { return nil }
-            self = .retry(attempt: attempt, failure: failure, after: Duration(controlValue: value["after"]))
+            self = .retry(attempt: attempt, failure: failure, after: .milliseconds(value["after"]?.int64 ?? 0))
         case "dead":
             guard let reason = value["reason"]?.string.flatMap({ DeadLetterReason($0) }) else { return nil }
             self = .dead(reason)

@@ -47,11 +47,11 @@ extension PushEvent {
         case "connected":
             guard let connection = Connection(controlValue: value) else { return nil }
             self = .connected(connection)
-        case "disconnected": self = .disconnected(reason: reason, retryIn: Duration(controlValue: value["retryIn"]))
+        case "disconnected": self = .disconnected(reason: reason, retryIn: .milliseconds(value["retryIn"]?.int64 ?? 0))
         case "sessionLost": self = .sessionLost
         case "takenOver":
             let closures = Int(clamping: value["closures"]?.int64 ?? 0)
-            self = .takenOver(Takeover(closures: closures, within: Duration(controlValue: value["within"])))
+            self = .takenOver(Takeover(closures: closures, within: .milliseconds(value["within"]?.int64 ?? 0)))
         case "storageFailed": self = .storageFailed(reason: reason)
         case "storageRecovered": self = .storageRecovered
         case "stateNotSaved": self = .stateNotSaved(reason: reason)
@@ -99,6 +99,4 @@ extension PushEvent.Connection {
 extension Duration {
     /// In milliseconds.
     var controlValue: JSONValue { JSONValue(self.wholeNanoseconds / 1_000_000) }
-
-    init(controlValue value: JSONValue?) { self = .milliseconds(value?.int64 ?? 0) }
 }
