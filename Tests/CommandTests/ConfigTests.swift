@@ -119,7 +119,7 @@ import Testing
             examples.append(try #require(example, "\(lines[start])"))
         }
         let secrets = examples.filter { $0["profiles"]?["default"]?["appKey"] != nil }
-        #expect(examples.count == 3 && secrets.count == 1)
+        #expect(examples.count == 4 && secrets.count == 1)
         for example in examples where !secrets.contains(example) {
             #expect(SchemaCheck.faults(example, schema) == [], "\(example)")
         }

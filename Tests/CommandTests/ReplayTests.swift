@@ -68,7 +68,7 @@ import Testing
 
     @Test(arguments: [
         ([], "name a recording, or '--dead'"), (["--dead", "f"], "'--dead' and a recording exclude each other"),
-        (["f", "--jobs", "2"], "'--jobs' needs '--exec COMMAND' or '--forward-to URL'"),
+        (["f", "--jobs", "2"], "'--jobs' needs '--exec' or '--forward-to'"),
     ]) func refusesWhatItDoesNotUnderstand(words: [String], message: String) throws {
         let result = try Tool().start(["replay"] + words).waitForExit()
         #expect(result.exit == 64)

@@ -106,7 +106,7 @@ import Testing
         run.signal(SIGHUP)
         #expect(
             run.error(containing: "going on as before").contains(
-                "/profiles/default/run has the unknown member 'exce'; did you mean 'exec'?"))
+                "/profiles/default/run/exce is unknown; did you mean 'exec'?"))
         #expect(self.manager.line("READY=", after: count) == "1")
         #expect(self.manager.line("STATUS=not reloaded: ", after: count) != nil)
         try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)

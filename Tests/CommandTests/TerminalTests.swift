@@ -38,6 +38,10 @@ import Testing
         Case(environment: ["TERM": "dumb", "CLICOLOR_FORCE": "1"], isColored: true),
     ]
 
+    /// Warns on standard error, and ends with an error.
+    private static let warning =
+        "KII_PUSH_APP_KEY=k kii-push topics --insecure --base-url http://127.0.0.1:1/api --app-id a"
+
     private let tool: Tool
     private let payload: String
 
@@ -57,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: cases) func colorsFollowTheRules(example: Case) throws {
-        let line = "kii-push explain \(self.payload) \(example.options)"
+        let line = "kii-push explain \(self.payload) \(example.options); \(Self.warning) \(example.options) || true"
         let text = try self.seen(line, example.environment, onTerminal: example.isTerminal)
         #expect(text.contains("\u{1b}[1m") == example.isColored)
         #expect(text.contains("\u{1b}[33mwarning:\u{1b}[0m") == example.isColored)
@@ -67,10 +71,11 @@ import Testing
 
     @Test func eachStreamIsLookedAtByItself() throws {
         let file = self.tool.home.path + "/seen"
-        let output = try self.seen("kii-push explain \(self.payload) 2> \(file)")
+        let line = "(kii-push explain \(self.payload); \(Self.warning) || true)"
+        let output = try self.seen("\(line) 2> \(file)")
         #expect(output.contains("\u{1b}["))
         #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("warning:"))
-        let errors = try self.seen("kii-push explain \(self.payload) > \(file)")
+        let errors = try self.seen("\(line) > \(file)")
         #expect(errors.hasPrefix("\u{1b}[33mwarning:"))
         #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("\u{1b}"))
     }
@@ -107,7 +112,7 @@ import Testing
 
     @Test func wideKeysStayInTheirColumn() throws {
         let path = try self.tool.write(#"{"日本語":1,"plain":2,"👍":3}"#, to: "wide.json")
-        let lines = try self.tool("explain", path).output.split(separator: "\n").filter { $0.hasPrefix("  ") }
-        #expect(lines == ["  日本語              1", "  plain               2", "  👍                  3"])
+        let lines = try self.tool("explain", path).output.split(separator: "\n").filter { $0.hasPrefix("  /") }
+        #expect(lines == ["  /日本語                1", "  /plain                 2", "  /👍                    3"])
     }
 }

@@ -77,19 +77,10 @@ struct InboxShowCommand: ParsableCommand {
         environment: InboxCommand.environment
     )
 
-    @Argument(value: "ID", help: "The message's number in the inbox.")
-    var number: MessageNumber
+    @OptionGroup(title: "Message")
+    var message: TracedMessageOptions
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Inbox")
-    var inbox: InboxOptions
-
-    func run() async throws {
-        let trace = try InboxReader(stateDirectory: self.inbox.directory()).trace(of: self.number.value)
-        try self.output.console.show(trace, withPayload: true)
-    }
+    func run() async throws { try self.message.show(withPayload: true) }
 }
 
 struct InboxStatsCommand: ParsableCommand {

@@ -111,7 +111,7 @@ struct RunCommand: ParsableCommand {
     /// What the options and the profile's part of config.json say together.
     private func settings(of profile: Profile) throws -> RunSettings {
         let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
-        let settings = self.own.completed(from: configuration.run?.value)
+        let settings = self.own.completed(from: try configuration.runSettings())
         if let problem = settings.problem({ "'\($0.option)'" }) {
             throw UsageError(problem, commandPath: "kii-push run")
         }

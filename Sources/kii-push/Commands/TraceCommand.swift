@@ -19,11 +19,19 @@ struct TraceCommand: ParsableCommand {
         environment: [.profile, .stateHome, .stateDirectory]
     )
 
-    @Argument(value: "ID", help: "The message's number in the inbox.")
-    var number: MessageNumber
-
     @Flag(help: "Show the payload as well.")
     var payload = false
+
+    @OptionGroup(title: "Message")
+    var message: TracedMessageOptions
+
+    func run() async throws { try self.message.show(withPayload: self.payload) }
+}
+
+/// Which message of which inbox is shown.
+struct TracedMessageOptions: ParsableArguments {
+    @Argument(value: "ID", help: "The message's number in the inbox.")
+    var number: MessageNumber
 
     @OptionGroup(title: "Output")
     var output: OutputOptions
@@ -31,9 +39,9 @@ struct TraceCommand: ParsableCommand {
     @OptionGroup(title: "Inbox")
     var inbox: InboxOptions
 
-    func run() async throws {
+    func show(withPayload: Bool) throws {
         let trace = try InboxReader(stateDirectory: self.inbox.directory()).trace(of: self.number.value)
-        try self.output.console.show(trace, withPayload: self.payload)
+        try self.output.console.show(trace, withPayload: withPayload)
     }
 }
 

@@ -29,8 +29,6 @@ struct ProfileConfiguration: Sendable {
     let caFile: Setting<String>?
     let proxy: Setting<String>?
     let subscriptions: Setting<DeclaredSubscriptions>?
-    /// What `run` is to do.
-    let run: Setting<RunSettings>?
 
     static let members = [
         "site", "baseURL", "appID", "caFile", "proxy",
@@ -43,6 +41,17 @@ struct ProfileConfiguration: Sendable {
             let keys = (part.document.root[part.pointer]?.members ?? []).map(\.key)
             return keys.isEmpty || !Set(keys).isSubset(of: ["subscriptions", "run"])
         }?.document.path
+    }
+
+    /// What `run` is to do; `nil` when nothing is said. Read by who asks: a mistake in it is nothing to other commands.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78.
+    func runSettings() throws -> RunSettings? {
+        for part in self.parts {
+            guard let (value, pointer) = part.member("run") else { continue }
+            return try RunSettings(value, at: pointer, in: part.document)
+        }
+        return nil
     }
 
     /// Reads the parts of `profile`; everything is `nil` when there are none.
@@ -75,7 +84,6 @@ struct ProfileConfiguration: Sendable {
         self.caFile = try first("caFile") { try $2.text(at: $1) }
         self.proxy = try first("proxy") { try $2.text(at: $1) }
         self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0, at: $1, in: $2) }
-        self.run = try first("run") { try RunSettings($0, at: $1, in: $2) }
     }
 
     /// The address that a part names, by itself or by a site.

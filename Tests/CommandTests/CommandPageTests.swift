@@ -4,24 +4,26 @@ import Testing
 
 @testable import kii_push
 
-/// The page about services says what the program does.
-@Suite struct ServicePageTests {
+/// The pages about the command line say what the program does.
+@Suite struct CommandPageTests {
     private let page: String
 
-    init() throws {
+    init() throws { self.page = try Self.page("service") }
+
+    private static func page(_ name: String) throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        self.page = try String(contentsOf: root.appending(path: "Documentation/service.md"), encoding: .utf8)
+        return try String(contentsOf: root.appending(path: "Documentation/\(name).md"), encoding: .utf8)
     }
 
-    private func blocks(_ language: String) -> [String] {
-        self.page.components(separatedBy: "```\(language)\n").dropFirst()
+    private static func blocks(_ language: String, of page: String) -> [String] {
+        page.components(separatedBy: "```\(language)\n").dropFirst()
             .compactMap { $0.components(separatedBy: "```").first }
     }
 
     @Test func everyExampleOfAFileIsRead() throws {
         var members: Set<String> = []
-        for block in self.blocks("json") {
+        for block in Self.blocks("json", of: self.page) {
             let document = try ConfigurationDocument(path: "service.md", bytes: Array(block.utf8))
             let value = document.root
             let settings = try RunSettings(value, at: JSONPointer(tokens: []), in: document)
@@ -32,8 +34,9 @@ import Testing
         #expect(members.union(["stdin"]) == Set(RunSettings.Member.allCases.map(\.rawValue)))
     }
 
-    @Test func everyCommandLineIsOne() throws {
-        let lines = self.blocks("sh").flatMap { $0.split(separator: "\n") }.map { String($0) }
+    @Test(arguments: [("service", 9), ("debugging", 18)])
+    func everyCommandLineIsOne(name: String, lineCount: Int) throws {
+        let lines = Self.blocks("sh", of: try Self.page(name)).flatMap { $0.split(separator: "\n") }.map { String($0) }
         let parser = CommandLineParser(root: KiiPushCommand.self)
         var count = 0
         for line in lines where line.contains("kii-push ") && !line.hasPrefix("journalctl") {
@@ -42,7 +45,7 @@ import Testing
             #expect(throws: Never.self, "\(line)") { _ = try parser.parse(Array(words.dropFirst())) }
             count += 1
         }
-        #expect(count == 8)
+        #expect(count == lineCount)
     }
 
     @Test func everyVariableIsNamed() throws {
