@@ -23,7 +23,7 @@ import Testing
         try person.type("kii-push register")
         person.wait(for: "installation  ")
         try person.type("kii-push subscribe alerts")
-        person.wait(for: "subscribed alerts\r")
+        person.wait(for: "subscribed alerts")
         try person.type("kii-push listen --exec ./on-push")
         person.wait(for: "> Ready. ")
 
@@ -52,8 +52,9 @@ import Testing
         print(screen)
         let time = #"\d\d:\d\d:\d\d\.\d{3}"#
         let steps = [
-            #"\$ kii-push register\n"#, #"\ninstallation  [0-9a-f-]{36}\n"#, #"\$ kii-push subscribe alerts\n"#,
-            #"\nsubscribed alerts\n"#, #"\$ kii-push listen --exec ./on-push\n"#,
+            // What is typed before the prompt is there stands before it.
+            #"kii-push register[$# ]*\n"#, #"\ninstallation  [0-9a-f-]{36}\n"#, #"kii-push subscribe alerts[$# ]*\n"#,
+            #"\nsubscribed alerts\n"#, #"kii-push listen --exec ./on-push[$# ]*\n"#,
             #"\n> Ready\. inst [0-9a-f]{8}… on mqtts://127\.0\.0\.1:\d+ \(MQTT 3\.1\.1, QoS 1, session resumed\)   \^C to quit\n"#,
             #"\n\#(time) --> push-to-user   topic=alerts             159 B  #1\n                 n=1\n"#,
             #"\n\#(time) <-- newData        #1  exec ./on-push  exit 0  \d+ ms\n"#,
@@ -63,7 +64,7 @@ import Testing
             #"\n\#(time) --> push-to-user   topic=alerts             159 B  #3  attempt 2\n                 n=3\n"#,
             #"\n\#(time) <-- newData        #3  exec ./on-push  exit 0  \d+ ms\n"#,
             #"\n\#(time)  !  offline        [^\n]+; retry in [^\n]+\n"#, #"\n> Ready\. inst "#,
-            #"\n\#(time) <-- newData        #4  exec ./on-push  exit 0  \d+ ms\n"#, #"\nended with 130\n"#,
+            #"\n\#(time) <-- newData        #4  exec ./on-push  exit 0  \d+ ms\n"#, #"ended with 130\n"#,
         ]
         var rest = screen[...]
         for step in steps {
@@ -85,7 +86,6 @@ private final class TmuxTerminal {
         environment["PATH"] = try Tool.executable.deletingLastPathComponent().path + ":" + (environment["PATH"] ?? "")
         environment["TERM"] = "xterm"
         environment["LC_ALL"] = "C.UTF-8"
-        environment["PS1"] = "$ "
         self.environment = environment
         // As wide as the longest line: what is broken is hard to compare.
         try self.tmux("new-session", "-d", "-x", "200", "-y", "100", "sh")
