@@ -114,6 +114,23 @@ import Testing
         self.end(run)
     }
 
+    @Test func whoWatchesGoesOnWatchingWhenTheFilesAreReadAgain() throws {
+        try self.configure(#""run": {"exec": "true"}"#)
+        let run = try self.run()
+        #expect(self.manager.line("READY=") == "1")
+        let watcher = try self.session.tool.start(["listen"])
+        #expect(watcher.error(containing: "> Ready. ").contains("> Ready. "))
+        let count = self.manager.texts.count
+        run.signal(SIGHUP)
+        #expect(self.manager.line("READY=", after: count) == "1")
+        #expect(watcher.error(containing: "> It receives anew.").contains("> It receives anew."))
+        try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(watcher.output(containing: "<-- newData        #1").contains(#"msg="hi""#))
+        watcher.signal(SIGINT)
+        #expect(watcher.waitForExit().exit == 130)
+        self.end(run)
+    }
+
     @Test func secretsComeFromTheServiceManagerAndAreReadAgain() throws {
         let file = try self.session.runtimeFile()
         let base = try #require(file["baseURL"]?.string)

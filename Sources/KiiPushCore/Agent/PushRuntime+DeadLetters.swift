@@ -51,7 +51,9 @@ extension PushRuntime {
         case .drop(let id):
             change = { store, _ throws(InboxError) in (id, try store.dropDeadLetter(id)) }
         }
-        guard let core = self.opened else { return }
+        guard let core = self.opened else {
+            return reply(.failed(id: nil, reason: "the process is about to begin, or to end; try again"))
+        }
         core.runner.collectAnswers()
         // As ``withStore(_:)``.
         self.loop.submit { [loop = self.loop] in

@@ -27,13 +27,7 @@ final class LoopThread: Sendable {
 
     /// Runs `body` on a thread of its own. Called once.
     func start(_ body: sending @escaping () -> Void) throws(TransportError) {
-        let job = Job { [self] in
-            self.identity.store(UInt(pthread_self()), ordering: .relaxed)
-            blockSignals()
-            body()
-            self.identity.store(0, ordering: .relaxed)
-            eventfd_write(self.ended, UInt64(UInt32.max))
-        }
+        let job = Job(self, body)
         let context = Unmanaged.passRetained(job)
         var thread = pthread_t()
         let code = pthread_create(
@@ -41,7 +35,7 @@ final class LoopThread: Sendable {
             nil,
             { context in
                 guard let context else { return nil }
-                Unmanaged<Job>.fromOpaque(context).takeRetainedValue().body()
+                Unmanaged<Job>.fromOpaque(context).takeRetainedValue().run()
                 return nil
             },
             context.toOpaque()
@@ -63,8 +57,23 @@ final class LoopThread: Sendable {
     }
 
     private final class Job {
-        let body: () -> Void
-        init(_ body: @escaping () -> Void) { self.body = body }
+        private let thread: LoopThread
+        private var body: (() -> Void)?
+
+        init(_ thread: LoopThread, _ body: @escaping () -> Void) {
+            self.thread = thread
+            self.body = body
+        }
+
+        func run() {
+            self.thread.identity.store(UInt(pthread_self()), ordering: .relaxed)
+            blockSignals()
+            self.body?()
+            // What it holds ends on this thread, and before anybody hears that the thread has ended.
+            self.body = nil
+            self.thread.identity.store(0, ordering: .relaxed)
+            eventfd_write(self.thread.ended, UInt64(UInt32.max))
+        }
     }
 }
 

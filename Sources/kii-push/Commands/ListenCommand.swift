@@ -109,11 +109,16 @@ struct ListenCommand: ParsableCommand {
             count: self.count?.value,
             bridge: bridge
         )
-        let agent = PushAgent(
-            runtime: runtime,
-            configuration: profile.agentConfiguration(saved.account, app: cloud.app),
-            handler: ListenHandler(view, bridge)
-        )
+        let identity = profile.agentConfiguration(saved.account, app: cloud.app)
+        let handler = ListenHandler(view, bridge)
+        let agent =
+            if let bridge {
+                PushAgent(
+                    runtime: runtime, configuration: identity,
+                    handler: OutsideListenHandler(messages: handler, bridge: bridge))
+            } else {
+                PushAgent(runtime: runtime, configuration: identity, handler: handler)
+            }
         bridge?.outside.begin()
         let ending = try await Listening(agent: agent, view: view, timeout: self.timeout?.duration).run()
         await bridge?.outside.stop()

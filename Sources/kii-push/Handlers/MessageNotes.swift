@@ -10,8 +10,8 @@ final class MessageNotes: Sendable {
         var source: HandledMessage.Source?
         /// `nil` while the attempt is under way, and where nobody tells how it went.
         var outcome: HandlerOutcome?
-        /// When the attempt is over at the latest.
-        var deadline: ContinuousClock.Instant
+        /// When the attempt is over at the latest. As the attempt's own, this time stands still while the machine sleeps.
+        var deadline: SuspendingClock.Instant
         /// Whether it is told how the attempt went.
         var isWatched: Bool
     }
@@ -54,7 +54,7 @@ final class MessageNotes: Sendable {
     }
 
     /// How long the attempt that should have ended first is past its deadline; zero when none is.
-    func overdue(at now: ContinuousClock.Instant = .now) -> Duration {
+    func overdue(at now: SuspendingClock.Instant = .now) -> Duration {
         self.notes.withLock { notes in
             notes.values.filter { $0.outcome == nil && $0.isWatched }
                 .reduce(.zero) { max($0, $1.deadline.duration(to: now)) }

@@ -36,7 +36,7 @@ enum MessageRecording {
             throw Missing(description: "\"v\": 1 and \"type\": \"recorded\" are missing")
         }
         guard let id = value["id"]?.int64, let time = value["received_at_ms"]?.int64,
-            let payload = value["payload"]?.string
+            let payload = value["payload"]?.string, time.magnitude < 1 << 53
         else { throw Missing(description: "\"id\", \"received_at_ms\" or \"payload\" is missing") }
         return ReplayedMessage(
             id: id, receivedAt: Timestamp(millisecondsSinceEpoch: time),
@@ -59,6 +59,12 @@ final class MessageRecorder: Sendable {
         }
         self.descriptor = descriptor
         self.path = path
+        var status = stat()
+        // A device or a pipe has modes of its own.
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        guard fchmod(descriptor, 0o600) == 0 else {
+            throw CommandFailure(.cannotCreate, "cannot close \(path) to others: \(errorText(errno))")
+        }
     }
 
     deinit { close(self.descriptor) }

@@ -14,6 +14,10 @@ enum MetricsFile {
             throw CommandFailure(.cannotCreate, "cannot create \(temporary): \(errorText(errno))")
         }
         defer { close(descriptor) }
+        // Whatever the umask is, as in a hardened unit.
+        guard fchmod(descriptor, 0o644) == 0 else {
+            throw CommandFailure(.cannotCreate, "cannot open \(temporary) to readers: \(errorText(errno))")
+        }
         do {
             try StandardStream(descriptor: descriptor).write(text)
         } catch {

@@ -22,7 +22,7 @@ struct DatagramSocket: Sendable {
         self.address = name
     }
 
-    /// Sends a datagram without waiting.
+    /// Sends a datagram, waiting a moment at most while the reader has as many as it takes.
     ///
     /// - Returns: whether it was taken.
     @discardableResult
@@ -33,9 +33,15 @@ struct DatagramSocket: Sendable {
         let length = MemoryLayout<sockaddr_un>.size - Self.mostBytes + self.address.count
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                sendto(
-                    self.descriptor.number, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), address,
-                    socklen_t(length)) == bytes.count
+                for _ in 1...10 {
+                    let count = sendto(
+                        self.descriptor.number, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), address,
+                        socklen_t(length))
+                    guard count < 0, errno == EAGAIN || errno == EINTR else { return count == bytes.count }
+                    // Not connected, so poll(2) does not tell when the reader has room again.
+                    usleep(10_000)
+                }
+                return false
             }
         }
     }

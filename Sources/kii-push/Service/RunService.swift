@@ -16,8 +16,8 @@ final class RunService: Sendable {
     /// What the watchdog looks at.
     private struct Watched: Sendable {
         var session: RunSession
-        /// Since when it is being ended.
-        var endingSince: ContinuousClock.Instant?
+        /// Since when it is being ended. Stands still while the machine sleeps, as the watchdog does.
+        var endingSince: SuspendingClock.Instant?
     }
 
     /// How long the end of a session may take.
@@ -107,10 +107,12 @@ final class RunService: Sendable {
 
     private typealias Running = (session: RunSession, task: Task<(any Error)?, Never>)
 
+    /// - Parameter number: 1 for the first session. Between two of them another process may take the directory for a
+    ///   moment, to look or to change something.
     private func start(_ session: RunSession, _ number: Int) -> Running {
         self.watched.withLock { $0 = Watched(session: session) }
         let task = Task { [continuation] in
-            let error = await session.receive()
+            let error = await session.receive(patience: number == 1 ? .zero : .seconds(10))
             continuation.yield(.ended(number, error))
             return error
         }
@@ -119,6 +121,8 @@ final class RunService: Sendable {
 
     private func end(_ running: Running, isLast: Bool = true) async -> (any Error)? {
         if isLast { self.notifier.stopping() }
+        // Its time without a connection is not the next one's.
+        running.session.offline.clear()
         self.watched.withLock { $0?.endingSince = .now }
         running.task.cancel()
         return await running.task.value
@@ -161,7 +165,7 @@ final class RunService: Sendable {
     private func complaint(_ watchdog: Watchdog) async -> String? {
         guard let watched = self.watched.withLock({ $0 }) else { return nil }
         if let since = watched.endingSince {
-            let elapsed = ContinuousClock.now - since
+            let elapsed = SuspendingClock.now - since
             return elapsed > Self.longestEnd ? "it has been stopping for \(elapsed.text)" : nil
         }
         do {

@@ -16,8 +16,9 @@ struct RunSession: Sendable {
 
     /// Receives until the task is cancelled, and then stops gracefully.
     ///
+    /// - Parameter patience: how long it waits for another process to let go of the state directory.
     /// - Returns: why it ended by itself, or what stopping brought to light.
-    func receive() async -> (any Error)? {
+    func receive(patience: Duration) async -> (any Error)? {
         self.receiver.begin()
         self.offline.offline()
         let events = self.agent.events
@@ -29,10 +30,17 @@ struct RunSession: Sendable {
         }
         let program = Task { for await event in self.programEvents.stream { await self.view.showProgram(event) } }
         var failure: (any Error)?
-        do {
-            try await self.agent.run()
-        } catch {
-            failure = error
+        let end = ContinuousClock.now + patience
+        while true {
+            do {
+                try await self.agent.run()
+            } catch PushAgentError.stateDirectoryInUse where ContinuousClock.now < end && !Task.isCancelled {
+                try? await Task.sleep(for: .milliseconds(100))
+                continue
+            } catch {
+                failure = error
+            }
+            break
         }
         self.offline.clear()
         // A cancelled stream still gives out what it holds, so the last answers are shown.

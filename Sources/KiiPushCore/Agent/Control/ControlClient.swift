@@ -49,8 +49,8 @@ public final class ControlClient: Sendable {
 
     /// Asks for what the agents of the process go through from now on, and for the state of their connections first.
     ///
-    /// The sequence ends when the process does, when it has no agents any more, or when the task is cancelled that reads
-    /// it. Once.
+    /// The sequence ends when the process does, when it shuts its runtime down, or when the task is cancelled that reads it.
+    /// Once.
     ///
     /// - Throws: ``ControlError``.
     public func watch() throws(ControlError) -> ControlNotices {
@@ -66,6 +66,8 @@ public final class ControlClient: Sendable {
     func interrupt() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
     private func change(_ messageID: Int64, _ request: ControlRequest) throws(ControlError) -> Bool {
+        var patience = timeval(tv_sec: ControlSocket.patience, tv_usec: 0)
+        setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         try self.ask(request)
         while let reply = self.nextReply() {
             switch reply {
@@ -74,7 +76,7 @@ public final class ControlClient: Sendable {
             case .changed, .event, .missed: continue
             }
         }
-        throw .ended
+        throw errno == EAGAIN ? .silent : .ended
     }
 
     private func ask(_ request: ControlRequest) throws(ControlError) {
@@ -96,7 +98,10 @@ public final class ControlClient: Sendable {
             var chunk = [UInt8](repeating: 0, count: 16_384)
             let count = recv(self.descriptor, &chunk, chunk.count, 0)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return nil }
+            guard count > 0 else {
+                if count == 0 { errno = 0 }
+                return nil
+            }
             let bytes = Array(chunk[..<count])
             let isUnderstood = self.inbound.withLock { inbound in
                 guard let lines = inbound.lines.take(bytes) else { return false }
@@ -112,6 +117,8 @@ public final class ControlClient: Sendable {
 public enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     /// It ended, or stopped receiving, before it answered.
     case ended
+    /// It has not answered for 30 s: it is stopped, or too many ask it at once.
+    case silent
     /// It could not, for this reason.
     case refused(reason: String)
 
@@ -119,6 +126,8 @@ public enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .ended: "the process that receives ended before it answered; look whether it was done, and try again"
+        case .silent:
+            "the process that receives has not answered for 30 s: is it stopped, or do others watch it? It may still do it"
         case .refused(let reason): reason
         }
     }

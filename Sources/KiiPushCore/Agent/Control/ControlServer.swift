@@ -113,8 +113,13 @@ final class ControlServer: Sendable {
             return Array(state.hubs.values)
         }
         for hub in hubs {
-            if let event = hub.connectionEvent { self.reply(.event(event), to: number) }
             self.listen(to: hub)
+            // What is told twice is true; what has changed in between is told after it.
+            var told: String?
+            while let event = hub.connectionEvent, "\(event)" != told {
+                self.reply(.event(event), to: number)
+                told = "\(event)"
+            }
         }
     }
 

@@ -2,6 +2,9 @@ import Glibc
 
 /// The unix socket in a state directory by which other processes of the same user reach the one that receives with it.
 enum ControlSocket {
+    /// How long a client waits for an answer, in seconds.
+    static let patience = 30
+
     /// Where it is. The directory has mode 0700, the socket 0600.
     static func path(in directory: String) -> String { directory + "/control.sock" }
 
@@ -41,6 +44,9 @@ enum ControlSocket {
         defer { close(parent) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .system(path: path, operation: "make", code: errno) }
+        // A process that is stopped, or has as many clients as it takes, is not waited for without end.
+        var patience = timeval(tv_sec: ControlSocket.patience, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let name = Array(ControlSocket.path(in: "/proc/self/fd/\(parent)").utf8)

@@ -51,7 +51,11 @@ final class ControlThread {
 
     private func accept() {
         let descriptor = Glibc.accept(self.server.listener, nil, nil)
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else {
+            // Without a descriptor to be had, the one who waits is there in the next turn too: not at once.
+            if errno != EAGAIN, errno != ECONNABORTED, errno != EINTR { usleep(100_000) }
+            return
+        }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         self.lastNumber += 1
@@ -86,7 +90,10 @@ final class ControlThread {
             link.unsent = self.server.state.withLock { state in
                 let bytes = state.clients[number]?.outbox ?? []
                 state.clients[number]?.outbox = []
-                return bytes
+                // Also when nothing more happens.
+                guard let missed = state.clients[number]?.missed, missed > 0 else { return bytes }
+                state.clients[number]?.missed = 0
+                return bytes + (ControlReply.missed(missed).line ?? [])
             }
         }
         while !link.unsent.isEmpty {
