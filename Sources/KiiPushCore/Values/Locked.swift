@@ -4,8 +4,8 @@ import Glibc
 ///
 /// A pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports races that are not
 /// there. Compute under the lock, act after it: no callback is ever made from inside ``withLock(_:)``.
-package final class Locked<State>: @unchecked Sendable {
-    // Proof: `mutex` never changes, and pthread's calls on what it points to are for any thread. `state` is touched by
+package final class Locked<State>: @unchecked Sendable {  // Proof: `state` is touched with `mutex` locked, and never else.
+    // In full: `mutex` never changes, and pthread's calls on what it points to are for any thread. `state` is touched by
     // `withLock` and `wait` alone, with `mutex` locked for as long as a body runs; waiting gives it up between two runs
     // only. What goes in, at the beginning or by a body, is out of everyone else's reach, and what a body returns is out of
     // the state's, since all of it is `sending`. Who lets go of the last reference is alone with it.

@@ -1,4 +1,3 @@
-import Glibc
 import KiiPushCore
 
 struct ReplayCommand: ParsableCommand {
@@ -59,11 +58,9 @@ struct ReplayCommand: ParsableCommand {
             for message in messages { try console.show(message.received, message.context(attempt: 1)) }
             return
         }
-        let failures = try await ScratchDirectory.with { directory in
-            let outside = try plan.handler(directory: directory, report: { _ in })
-            let replay = Replay(outside, console, speed: self.speed?.value, jobs: plan.jobs)
-            return try await replay.run(messages)
-        }
+        // Without a directory: the profile's is about what the process does that receives.
+        let outside = try plan.handler(directory: nil, report: { _ in })
+        let failures = try await Replay(outside, console, speed: self.speed?.value, jobs: plan.jobs).run(messages)
         console.status("\(messages.count) handed over, \(failures) of them failed")
         if failures > 0 { throw SilentExit(status: .failure) }
     }

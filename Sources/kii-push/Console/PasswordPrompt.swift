@@ -1,9 +1,13 @@
 import Glibc
 import KiiPushCore
 
-/// How the terminal was before it was made silent; for the signal handler, which can be given nothing. Written before a
-/// handler that reads it is installed, and by one prompt at a time.
-nonisolated(unsafe) private var terminalBefore = termios()
+/// How the terminal was before the first prompt made it silent, or why that cannot be told; for the signal handler, which
+/// can be given nothing.
+private let terminalBefore: (settings: termios, code: Int32) = {
+    var settings = termios()
+    let code = tcgetattr(STDIN_FILENO, &settings) == 0 ? 0 : errno
+    return (settings, code)
+}()
 
 /// Asks a person for a password at the terminal, without showing it.
 enum PasswordPrompt {
@@ -18,18 +22,20 @@ enum PasswordPrompt {
     ///
     /// - Throws: ``CommandFailure`` with exit 130 after ^C, and with 66 when nothing was typed.
     static func read(_ prompt: String) throws -> Secret {
-        guard tcgetattr(STDIN_FILENO, &terminalBefore) == 0 else { throw self.failure(errno) }
+        // Looked at before a handler can run, in which the first use of a global is not safe.
+        guard terminalBefore.code == 0 else { throw self.failure(terminalBefore.code) }
         let former = self.signals.map { ($0, self.restoreTerminal(at: $0)) }
         defer {
             for (number, var action) in former { sigaction(number, &action, nil) }
         }
-        var silent = terminalBefore
+        var silent = terminalBefore.settings
         // Without ISIG ^C and ^Z are bytes like any other and come to this reader; without ICANON they come at once.
         silent.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG)
         // With the prompt still to come, nothing can have been typed that was meant for it.
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { throw self.failure(errno) }
         defer {
-            tcsetattr(STDIN_FILENO, TCSADRAIN, &terminalBefore)
+            var former = terminalBefore.settings
+            tcsetattr(STDIN_FILENO, TCSADRAIN, &former)
             // What is typed is not shown, so neither was the end of the line. Nobody can be told where this fails.
             try? StandardStream.error.write("\n")
         }
@@ -71,7 +77,8 @@ enum PasswordPrompt {
         var new = sigaction()
         new.__sigaction_handler.sa_handler = { number in
             // All three are on signal-safety(7)'s list.
-            tcsetattr(STDIN_FILENO, TCSANOW, &terminalBefore)
+            var former = terminalBefore.settings
+            tcsetattr(STDIN_FILENO, TCSANOW, &former)
             signal(number, SIG_DFL)
             raise(number)
         }

@@ -13,8 +13,8 @@ final class CommandHandler: OutsideHandler {
         var jobs: Int
         /// How long it has to end after SIGTERM.
         var grace: Duration?
-        /// Where it is kept which processes run.
-        var directory: String
+        /// Where it is kept which processes run; `nil` for nowhere.
+        var directory: String?
     }
 
     private let configuration: Configuration
@@ -32,7 +32,9 @@ final class CommandHandler: OutsideHandler {
             activation.sendsOutputToStandardError = true
             activation.withheldVariables = ChildEnvironment.withheld
             if let grace = configuration.grace { activation.terminationGrace = grace }
-            activation.processFile = "\(configuration.directory)/activated" + (number == 1 ? "" : "-\(number)")
+            activation.processFile = configuration.directory.map {
+                "\($0)/activated" + (number == 1 ? "" : "-\(number)")
+            }
             return Activator(configuration: activation, report: report)
         }
     }

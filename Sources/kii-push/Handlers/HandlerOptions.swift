@@ -79,11 +79,12 @@ enum HandlerPlan: Sendable, Hashable {
     /// Makes the handler.
     ///
     /// - Parameters:
-    ///   - directory: the profile's.
+    ///   - directory: the profile's, where it is kept which processes run, for the next run to end what a killed one left;
+    ///     `nil` keeps nothing.
     ///   - report: told what a command's processes do, on a thread that it must not block.
     /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
     func handler(
-        directory: String, report: @escaping @Sendable (Activator.Event) -> Void
+        directory: String?, report: @escaping @Sendable (Activator.Event) -> Void
     ) throws -> any OutsideHandler {
         switch self {
         case .forward(let target, let timeout, _): return try ForwardHandler(target, timeout: timeout)

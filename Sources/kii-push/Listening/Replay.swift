@@ -1,4 +1,3 @@
-import Glibc
 import KiiPushCore
 
 /// Hands messages to somebody outside, one after the other or several at once, and shows what comes of each.
@@ -91,31 +90,5 @@ extension Console {
                 ("id", JSONValue(id)), ("result", JSONValue(word)), ("at", JSONValue(Timestamp.now().description)),
                 ("elapsed_ms", JSONValue(answer.outcome.elapsed.milliseconds)), ("attempt", 1),
             ] + answer.outcome.members + (detail.map { [("reason", JSONValue($0))] } ?? []))
-    }
-}
-
-/// A directory for the time that something runs.
-enum ScratchDirectory {
-    /// - Throws: ``CommandFailure`` with exit 73; what `body` throws.
-    static func with<Result>(_ body: (String) async throws -> Result) async throws -> Result {
-        var template = Array("/tmp/kii-push.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw CommandFailure(.cannotCreate, "cannot make a directory in /tmp: \(errorText(errno))")
-        }
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        defer {
-            // What a handler keeps there are files of its own, without directories.
-            if let directory = opendir(path) {
-                while let entry = readdir(directory) {
-                    let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                    }
-                    if name != ".", name != ".." { unlink("\(path)/\(name)") }
-                }
-                closedir(directory)
-            }
-            rmdir(path)
-        }
-        return try await body(path)
     }
 }

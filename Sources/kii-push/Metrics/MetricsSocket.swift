@@ -79,8 +79,9 @@ final class MetricsSocket: Sendable {
                 let isUnderstood = Self.readRequest(client)
                 requests.yield(Request(descriptor: client, isUnderstood: isUnderstood))
             } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS {
-                // It waits in the queue until there is room.
-                usleep(100_000)
+                // It waits in the queue until there is room; the end of the socket is noticed meanwhile.
+                var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+                poll(&entry, 1, 100)
             } else if errno != EINTR, errno != ECONNABORTED {
                 break
             }
@@ -97,7 +98,9 @@ final class MetricsSocket: Sendable {
         setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
         var request: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1024)
-        while request.count < 8192 {
+        // For all of it: nobody is to keep the others waiting byte by byte.
+        let end = ContinuousClock.now + .seconds(1)
+        while request.count < 8192, ContinuousClock.now < end {
             let count = read(client, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }

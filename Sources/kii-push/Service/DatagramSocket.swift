@@ -5,9 +5,11 @@ struct DatagramSocket: Sendable {
     private let descriptor: SharedDescriptor
     private let address: [UInt8]
 
-    /// - Parameter path: a path, or with `@` at its beginning a name that is in no file system.
+    /// - Parameters:
+    ///   - path: a path, or with `@` at its beginning a name that is in no file system.
+    ///   - patience: how long a datagram waits at most while the reader has as many as it takes.
     /// - Returns: `nil` for what is neither, or when the system gives no socket.
-    init?(path: String) {
+    init?(path: String, patience: Duration) {
         var name = Array(path.utf8)
         guard name.count > 1, name.count < Self.mostBytes, let first = name.first else { return nil }
         switch first {
@@ -18,11 +20,15 @@ struct DatagramSocket: Sendable {
         }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
+        // socket(7): zero would be for ever.
+        let milliseconds = Int(max(1, patience.milliseconds))
+        var patience = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         self.descriptor = SharedDescriptor(descriptor)
         self.address = name
     }
 
-    /// Sends a datagram, waiting a moment at most while the reader has as many as it takes.
+    /// Sends a datagram.
     ///
     /// - Returns: whether it was taken.
     @discardableResult
@@ -33,15 +39,8 @@ struct DatagramSocket: Sendable {
         let length = MemoryLayout<sockaddr_un>.size - Self.mostBytes + self.address.count
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                for _ in 1...10 {
-                    let count = sendto(
-                        self.descriptor.number, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), address,
-                        socklen_t(length))
-                    guard count < 0, errno == EAGAIN || errno == EINTR else { return count == bytes.count }
-                    // Not connected, so poll(2) does not tell when the reader has room again.
-                    usleep(10_000)
-                }
-                return false
+                sendto(self.descriptor.number, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, socklen_t(length))
+                    == bytes.count
             }
         }
     }

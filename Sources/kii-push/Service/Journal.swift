@@ -20,7 +20,7 @@ struct Journal: Sendable {
     let hasStandardOutput: Bool
 
     init?(path: String = Self.standardPath, hasStandardOutput: Bool) {
-        guard let socket = DatagramSocket(path: path) else { return nil }
+        guard let socket = DatagramSocket(path: path, patience: .zero) else { return nil }
         self.socket = socket
         self.hasStandardOutput = hasStandardOutput
     }

@@ -21,7 +21,7 @@ final class ServiceNotifier: Sendable {
     private let phase = Locked(Phase.starting)
 
     /// - Parameter path: `$NOTIFY_SOCKET`.
-    init(path: String?) { self.socket = path.flatMap { DatagramSocket(path: $0) } }
+    init(path: String?) { self.socket = path.flatMap { DatagramSocket(path: $0, patience: .milliseconds(100)) } }
 
     /// A connection stands, and messages arrive: only this makes the service ready.
     func connected(_ text: String) {

@@ -15,6 +15,8 @@ final class ControlThread {
     private let server: ControlServer
     private var links: [Int: Link] = [:]
     private var lastNumber = 0
+    /// Whether the system gave no descriptor for the next one: the others go on, and it is asked again after a moment.
+    private var isShort = false
     private var chunk = [UInt8](repeating: 0, count: 16_384)
 
     init(_ server: ControlServer) { self.server = server }
@@ -29,16 +31,18 @@ final class ControlThread {
         for number in Array(self.links.keys) { self.write(number) }
         let numbers = Array(self.links.keys)
         // With as many connections as there may be, the next one waits in the kernel.
-        let isFull = numbers.count >= ControlThread.linkLimit
+        let takesNobody = self.isShort || numbers.count >= ControlThread.linkLimit
         var entries = [
             pollfd(fd: self.server.waker.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: isFull ? -1 : self.server.listener, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: takesNobody ? -1 : self.server.listener, events: Int16(POLLIN), revents: 0),
         ]
         for link in numbers.compactMap({ self.links[$0] }) {
             let events = Int16(link.unsent.isEmpty ? POLLIN : POLLIN | POLLOUT)
             entries.append(pollfd(fd: link.descriptor, events: events, revents: 0))
         }
-        guard poll(&entries, nfds_t(entries.count), -1) > 0 else { return }
+        let timeout: Int32 = self.isShort ? 100 : -1
+        self.isShort = false
+        guard poll(&entries, nfds_t(entries.count), timeout) > 0 else { return }
         if entries[0].revents != 0 {
             var count: UInt64 = 0
             _ = Glibc.read(self.server.waker.descriptor, &count, MemoryLayout<UInt64>.size)
@@ -52,8 +56,8 @@ final class ControlThread {
     private func accept() {
         let descriptor = Glibc.accept(self.server.listener, nil, nil)
         guard descriptor >= 0 else {
-            // Without a descriptor to be had, the one who waits is there in the next turn too: not at once.
-            if errno != EAGAIN, errno != ECONNABORTED, errno != EINTR { usleep(100_000) }
+            // Without a descriptor to be had, the one who waits would be there in the next turn too, and the next.
+            self.isShort = errno != EAGAIN && errno != ECONNABORTED && errno != EINTR
             return
         }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -86,16 +90,7 @@ final class ControlThread {
 
     private func write(_ number: Int) {
         guard var link = self.links[number] else { return }
-        if link.unsent.isEmpty {
-            link.unsent = self.server.state.withLock { state in
-                let bytes = state.clients[number]?.outbox ?? []
-                state.clients[number]?.outbox = []
-                // Also when nothing more happens.
-                guard let missed = state.clients[number]?.missed, missed > 0 else { return bytes }
-                state.clients[number]?.missed = 0
-                return bytes + (ControlReply.missed(missed).line ?? [])
-            }
-        }
+        if link.unsent.isEmpty { link.unsent = self.takeOutbox(number) }
         while !link.unsent.isEmpty {
             let count = send(link.descriptor, link.unsent, link.unsent.count, Int32(MSG_NOSIGNAL))
             guard count > 0 else {
@@ -104,7 +99,20 @@ final class ControlThread {
             }
             link.unsent.removeFirst(count)
         }
+        // What came since may have used up its waking: it is taken now, and goes in the next turn, which POLLOUT brings.
+        if link.unsent.isEmpty { link.unsent = self.takeOutbox(number) }
         self.links[number] = link
+    }
+
+    private func takeOutbox(_ number: Int) -> [UInt8] {
+        self.server.state.withLock { state in
+            let bytes = state.clients[number]?.outbox ?? []
+            state.clients[number]?.outbox = []
+            // Also when nothing more happens.
+            guard let missed = state.clients[number]?.missed, missed > 0 else { return bytes }
+            state.clients[number]?.missed = 0
+            return bytes + (ControlReply.missed(missed).line ?? [])
+        }
     }
 
     private func end(_ number: Int) {
