@@ -1,24 +1,30 @@
 /// A command as help, completions and manual pages need it: what is said about it, its values, and the commands below.
+///
+/// Only what is asked for is looked up: a page that lists commands does not look into their values.
 struct CommandDescription {
+    private let type: any ParsableCommand.Type
     let configuration: CommandConfiguration
     /// What names it, from the tool's own name on.
     let words: [String]
-    /// Its values in the order of the source, then `--help` and, on the tool itself, `--version`.
-    let arguments: [ArgumentDefinition]
-    /// Those below it that are shown to people.
-    let subcommands: [CommandDescription]
 
     init(_ type: any ParsableCommand.Type, below parents: [String] = []) {
-        let configuration = type.configuration
-        let words = parents + [configuration.commandName]
-        self.configuration = configuration
-        self.words = words
+        self.type = type
+        self.configuration = type.configuration
+        self.words = parents + [self.configuration.commandName]
+    }
+
+    /// Its values in the order of the source, then `--help` and, on the tool itself, `--version`.
+    var arguments: [ArgumentDefinition] {
         let help = ArgumentDefinition(kind: .flag, short: "h", long: "help", help: "Show this page.")
         let version = ArgumentDefinition(kind: .flag, long: "version", help: "Print the version.")
-        self.arguments =
-            type.init().boundArguments().map(\.definition) + [help] + (configuration.version == nil ? [] : [version])
-        self.subcommands = configuration.subcommands.filter { !$0.configuration.isHidden }
-            .map { CommandDescription($0, below: words) }
+        return self.type.init().boundArguments().map(\.definition) + [help]
+            + (self.configuration.version == nil ? [] : [version])
+    }
+
+    /// Those below it that are shown to people.
+    var subcommands: [CommandDescription] {
+        self.configuration.subcommands.filter { !$0.configuration.isHidden }
+            .map { CommandDescription($0, below: self.words) }
     }
 
     var name: String { self.configuration.commandName }

@@ -69,17 +69,18 @@ func table(_ rows: [(String, String)], width: Int = 80) -> String {
 func wrapped(_ text: String, width: Int = 80) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
         guard !line.hasPrefix(" ") else { return String(line) }
-        var lines = [""]
+        var broken = ""
+        var column = 0
         for word in line.split(separator: " ") {
-            let last = lines[lines.count - 1]
-            if last.isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if last.displayWidth + 1 + word.displayWidth <= width {
-                lines[lines.count - 1] += " \(word)"
-            } else {
-                lines.append(String(word))
+            let length = word.displayWidth
+            if column > 0 {
+                let fits = column + 1 + length <= width
+                broken += fits ? " " : "\n"
+                column = fits ? column + 1 : 0
             }
+            broken += word
+            column += length
         }
-        return lines.joined(separator: "\n")
+        return broken
     }.joined(separator: "\n")
 }

@@ -2,7 +2,11 @@ import Glibc
 
 extension StringProtocol {
     /// How many columns the text takes on a terminal: two for a wide character, none for a mark on the one before.
-    var displayWidth: Int { self.reduce(0) { $0 + $1.displayWidth } }
+    var displayWidth: Int {
+        // Printable ASCII, which most text is, needs no look at characters: each byte is a column.
+        if self.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self.utf8.count }
+        return self.reduce(0) { $0 + $1.displayWidth }
+    }
 }
 
 extension String {
