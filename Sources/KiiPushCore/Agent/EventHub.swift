@@ -1,10 +1,13 @@
 /// Hands an agent's events to everyone who listens.
 ///
 /// Each listener has a buffer of its own that keeps the newest events; nobody who is slow or gone holds anything up.
+/// An observer hears of each event before the next thing happens, and holds up who tells it.
 final class EventHub: Sendable {
     private struct State {
         var nextID = 0
-        var listeners: [Int: AsyncStream<PushEvent>.Continuation] = [:]
+        // Arrays, which are handed out without a copy.
+        var listeners: [(id: Int, continuation: AsyncStream<PushEvent>.Continuation)] = []
+        var observers: [Listener] = []
         var listener: Listener?
         var connectionEvent: PushEvent?
     }
@@ -23,17 +26,22 @@ final class EventHub: Sendable {
             of: PushEvent.self, bufferingPolicy: .bufferingNewest(EventHub.bufferedEvents))
         let id = self.state.withLock { state in
             state.nextID += 1
-            state.listeners[state.nextID] = continuation
+            state.listeners.append((state.nextID, continuation))
             return state.nextID
         }
         continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { state in _ = state.listeners.removeValue(forKey: id) }
+            self?.state.withLock { state in state.listeners.removeAll { $0.id == id } }
         }
         return stream
     }
 
     /// Whether anybody listens, so that events need not be made for nobody.
-    var hasListeners: Bool { self.state.withLock { !$0.listeners.isEmpty || $0.listener != nil } }
+    var hasListeners: Bool {
+        self.state.withLock { !$0.listeners.isEmpty || !$0.observers.isEmpty || $0.listener != nil }
+    }
+
+    /// Has every event told from now on, as long as the hub lives.
+    func observe(_ observer: @escaping Listener) { self.state.withLock { $0.observers.append(observer) } }
 
     /// Who hears of every event beside the streams' readers: the control server, while somebody asks it.
     var listener: Listener? {
@@ -45,18 +53,19 @@ final class EventHub: Sendable {
     var connectionEvent: PushEvent? { self.state.withLock { $0.connectionEvent } }
 
     func emit(_ event: PushEvent) {
-        let (listeners, listener) = self.state.withLock { state in
+        let (observers, listeners, listener) = self.state.withLock { state in
             switch event {
             case .connecting, .connected, .disconnected, .stopping: state.connectionEvent = event
             default: break
             }
-            return (Array(state.listeners.values), state.listener)
+            return (state.observers, state.listeners, state.listener)
         }
-        for listener in listeners { listener.yield(event) }
+        for observe in observers { observe(event) }
+        for listener in listeners { listener.continuation.yield(event) }
         listener?(event)
     }
 
     deinit {
-        for listener in self.state.withLock({ Array($0.listeners.values) }) { listener.finish() }
+        for listener in self.state.withLock({ $0.listeners }) { listener.continuation.finish() }
     }
 }

@@ -136,6 +136,14 @@ public final class PushAgent: Sendable {
     /// listener that is slow.
     public var events: AsyncStream<PushEvent> { self.hub.stream() }
 
+    /// Calls `observer` with everything that happens from now on, as long as the agent lives: for counters, which must
+    /// not miss any of it.
+    ///
+    /// It is called on the thread where something happened, which is the event loop's or one that calls handlers and
+    /// stores answers, and which goes on when it returns. It may be called from several at once; what happens to one
+    /// message comes in its order. Whoever may be slow reads ``events`` instead.
+    public func observe(_ observer: @escaping @Sendable (PushEvent) -> Void) { self.hub.observe(observer) }
+
     /// What is on file about this agent; `nil` when it has not registered. Asks nobody and locks nothing.
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.

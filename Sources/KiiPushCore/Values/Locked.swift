@@ -4,7 +4,7 @@ import Glibc
 ///
 /// A pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports races that are not
 /// there. Compute under the lock, act after it: no callback is ever made from inside ``withLock(_:)``.
-package final class Locked<State>: @unchecked Sendable {  // Proof: `state` is touched with `mutex` locked, and never else.
+package final class Locked<State>: @unchecked Sendable {  // Proof: `state` is touched under `mutex` alone.
     // In full: `mutex` never changes, and pthread's calls on what it points to are for any thread. `state` is touched by
     // `withLock` and `wait` alone, with `mutex` locked for as long as a body runs; waiting gives it up between two runs
     // only. What goes in, at the beginning or by a body, is out of everyone else's reach, and what a body returns is out of

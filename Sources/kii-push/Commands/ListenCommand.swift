@@ -83,10 +83,11 @@ struct ListenCommand: ParsableCommand {
         let style = ListenLog.Style(
             console: console, filter: self.filter.filter, format: self.format,
             recorder: try self.record.map { try MessageRecorder($0) })
-        try self.since?.show(from: profile.directory, style)
         if let client = try ControlClient(stateDirectory: profile.directory) {
-            return try await self.watch(client, profile, registration, style)
+            return try await self.watch(
+                client, in: profile.directory, installationID: registration.installationID, style)
         }
+        try self.since?.show(from: profile.directory, style)
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
         let plan = self.handler.plan()
@@ -110,7 +111,7 @@ struct ListenCommand: ParsableCommand {
             bridge: bridge
         )
         let identity = profile.agentConfiguration(saved.account, app: cloud.app)
-        let handler = ListenHandler(view, bridge)
+        let handler = ListenHandler(view)
         let agent =
             if let bridge {
                 PushAgent(
@@ -124,15 +125,15 @@ struct ListenCommand: ParsableCommand {
         await bridge?.outside.stop()
         await runtime.shutdown()
         if case .neverConnected = ending {
-            let reason = await view.lastTrouble ?? "nothing is known about why"
+            let reason = view.lastTrouble ?? "nothing is known about why"
             throw CommandFailure(.unreachable, "no connection came about in time: \(reason)")
         }
-        try await self.conclude(ending, completedCount: view.completedCount, console)
+        try self.conclude(ending, completedCount: view.completedCount, console)
     }
 
     /// Shows what the process goes through that receives.
     private func watch(
-        _ client: ControlClient, _ profile: Profile, _ registration: Registration, _ style: ListenLog.Style
+        _ client: ControlClient, in directory: String, installationID: String, _ style: ListenLog.Style
     ) async throws {
         guard self.completeAs == nil, !self.handler.isGiven else {
             throw CommandFailure(
@@ -140,9 +141,10 @@ struct ListenCommand: ParsableCommand {
                 hint: "stop it first, or only watch it: leave out --complete-as, --exec and --forward-to")
         }
         style.console.status("> Watching the process that receives as this profile; its handler answers.")
+        // Before what is kept is listed: what happens meanwhile waits to be told.
         let listening = try AttachedListening(
-            client, directory: profile.directory, style, installationID: registration.installationID,
-            count: self.count?.value)
+            client, directory: directory, style, installationID: installationID, count: self.count?.value)
+        try self.since?.show(from: directory, style)
         let ending = try await listening.run(timeout: self.timeout?.duration)
         if case .stopped = ending {
             throw CommandFailure(

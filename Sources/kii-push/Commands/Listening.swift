@@ -12,41 +12,24 @@ enum ListenEnding: Sendable {
     case failed(any Error)
 }
 
-/// Shows what an agent goes through, and may want an end.
-protocol AgentView: Actor {
-    func show(_ event: PushEvent)
-    /// Why the view wants an end; `nil` when the task was cancelled first.
-    func ending() async -> ListenEnding?
-    /// Waits for the first connection; `false` when the task was cancelled first.
-    func connected() async -> Bool
-}
-
 /// Runs an agent and its view until one of the reasons to end comes true, then stops the agent gracefully.
 struct Listening: Sendable {
     let agent: PushAgent
-    let view: any AgentView
+    let view: ListenView
     let timeout: Duration?
 
     /// - Throws: ``CommandFailure`` when the signals cannot be waited for; nothing was started then.
     func run() async throws -> ListenEnding {
         let signals = try StopSignals()
-        let events = self.agent.events
-        return await withTaskGroup(of: ListenEnding?.self) { group in
+        self.agent.observe { [view = self.view] in view.observe($0) }
+        return await withTaskGroup(of: ListenEnding.self) { group in
             group.addTask {
-                // Cancelled when the agent has ended; a cancelled stream still gives out what it holds, so the last
-                // answers are shown.
-                for await event in events { await self.view.show(event) }
-                return nil
+                defer { self.view.finish() }
+                return await self.untilEnding(signals)
             }
-            group.addTask { await self.untilEnding(signals) }
-            var ending: ListenEnding?
-            for await result in group {
-                if let result {
-                    ending = result
-                    group.cancelAll()
-                }
-            }
-            return ending ?? .stopped
+            // Until the agent has ended.
+            await self.view.showState()
+            return await group.next() ?? .stopped
         }
     }
 

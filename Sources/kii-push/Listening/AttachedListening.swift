@@ -1,27 +1,38 @@
 import KiiPushCore
 
 /// Shows what the process goes through that receives with the inbox, and whose handler answers.
+///
+/// The socket tells what happens, and the inbox, which both processes may read, what it happens to. What was not told of,
+/// since the process began anew or told more than could be read, is listed from the inbox.
 actor AttachedListening {
     private var notices: ControlNotices
     private var reader: InboxReader
+    private var seen: SeenMessages
     private let directory: String
-    private let console: Console
+    private let style: ListenLog.Style
     private let installationID: String
     private let count: Int?
     private var log: ListenLog
-    /// How many messages came to something.
+    /// How many messages were shown and came to something, as far as they are counted.
     var completedCount: Int { self.log.completedCount }
 
+    private var console: Console { self.style.console }
+
+    /// How long a process that receives anew is waited for: a service manager leaves a pause before it starts one.
+    private static let patience = Duration.seconds(15)
+
+    /// From here on nothing is missed.
     init(
         _ client: ControlClient, directory: String, _ style: ListenLog.Style, installationID: String, count: Int?
     ) throws {
         self.notices = try client.watch()
         self.reader = try InboxReader(stateDirectory: directory)
+        self.seen = SeenMessages(after: try self.reader.lastMessageID())
         self.directory = directory
-        self.console = style.console
+        self.style = style
         self.installationID = installationID
         self.count = count
-        self.log = ListenLog(style)
+        self.log = ListenLog(style, count: count)
     }
 
     /// Shows until one of the reasons to end comes true.
@@ -52,11 +63,14 @@ actor AttachedListening {
                     case .event(let event): try self.show(event)
                     case .missed(let count):
                         try self.console.show(trouble: "missed", "\(count) events, which were not read in time")
+                        try self.catchUp()
                     }
-                    if let count = self.count, self.log.completedCount >= count { return .counted }
+                    if self.isCounted { return .counted }
                 }
-            } while try await self.findSuccessor()
-            return .stopped
+                guard try await self.findSuccessor() else { return .stopped }
+                try self.catchUp()
+            } while !self.isCounted
+            return .counted
         } catch is CancellationError {
             return nil
         } catch {
@@ -64,20 +78,33 @@ actor AttachedListening {
         }
     }
 
-    /// Waits a moment for a process that receives anew, as a service does that reads its files again.
+    private var isCounted: Bool { self.count.map { self.log.completedCount >= $0 } ?? false }
+
+    /// Waits for a process that receives anew, as a service does that reads its files again.
     ///
     /// - Returns: whether there is one.
     private func findSuccessor() async throws -> Bool {
-        for _ in 1...30 {
+        // A reader that is cancelled sees an end too.
+        try Task.checkCancellation()
+        self.console.status("> It has ended; waiting \(Self.patience.text) for another.")
+        let end = ContinuousClock.now + Self.patience
+        repeat {
+            do {
+                if let client = try ControlClient(stateDirectory: self.directory) {
+                    self.notices = try client.watch()
+                    self.reader = try InboxReader(stateDirectory: self.directory)
+                    self.console.status("> It receives anew.")
+                    return true
+                }
+            } catch ControlError.ended, ControlError.silent {
+                // It came and went, or is not yet as far.
+            }
             try await Task.sleep(for: .milliseconds(100))
-            guard let client = try ControlClient(stateDirectory: self.directory) else { continue }
-            self.notices = try client.watch()
-            self.reader = try InboxReader(stateDirectory: self.directory)
-            self.console.status("> It receives anew.")
-            return true
-        }
+        } while ContinuousClock.now < end
         return false
     }
+
+    // MARK: - What is told
 
     private func show(_ event: PushEvent) throws {
         switch event {
@@ -90,12 +117,22 @@ actor AttachedListening {
     }
 
     private func show(_ event: MessageEvent) throws {
-        // The socket tells what happens, and the inbox, which both processes may read, what it happens to.
-        if case .started(let attempt) = event.kind { try self.began(event.messageID, attempt: attempt) }
+        let id = event.messageID
+        if case .started(let attempt) = event.kind {
+            // Of what was listed meanwhile, this may be told after it.
+            if self.seen.wasListed(id), try self.isOver(id) { return }
+            try self.began(id, attempt: attempt)
+        } else if event.isOutcome, !self.log.isOpen(id) {
+            if self.seen.wasListed(id) { return }
+            // Its beginning was before this one watched.
+            try self.began(id, attempt: nil)
+        }
         try self.log.happened(event)
     }
 
-    private func began(_ messageID: Int64, attempt: Int) throws {
+    /// - Parameter attempt: `nil` for the one that the inbox tells of.
+    private func began(_ messageID: Int64, attempt: Int?) throws {
+        self.seen.insert(messageID)
         let trace: MessageTrace
         do {
             trace = try self.reader.trace(of: messageID)
@@ -106,7 +143,34 @@ actor AttachedListening {
         guard let message = try? ReceivedMessage(payload: trace.payload) else { return }
         let context = DeliveryContext(
             installationID: trace.installationID ?? self.installationID, messageID: trace.messageID,
-            receivedAt: trace.receivedAt, attempt: attempt, deadlineInstant: .now())
+            receivedAt: trace.receivedAt, attempt: attempt ?? max(1, trace.attempts), deadlineInstant: .now())
         _ = try self.log.began(message, context)
     }
+
+    // MARK: - What was not told
+
+    /// Lists what came to something without being told of.
+    private func catchUp() throws {
+        var last = self.seen.horizon
+        while true {
+            let page = try self.reader.messages(MessageTrace.Standing.over, after: last, limit: 100)
+            guard let end = page.last else { return }
+            for trace in page where !self.seen.contains(trace.messageID) || self.log.isOpen(trace.messageID) {
+                self.seen.insertListed(trace.messageID)
+                try self.log.caughtUp(trace)
+                if self.isCounted { return }
+            }
+            last = end.messageID
+        }
+    }
+
+    private func isOver(_ messageID: Int64) throws -> Bool {
+        try !self.reader.messages(MessageTrace.Standing.over, after: messageID - 1, limit: 1)
+            .allSatisfy { $0.messageID != messageID }
+    }
+}
+
+extension MessageTrace.Standing {
+    /// Where a message came to something.
+    static let over: Set<MessageTrace.Standing> = [.done, .dead, .presented]
 }

@@ -3,28 +3,13 @@ import KiiPushCore
 /// The handler of `listen`: has a message shown, and then answered.
 final class ListenHandler: RemoteNotificationHandler {
     private let view: ListenView
-    private let bridge: OutsideBridge?
 
-    init(_ view: ListenView, _ bridge: OutsideBridge?) {
-        self.view = view
-        self.bridge = bridge
-    }
+    init(_ view: ListenView) { self.view = view }
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        Task {
-            switch try? await self.view.admit(message, context) {
-            case .answer(let result): completion(result)
-            case .handOver:
-                self.bridge?.didReceiveRemoteNotification(
-                    message, context: context, fetchCompletionHandler: completion)
-            case .leave: try? await Task.sleep(for: .seconds(3600))
-            // Let go of unanswered, it has failed.
-            case nil: break
-            }
-            withExtendedLifetime(completion) {}
-        }
+        self.view.take(message, context, completion)
     }
 }
 

@@ -13,29 +13,41 @@ struct ListenLog {
     private struct Open {
         var message: ReceivedMessage
         var context: DeliveryContext
+        var at = Timestamp.now()
         var since = ContinuousClock.now
     }
 
     private let style: Style
     /// What was shown and has not come to anything.
     private var open: [Int64: Open] = [:]
-    /// How many messages came to something.
-    private(set) var completedCount = 0
+    /// How many messages are waited for.
+    private let count: Int?
+    /// Which came to something, as far as they are counted.
+    private var completed: Set<Int64> = []
+    /// How many messages were shown and came to something, each counted once; nothing is counted where nobody waits.
+    var completedCount: Int { self.completed.count }
 
-    init(_ style: Style) { self.style = style }
+    init(_ style: Style, count: Int?) {
+        self.style = style
+        self.count = count
+    }
+
+    /// Whether the message was shown and has not come to anything yet.
+    func isOpen(_ messageID: Int64) -> Bool { self.open[messageID] != nil }
 
     /// A message is handed to its handler.
     ///
     /// - Returns: whether it is one of those that are meant.
     mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
-        self.open[context.messageID] = Open(message: message, context: context)
+        let open = Open(message: message, context: context)
+        self.open[context.messageID] = open
         try self.style.recorder?.record(message, context)
         guard let format = self.style.format else {
             try self.style.console.show(message, context)
             return true
         }
-        if !format.wantsResult { try self.style.console.write(format, message, context) }
+        if !format.wantsResult { try self.style.console.write(format, message, context, at: open.at) }
         return true
     }
 
@@ -44,27 +56,40 @@ struct ListenLog {
         let open = self.open[event.messageID]
         // What never reached a handler can be one of those that are meant only where all are.
         guard open != nil || self.style.filter.isEmpty else { return }
-        if event.isOutcome {
+        if event.isOutcome, open != nil {
             self.open[event.messageID] = nil
-            self.completedCount += 1
+            if self.count != nil { self.completed.insert(event.messageID) }
         }
         guard let format = self.style.format else {
             return try self.style.console.show(
                 event, after: open.map { ContinuousClock.now - $0.since }, outcome: outcome)
         }
-        if format.wantsResult, let open, let word = event.resultWord {
-            try self.style.console.write(format, open.message, open.context, result: word)
+        if format.wantsResult, event.isOutcome, let open, let word = event.resultWord {
+            try self.style.console.write(format, open.message, open.context, at: open.at, result: word)
         }
+    }
+}
+
+extension ListenLog {
+    /// A message that came to something is listed from the inbox: nobody told of it.
+    mutating func caughtUp(_ trace: MessageTrace) throws {
+        let message = try? ReceivedMessage(mqttPayload: trace.payload)
+        let wasOpen = self.open.removeValue(forKey: trace.messageID) != nil
+        guard wasOpen || message.map(self.style.filter.matches) ?? self.style.filter.isEmpty else { return }
+        if self.count != nil { self.completed.insert(trace.messageID) }
+        try self.style.show(trace, message)
     }
 }
 
 extension Console {
     /// A line of a person's own. On a terminal what comes from outside is made harmless.
     func write(
-        _ format: MessageFormat, _ message: ReceivedMessage, _ context: DeliveryContext, result: String = ""
+        _ format: MessageFormat, _ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp,
+        result: String = ""
     ) throws {
         let bytes = format.text(
-            of: message, context, json: { JSONValue.object(self.members(of: message, context)).text }, result: result,
+            of: message, context, at: time, json: { JSONValue.object(self.members(of: message, context)).text },
+            result: result,
             isSafe: StandardStream.output.isTerminal)
         try StandardStream.output.write(bytes)
     }

@@ -45,7 +45,7 @@ struct MessageFormat: ExpressibleByArgument, Sendable {
         /// For help.
         var meaning: String {
             switch self {
-            case .time: "The time of day when the handler was called, where the machine is."
+            case .time: "The time of day when the handler was called; with --since, when it was received."
             case .received: "When it was received: RFC 3339, UTC."
             case .unix: "When it was received, in nanoseconds since 1970."
             case .id: "Its number in the inbox."
@@ -126,11 +126,13 @@ struct MessageFormat: ExpressibleByArgument, Sendable {
     /// The line of a message.
     ///
     /// - Parameters:
+    ///   - time: when its handler was called.
     ///   - json: what `--json` prints.
     ///   - result: what became of it; empty as long as nothing has.
     ///   - isSafe: whether what comes from outside is made harmless for a terminal.
     func text(
-        of message: ReceivedMessage, _ context: DeliveryContext, json: () -> String, result: String, isSafe: Bool
+        of message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp, json: () -> String, result: String,
+        isSafe: Bool
     ) -> [UInt8] {
         self.pieces.flatMap { piece in
             switch piece {
@@ -140,17 +142,18 @@ struct MessageFormat: ExpressibleByArgument, Sendable {
                     ? Array(String(decoding: message.payloadBytes, as: UTF8.self).escapingTerminalControls.utf8)
                     : Array(message.payloadBytes)
             case .field(let field):
-                let value = Self.value(of: field, message, context, json, result) ?? ""
+                let value = Self.value(of: field, message, context, time, json, result) ?? ""
                 return Array((isSafe ? value.escapingTerminalControls : value).utf8)
             }
         }
     }
 
     private static func value(
-        of field: Field, _ message: ReceivedMessage, _ context: DeliveryContext, _ json: () -> String, _ result: String
+        of field: Field, _ message: ReceivedMessage, _ context: DeliveryContext, _ time: Timestamp,
+        _ json: () -> String, _ result: String
     ) -> String? {
         switch field {
-        case .time: Timestamp.now().localClock
+        case .time: time.localClock
         case .received: context.receivedAt.description
         case .unix: String(context.receivedAt.millisecondsSinceEpoch * 1_000_000)
         case .id: String(context.messageID)

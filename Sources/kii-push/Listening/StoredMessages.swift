@@ -33,7 +33,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
         case .time(let span): start = .now() + (.zero - span)
         }
         while true {
-            let page = try reader.messages([.done, .dead, .presented], after: last, limit: 100)
+            let page = try reader.messages(MessageTrace.Standing.over, after: last, limit: 100)
             guard let end = page.last else { return }
             for trace in page where trace.receivedAt >= start {
                 let message = try? ReceivedMessage(mqttPayload: trace.payload)
@@ -57,13 +57,13 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
 
 extension ListenLog.Style {
     /// A message of the inbox. What was never a message has no line of a person's own.
-    fileprivate func show(_ trace: MessageTrace, _ message: ReceivedMessage?) throws {
+    func show(_ trace: MessageTrace, _ message: ReceivedMessage?) throws {
         guard let format = self.format else { return try self.console.show(inList: trace) }
         guard let message else { return }
         let context = DeliveryContext(
             installationID: trace.installationID ?? "", messageID: trace.messageID, receivedAt: trace.receivedAt,
             attempt: max(1, trace.attempts), deadlineInstant: .now())
-        try self.console.write(format, message, context, result: trace.resultWord)
+        try self.console.write(format, message, context, at: trace.receivedAt, result: trace.resultWord)
     }
 }
 
