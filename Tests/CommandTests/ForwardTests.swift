@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("200 OK", "newData", " ms"), ("202 Accepted", "newData", " ms"), ("204 No Content", "noData", " ms"),
+        ("200 OK", "newData", "POST"), ("202 Accepted", "newData", "POST"), ("204 No Content", "noData", "POST"),
         ("408 -", "failed", "attempt 1, retry in 1.0 s"), ("425 -", "failed", "attempt 1, retry in 1.0 s"),
         ("429 -", "failed", "attempt 1, retry in 1.0 s"), ("500 -", "failed", "attempt 1, retry in 1.0 s"),
         ("503 -", "failed", "attempt 1, retry in 1.0 s"),
@@ -78,12 +78,17 @@ import Testing
     }
 
     @Test func aServerThatTakesTooLongHasFailed() throws {
-        let server = try HookServer { _ in nil }
+        let arrived = DispatchSemaphore(value: 0)
+        let server = try HookServer { _ in
+            arrived.signal()
+            return nil
+        }
         let (session, run) = try Self.run(["-f", "\(server.port)", "--forward-timeout", "1s"])
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         let line = run.output(containing: "<-- failed")
         #expect(line.contains("POST localhost:\(server.port)  no answer: "))
-        #expect(server.requests.count >= 1)
+        // On a busy machine the first may have been given up on before it was sent; one of those that follow is.
+        #expect(arrived.wait(timeout: .now() + 600) == .success)
         Self.end(run)
     }
 
@@ -117,7 +122,7 @@ import Testing
         run.signal(SIGTERM)
         let result = run.waitForExit()
         #expect(result.exit == 0)
-        #expect(result.output.contains("not sent: the server wants to be left alone for another 4 min"))
+        #expect(result.output.contains("not sent: the server wants to be left alone for another "))
         #expect(server.requests.count == 1)
         let reader = try InboxReader(
             stateDirectory: session.tool.home.appending(path: "state/kii-push/profiles/default").path)

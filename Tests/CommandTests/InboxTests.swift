@@ -9,14 +9,21 @@ import Testing
     private func session() throws -> EmulatorSession {
         let session = try EmulatorSession()
         try session.succeed("register")
-        for number in 1...5 { try session.succeed("send", "user", "me", "--data", #"{"n":\#(number)}"#) }
-        #expect(try session.tool("listen", "-n1", "-t5m").exit == 0)
-        #expect(try session.tool("listen", "-n1", "-t5m", "--complete-as", "failed").exit == 0)
+        for (number, result) in [(1, "newData"), (2, "failed")] {
+            try session.succeed("send", "user", "me", "--data", #"{"n":\#(number)}"#)
+            #expect(try session.tool("listen", "-n1", "-t5m", "--complete-as", result).exit == 0)
+        }
         let inbox = try Inbox(path: session.tool.home.path + "/state/kii-push/profiles/default/inbox.sqlite")
+        let model = try #require(try inbox.row(1)?.message)
+        let text = String(decoding: model.payload, as: UTF8.self)
         try inbox.transaction { transaction throws(InboxError) in
-            for sequence in Int64(4)...5 {
-                try transaction.update(
-                    RowChange(sequence: sequence, state: .dead, reason: "rejected: no\u{1b}[31m use"), at: .now())
+            for (number, state) in [(3, RowState.waiting), (4, .dead), (5, .dead)] {
+                let payload = text.replacingOccurrences(of: #""n":1"#, with: #""n":\#(number)"#)
+                _ = try transaction.insert(
+                    NewRow(
+                        installation: model.installation, topic: model.topic, payload: Array(payload.utf8),
+                        receivedAt: .now(), state: state,
+                        reason: state == .dead ? "rejected: no\u{1b}[31m use" : nil))
             }
         }
         return session

@@ -57,14 +57,14 @@ import Testing
             #"\nsubscribed alerts\n"#, #"kii-push listen --exec ./on-push[$# ]*\n"#,
             #"\n> Ready\. inst [0-9a-f]{8}… on mqtts://127\.0\.0\.1:\d+ \(MQTT 3\.1\.1, QoS 1, session resumed\)   \^C to quit\n"#,
             #"\n\#(time) --> push-to-user   topic=alerts             159 B  #1\n                 n=1\n"#,
-            #"\n\#(time) <-- newData        #1  exec ./on-push  exit 0  \d+ ms\n"#,
+            #"\n\#(time) <-- newData        #1  exec ./on-push  exit 0  [\d.]+ m?s\n"#,
             #"\n\#(time) --> push-to-user   topic=alerts             159 B  #2\n                 n=2\n"#,
-            #"\n\#(time) <-- dead           #2  exec ./on-push  exit 65  \d+ ms  rejected: [^\n]+; kept in the inbox\n"#,
-            #"\n\#(time) <-- failed         #3  exec ./on-push  exit 1  \d+ ms  attempt 1, retry in 1\.0 s\n"#,
+            #"\n\#(time) <-- dead           #2  exec ./on-push  exit 65  [\d.]+ m?s  rejected: [^\n]+; kept in the inbox\n"#,
+            #"\n\#(time) <-- failed         #3  exec ./on-push  exit 1  [\d.]+ m?s  attempt 1, retry in 1\.0 s\n"#,
             #"\n\#(time) --> push-to-user   topic=alerts             159 B  #3  attempt 2\n                 n=3\n"#,
-            #"\n\#(time) <-- newData        #3  exec ./on-push  exit 0  \d+ ms\n"#,
+            #"\n\#(time) <-- newData        #3  exec ./on-push  exit 0  [\d.]+ m?s\n"#,
             #"\n\#(time)  !  offline        [^\n]+; retry in [^\n]+\n"#, #"\n> Ready\. inst "#,
-            #"\n\#(time) <-- newData        #4  exec ./on-push  exit 0  \d+ ms\n"#, #"ended with 130\n"#,
+            #"\n\#(time) <-- newData        #4  exec ./on-push  exit 0  [\d.]+ m?s\n"#, #"ended with 130\n"#,
         ]
         var rest = screen[...]
         for step in steps {

@@ -53,6 +53,7 @@ import Testing
                 done
                 """)
             let (kills, total) = (Locked(0), 200)
+            let hasKilled = DispatchSemaphore(value: 0)
             try await stage.play(program == "shell" ? shell : stage.example(journal: journal)) { events, report in
                 let killer = Task {
                     var random = SeededGenerator(seed: seed)
@@ -65,7 +66,9 @@ import Testing
                         let longest = 60_000
                         try await Task.sleep(for: .microseconds(Int.random(in: 0...longest, using: &random)))
                         // The group, which is its own as long as it is not reaped.
-                        if kill(-processID, SIGKILL) == 0 { kills.withLock { $0 += 1 } }
+                        guard kill(-processID, SIGKILL) == 0 else { continue }
+                        kills.withLock { $0 += 1 }
+                        hasKilled.signal()
                     }
                 }
                 defer { killer.cancel() }
@@ -74,6 +77,8 @@ import Testing
                     for number in 1...total {
                         try connection.send(.message(number, packetID: UInt16(number)))
                         _ = try connection.receiveAcknowledgements(1)
+                        // On a busy machine all would be handled before the killer is.
+                        if number == 20 { #expect(hasKilled.wait(timeout: .now() + 600) == .success) }
                     }
                     return connection
                 }

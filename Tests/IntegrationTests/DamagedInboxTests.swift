@@ -117,7 +117,9 @@ import Testing
 
     @Test func whatAnEarlierProcessLeftIsTakenOverAtTheStart() async throws {
         try await withTemporaryDirectory { directory in
-            try await withFakeBroker(in: directory) { broker, runtime, configuration in
+            let soon = Array(repeating: Duration.seconds(1), count: 100)
+            try await withFakeBroker(in: directory, configure: { $0.retryDelays = soon }) {
+                broker, runtime, configuration in
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: RecordingHandler { _ in .failed })
                 let events = agent.events
@@ -140,7 +142,9 @@ import Testing
                 try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
                 try file.close()
 
-                let second = try PushRuntime(configuration: .patient(stateDirectory: directory))
+                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
+                settings.retryDelays = soon
+                let second = try PushRuntime(configuration: settings)
                 let handler = RecordingHandler()
                 let next = PushAgent(
                     runtime: second, configuration: configuration, handler: handler, reconnect: .quick)

@@ -82,11 +82,11 @@ import Testing
     }
 
     @Test func whatIsShownAfterItsTimeIsTakenAway() async throws {
-        try await DesktopStage.with({ $0.callTimeout = .milliseconds(500) }) { stage in
+        // Long enough for a busy machine to show the first one in.
+        try await DesktopStage.with({ $0.callTimeout = .seconds(10) }) { stage in
             let daemon = try await stage.desktop.startDaemon()
             let first = try Shown(Self.dinner)
-            // The time is short for a busy machine.
-            while try await stage.present(first.request) == .unavailable { continue }
+            #expect(try await stage.present(first.request) == .presented)
             let shown = try await daemon.nextNotification().id
             try await daemon.order("hold")
             #expect(try await stage.present(Shown(Self.dinner, id: 2).request) == .unavailable)

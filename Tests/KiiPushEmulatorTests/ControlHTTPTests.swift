@@ -34,7 +34,9 @@ import Testing
             let connection = try RawConnection(port: client.port)
             try connection.send(Array(RawHTTP.request("GET", path, []).utf8))
             // Met, and not answered, while others are.
-            while try await client.control("GET", "faults").json["faults"]?.array?.isEmpty == false {}
+            while try await client.control("GET", "faults").json["faults"]?.array?.isEmpty == false {
+                try Task.checkCancellation()
+            }
             _ = try await client.adminToken()
             // Stopping ends the wait at once: else it would take ten minutes.
             await client.emulator.stop()
@@ -82,7 +84,7 @@ import Testing
                 #expect(try await client.call("DELETE", path, token: receiver.token).status == 204)
             }
             // The broker reads its files again after the answer.
-            while try await client.canConnect(receiver) {}
+            while try await client.canConnect(receiver) { try Task.checkCancellation() }
             if how == "rotate" {
                 let renewed = try await client.receiver(userID: receiver.userID, token: receiver.token)
                 #expect(renewed.installationID == receiver.installationID)

@@ -91,7 +91,9 @@ import Testing
             // Onboarding makes a thing besides.
             let onboarded = try await broker.paused { try await client.onboard("meter-17") }
             self.expectNoWait(onboarded)
-            while try await client.call("GET", "installations/\(id)/mqtt-endpoint", token: token).status != 200 {}
+            while try await client.call("GET", "installations/\(id)/mqtt-endpoint", token: token).status != 200 {
+                try Task.checkCancellation()
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ extension Scenario {
             .withoutDUP(messages: isFull ? 400 : 100),
             .equal(rounds: isFull ? [1, 2, 7, 13, 20, 27, 33, 39] : [1, 20]),
             .equalRenumbered(rounds: isFull ? [11, 21, 31] : [21]),
-            .slow(messages: isFull ? 200 : 40, every: isFull ? 50 : 40),
+            .slow(messages: isFull ? 200 : 40, every: isFull ? 50 : 40, keepAliveSeconds: isFull ? 1 : 5),
             .withheld(seconds: 3),
             .clock(messages: isFull ? 600 : 120),
             .disk(messages: 400),
@@ -54,8 +54,7 @@ extension Scenario {
             .refuse(rounds: isFull ? 4 : 1),
             .equal(rounds: isFull ? [1, 7, 20, 33] : [7]),
             .equalRenumbered(rounds: isFull ? [11, 21, 31] : [21]),
-            // NATS hangs up to the millisecond, and a busy machine is late.
-            .slow(messages: 40, every: 40, keepAliveSeconds: isFull ? 3 : 1),
+            .slow(messages: 40, every: 40),
             .withheld(seconds: isFull ? 35 : 3),
             .badInput(messages: isFull ? 120 : 24),
             .restart(messages: isFull ? 100 : 50),

@@ -3,7 +3,7 @@ import KiiPushCore
 
 // What happens beside the network: slow handlers, the calendar, the disk, and messages that are none.
 extension Scenario {
-    static func slow(messages: Int, every: Int, keepAliveSeconds: Int = 1) -> Scenario {
+    static func slow(messages: Int, every: Int, keepAliveSeconds: Int = 5) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.keepAliveSeconds = keepAliveSeconds
         settings.slow = (every: every, milliseconds: 4000 * keepAliveSeconds)

@@ -15,8 +15,14 @@ extension Scenario {
                 try await play.send(round * 50 + 1...round * 50 + 25)
                 try await play.waitForAll()
                 let (proxy, before) = (play.proxy, play.traffic.connections)
-                let swallowed = await proxy.swallow(dead[round % dead.count])
-                play.expect(swallowed == 1, "\(swallowed) links died in round \(round + 1)")
+                var swallowed = 0
+                // On a busy machine the agent may be between two connections.
+                for _ in 1...10 where swallowed == 0 {
+                    play.expect(
+                        try await play.observation.wait { _ in !proxy.traffic.isDisconnected }, "no connection stands")
+                    swallowed = await proxy.swallow(dead[round % dead.count])
+                }
+                play.expect(swallowed >= 1, "no link died in round \(round + 1)")
                 try await play.send(round * 50 + 26...round * 50 + 50)
                 play.expect(
                     try await play.observation.wait { _ in proxy.traffic.connections > before },
@@ -78,10 +84,13 @@ extension Scenario {
     static func window(messages: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.inbox = "memory"
+        // The first to come. Acknowledgements leave in the order of the messages: none before this one is handled.
+        settings.slow = (every: messages, milliseconds: 3000)
         return Scenario(
             "window", "the broker sends all that waits before anything is acknowledged", with: .agent(settings)
         ) { play in
-            try await play.send(1...messages)
+            try await play.send([messages])
+            try await play.send(1..<messages)
             try play.receiver.start()
             try await play.finish()
             play.expect(play.traffic.mostInFlight >= 1000, "\(play.traffic.mostInFlight) in flight at most")

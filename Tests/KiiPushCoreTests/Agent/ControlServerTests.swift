@@ -6,7 +6,7 @@ import Testing
 @testable import KiiPushCore
 
 /// The control socket with real processes' means: sockets, and a directory of its own.
-@Suite(.timeLimit(.minutes(10))) struct ControlServerTests {
+@Suite(.timeLimit(.minutes(15))) struct ControlServerTests {
     /// Runs a server that answers every change with whether the number is even.
     private func serve(_ body: (ControlServer, String) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in

@@ -71,11 +71,14 @@ import Testing
 
     @Test func runsFourHandlersAtOnceAndSlowOnesDelayNoOther() async {
         let started = Journal<Int64>()
-        let release = Locked(false)
+        let release = DispatchSemaphore(value: 0)
         let fixture = RunnerFixture(
             ClosureHandler { message, context, completion in
                 started.add(context.messageID)
-                while context.messageID < 10, !release.withLock({ $0 }) { sched_yield() }
+                if context.messageID < 10 {
+                    release.wait()
+                    release.signal()
+                }
                 completion(.newData)
             })
         fixture.deliver([.push(1, source: "a"), .push(2, source: "b"), .push(3, source: "c")])
@@ -83,7 +86,7 @@ import Testing
         fixture.deliver((10..<30).map { .push($0, source: "d") })
         let last = await started.first(23).last
         #expect(last == 29)
-        release.withLock { $0 = true }
+        release.signal()
         await fixture.store.changes.first(23)
     }
 

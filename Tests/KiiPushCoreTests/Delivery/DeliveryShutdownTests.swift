@@ -82,11 +82,12 @@ private final class SlowStore: DeliveryStore {
     @Test func aShutdownDoesNotWaitForAHandler() async {
         let name = "kd-busy"
         let started = Journal<Int>()
-        let release = Locked(false)
+        let release = DispatchSemaphore(value: 0)
         let fixture = RunnerFixture(
             ClosureHandler { _, _, completion in
                 started.add(1)
-                while !release.withLock({ $0 }) { sched_yield() }
+                release.wait()
+                release.signal()
                 completion(.newData)
             }
         ) { $0.threadName = name }
@@ -97,40 +98,41 @@ private final class SlowStore: DeliveryStore {
         // The kernel lists a thread for a moment longer than it takes to join it.
         while self.threadCount(name) > 1 { await Task.yield() }
         #expect(self.threadCount(name) == 1)
-        release.withLock { $0 = true }
+        release.signal()
         await self.waitUntilGone(name)
         #expect(fixture.store.changes.entries == [])
     }
 
     /// A handler that answers at once and goes on for as long as the test likes.
-    private func fixtureWithEarlyAnswer(_ release: Locked<Bool>, _ answered: Journal<Bool>) -> RunnerFixture {
+    private func fixtureWithEarlyAnswer(_ release: DispatchSemaphore, _ answered: Journal<Bool>) -> RunnerFixture {
         RunnerFixture(
             ClosureHandler { _, _, completion in
                 answered.add(completion(.newData))
-                while !release.withLock({ $0 }) { sched_yield() }
+                release.wait()
+                release.signal()
             })
     }
 
     private static let done = [DeliveryChange.change(1, .done(.newData), attempts: 1)]
 
     @Test func anEarlyAnswerOfAHandlerThatGoesOnIsStoredByADrain() async {
-        let (release, answered) = (Locked(false), Journal<Bool>())
+        let (release, answered) = (DispatchSemaphore(value: 0), Journal<Bool>())
         let fixture = self.fixtureWithEarlyAnswer(release, answered)
         fixture.deliver([.push(1)])
         #expect(await answered.first(1) == [true])
         #expect(await !fixture.runner.drain(until: fixture.clock.now))
         #expect(fixture.store.changes.entries == Self.done)
-        release.withLock { $0 = true }
+        release.signal()
     }
 
     @Test func anEarlyAnswerOfAHandlerThatGoesOnIsStoredByADetachment() async {
-        let (release, answered) = (Locked(false), Journal<Bool>())
+        let (release, answered) = (DispatchSemaphore(value: 0), Journal<Bool>())
         let fixture = self.fixtureWithEarlyAnswer(release, answered)
         fixture.deliver([.push(1)])
         #expect(await answered.first(1) == [true])
         #expect(await !fixture.runner.detach(installation: 1, until: fixture.clock.now))
         #expect(fixture.store.changes.entries == Self.done)
-        release.withLock { $0 = true }
+        release.signal()
     }
 
     @Test func afterAShutdownEveryAnswerIsWithTheStoreOrRefused() async {

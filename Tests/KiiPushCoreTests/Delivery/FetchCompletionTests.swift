@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import KiiPushCore
 import Testing
@@ -90,18 +91,19 @@ import Testing
 
     @Test func answeringFromAnotherThreadWhileTheCallGoesOnIsRecordedAtOnce() async {
         let answers = Answers()
-        let release = Locked(false)
+        let release = DispatchSemaphore(value: 0)
         let fixture = RunnerFixture(
             ClosureHandler { _, _, completion in
                 let task = Task { answers.add(completion(.newData)) }
-                while !release.withLock({ $0 }) { sched_yield() }
+                release.wait()
+                release.signal()
                 task.cancel()
             })
         fixture.deliver([.push(1)])
         #expect(await answers.first(1) == [true])
         fixture.clock.advance(.seconds(31), fixture.runner)
         #expect(await fixture.store.changes.first(1).map(\.verdict) == [.done(.newData)])
-        release.withLock { $0 = true }
+        release.signal()
     }
 
     @Test func lettingGoUnansweredIsAFailure() async {
@@ -166,11 +168,14 @@ import Testing
 
     @Test func blockingPastTheDeadlineFailsAndTheRetryWaits() async {
         let started = Journal<Int>()
-        let release = Locked(false)
+        let release = DispatchSemaphore(value: 0)
         let fixture = RunnerFixture(
             ClosureHandler { _, context, completion in
                 started.add(context.attempt)
-                while context.attempt == 1, !release.withLock({ $0 }) { sched_yield() }
+                if context.attempt == 1 {
+                    release.wait()
+                    release.signal()
+                }
                 completion(.newData)
             })
         fixture.deliver([.push(1)])
@@ -184,7 +189,7 @@ import Testing
         // A fresh thread, while the old call still holds its own.
         #expect(await started.first(2) == [1, 2])
         #expect(fixture.runner.counters.stuck == 1)
-        release.withLock { $0 = true }
+        release.signal()
     }
 
     @Test func rejectingIsADeadLetterAtOnce() async {
