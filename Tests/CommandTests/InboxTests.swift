@@ -1,6 +1,8 @@
 import Foundation
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
+@testable import kii_push
 
 /// What is stored on this machine, and what a person decides about dead letters.
 @Suite(.timeLimit(.minutes(15))) struct InboxTests {
@@ -113,6 +115,27 @@ import Testing
         listener.signal(SIGTERM)
         #expect(listener.waitForExit().exit == 0)
         #expect(try session.succeed("inbox", "stats", "--json").contains(#""dead":0,"expired":1,"unaccounted":0"#))
+    }
+
+    @Test func saysWhatTheProcessThatReceivesDidNotDo() throws {
+        let session = try self.session()
+        let directory = session.tool.home.path + "/state/kii-push/profiles/default"
+        let server = try ControlServer(directory: directory) { _, reply in
+            reply(.failed(id: nil, reason: "it is full"))
+        }
+        let refused = try session.tool("inbox", "retry", "--all")
+        #expect(refused.exit == ExitStatus.inputOutput.rawValue)
+        #expect(refused.error == "kii-push: it is full\n")
+        server.stop()
+        for (error, exit) in [
+            (ControlError.silent, ExitStatus.temporary), (.ended, .temporary), (.refused(reason: "r"), .inputOutput),
+        ] {
+            #expect(CommandFailure(describing: error).exit == exit)
+            let askers = [
+                InboxRetryCommand.configuration, InboxDropCommand.configuration, ListenCommand.configuration,
+            ]
+            for command in askers { #expect(command.exitCodes.contains(exit), "\(command.commandName)") }
+        }
     }
 
     /// An agent of its own, as another program is one.

@@ -11,6 +11,7 @@ extension CommandFailure {
         case let error as FileError: self.init(error)
         case let error as PushAgentError: self.init(error)
         case let error as InboxReadingError: self.init(error)
+        case let error as ControlError: self.init(error)
         case let error as EmulatorError: self.init(error)
         case let error as TransportError: self.init(error)
         case let error as KiiError: self.init(error)
@@ -58,6 +59,16 @@ extension CommandFailure {
             case .missing, .neverReceived, .removed: .missingInput
             case .newerVersion, .olderVersion: .configuration
             case .damaged, .unusable: .inputOutput
+            }
+        self.init(exit, error.description)
+    }
+
+    /// Who receives can be asked again when it is stopped or gone; what it could not do is its inbox that fails.
+    private init(_ error: ControlError) {
+        let exit: ExitStatus =
+            switch error {
+            case .silent, .ended: .temporary
+            case .refused: .inputOutput
             }
         self.init(exit, error.description)
     }
