@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KiiPushCore
 import Testing
 
@@ -51,6 +52,25 @@ import Testing
         #expect(try keyUsed("c", [:]) == "file")
         // And what was used before comes last.
         #expect(try keyUsed("c", environment) == "environment")
+    }
+
+    @Test func aSecretOnStandardInputEndsWithItsLine() throws {
+        let session = try EmulatorSession()
+        let path = session.tool.home.path + "/secret"
+        try #require(mkfifo(path, 0o600) == 0)
+        // Held open: who reads it finds no end.
+        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        defer { close(descriptor) }
+        let text = Array("correct-horse\r\nmore".utf8)
+        try #require(write(descriptor, text, text.count) == text.count)
+        let words = ["register", "--user", "alice", "--create", "--password-stdin"]
+        let result = try RunningTool(
+            ["/bin/sh", "-c", #"exec "$0" "$@" <"$HOME/secret""#, Tool.executable.path] + words,
+            environment: session.tool.environment
+        ).waitForExit()
+        #expect(result.exit == 0, "\(result.error)")
+        let kept = session.tool.home.appending(path: "state/kii-push/profiles/default/credentials.json")
+        #expect(try JSONValue(parsing: [UInt8](Data(contentsOf: kept)))["password"] == "correct-horse")
     }
 
     @Test func theAdministratorIsOfOneSource() throws {

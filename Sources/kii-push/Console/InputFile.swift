@@ -23,11 +23,13 @@ enum InputFile {
 
     /// The first line of standard input, for a secret.
     static func firstLineOfStandardInput() throws -> String {
-        let bytes = try self.read("-").prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        return String(decoding: bytes, as: UTF8.self)
+        let end = UInt8(ascii: "\n")
+        let bytes = try self.read(descriptor: STDIN_FILENO, name: "standard input", until: end)
+        return String(decoding: bytes.prefix { $0 != end && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     }
 
-    private static func read(descriptor: Int32, name: String) throws -> [UInt8] {
+    /// - Parameter end: the byte with which enough was read; whoever writes may go on, or keep the pipe open.
+    private static func read(descriptor: Int32, name: String, until end: UInt8? = nil) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= self.maximumBytes {
@@ -35,6 +37,7 @@ enum InputFile {
             if count == 0 { return bytes }
             if count > 0 {
                 bytes += chunk[..<count]
+                if let end, chunk[..<count].contains(end) { return bytes }
             } else if errno != EINTR {
                 throw CommandFailure(.missingInput, "cannot read \(name): \(errorText(errno))")
             }
