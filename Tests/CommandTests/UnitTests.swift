@@ -92,6 +92,17 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8) == written)
     }
 
+    @Test func aRelativeDirectoryIsBelowTheWorkingOne() throws {
+        let name = "units-\(UUID().uuidString)"
+        let line = #"cd "$HOME" && exec "$TOOL" install-unit --directory "$NAME/deep""#
+        let environment = try self.tool.environment.merging(["TOOL": Tool.executable.path, "NAME": name]) { $1 }
+        let result = try RunningTool(["/bin/sh", "-c", line], environment: environment).waitForExit()
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.output == "\(name)/deep/kii-push.service\n")
+        #expect(FileManager.default.fileExists(atPath: "\(self.tool.home.path)/\(name)/deep/kii-push.service"))
+        #expect(!FileManager.default.fileExists(atPath: "/\(name)"))
+    }
+
     @Test func wordsAreWrittenSoThatSystemdReadsThemBack() {
         let unit = UnitFile(kind: .system, profile: "default", program: #"/opt/50% "$HOME"\x/kii-push"#)
         #expect(unit.text.contains(#"ExecStart="/opt/50%% \"$$HOME\"\\x/kii-push" run --profile default"#))
@@ -100,6 +111,7 @@ import Testing
     @Test(arguments: [
         (["--system", "--user"], "'--system' and '--user' exclude each other"),
         (["--print", "--force"], "'--print' and '--force' exclude each other"),
+        (["--directory", ""], "'--directory' names no directory"),
     ])
     func contradictionsAreRefused(words: [String], message: String) throws {
         let result = try self.tool.start(["install-unit"] + words).waitForExit()

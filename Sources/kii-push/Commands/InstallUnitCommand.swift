@@ -27,7 +27,7 @@ struct InstallUnitCommand: ParsableCommand {
     @Flag(help: "For this user: $XDG_CONFIG_HOME/systemd/user.")
     var user = false
 
-    @Option(value: "DIRECTORY", help: "Write it there instead.")
+    @Option(value: "DIRECTORY", help: "Write it there instead.", completion: .directory)
     var directory: String?
 
     @Flag(help: "Write it to standard output instead.")
@@ -41,6 +41,7 @@ struct InstallUnitCommand: ParsableCommand {
 
     func validate() throws {
         if self.system, self.user { throw ValidationError("'--system' and '--user' exclude each other") }
+        if self.directory == "" { throw ValidationError("'--directory' names no directory") }
         if self.print, self.force || self.directory != nil {
             throw ValidationError("'--print' and '\(self.force ? "--force" : "--directory")' exclude each other")
         }
@@ -115,7 +116,7 @@ struct InstallUnitCommand: ParsableCommand {
     private static func makeDirectories(above path: String) throws {
         let parts = path.split(separator: "/").dropLast()
         for count in parts.indices.map({ $0 + 1 }) {
-            let directory = "/" + parts.prefix(count).joined(separator: "/")
+            let directory = (path.hasPrefix("/") ? "/" : "") + parts.prefix(count).joined(separator: "/")
             guard mkdir(directory, 0o755) != 0, errno != EEXIST, access(directory, F_OK) != 0 else { continue }
             throw Self.failure(directory, errno)
         }
