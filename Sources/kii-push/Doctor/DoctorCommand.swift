@@ -60,17 +60,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func examine(_ examination: inout Examination) async throws {
-        guard let (profile, cloud) = try self.examineFiles(&examination) else { return }
-        var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
-        settings.callTimeout = examination.limit
-        settings.connectTimeout = examination.limit
-        settings.shutdownGrace = .zero
-        let runtime: PushRuntime
-        do {
-            runtime = try PushRuntime(configuration: settings)
-        } catch {
-            return try examination.note(Check.Key(.configuration), .failed(error))
-        }
+        guard let (profile, cloud, runtime) = try self.examineFiles(&examination) else { return }
         do {
             let patient = DoctorSession(profile: profile, cloud: cloud, runtime: runtime, limit: examination.limit)
             try await patient.examine(&examination, sendsPush: self.sendsPush(cloud))
@@ -81,12 +71,22 @@ struct DoctorCommand: ParsableCommand {
         }
     }
 
+    private func runtime(of profile: Profile, _ cloud: CloudSettings, limit: Duration) throws -> PushRuntime {
+        var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
+        settings.callTimeout = limit
+        settings.connectTimeout = limit
+        settings.shutdownGrace = .zero
+        return try PushRuntime(configuration: settings)
+    }
+
     private func sendsPush(_ cloud: CloudSettings) -> Bool {
         self.roundTrip || (cloud.source == .emulator && !self.noRoundTrip)
     }
 
     /// The checks that ask the file system alone.
-    private func examineFiles(_ examination: inout Examination) throws -> (Profile, CloudSettings)? {
+    private func examineFiles(
+        _ examination: inout Examination
+    ) throws -> (profile: Profile, cloud: CloudSettings, runtime: PushRuntime)? {
         let modes = Check.Key(.fileModes)
         let location: ProfileLocation
         do {
@@ -98,14 +98,16 @@ struct DoctorCommand: ParsableCommand {
         }
         let files = FileChecks(location: location, named: [self.profile.appKeyFile].compactMap { $0 })
         try examination.note(modes, files.modes())
-        var found: (Profile, CloudSettings)?
+        var found: (profile: Profile, cloud: CloudSettings, runtime: PushRuntime)?
         var configuration = Finding.unknown("")
         var emulatorGone: CommandFailure?
         if examination.isClear([modes]) {
             do {
                 let profile = try Profile(self.profile)
                 let cloud = try profile.cloud(self.profile)
-                found = (profile, cloud)
+                // Refuses what cannot be used of the configuration, such as an authority that is not there.
+                let runtime = try self.runtime(of: profile, cloud, limit: examination.limit)
+                found = (profile, cloud, runtime)
                 let evidence = "profile '\(profile.name)', \(cloud.source.rawValue)"
                 configuration =
                     profile.saved == nil

@@ -27,6 +27,18 @@ import Testing
         #expect(counts["received"] == 1 && counts["done"] == 1 && counts["waiting"] == 0)
     }
 
+    @Test func whatMakesTheConfigurationUselessIsSaidOnce() throws {
+        let world = try DoctorWorld()
+        try world.register("default")
+        for options in [["--cacert", "/nowhere/ca.pem"], ["--proxy", "nowhere:port"]] {
+            let report = try world.doctor("default", options)
+            let found = report.checks.filter { $0["code"] == "CONFIGURATION" }
+            #expect(found.count == 1 && found.first?["outcome"] == "failed", "\(found)")
+            #expect(report.exit == 78)
+            #expect(report.check("STATE-DIRECTORY")?["outcome"] == "ok")
+        }
+    }
+
     @Test func whatArrivesMeanwhileWaitsForTheNextListener() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
