@@ -69,7 +69,7 @@ struct SendObjectCommand: ParsableCommand {
             let watch = try sending.watch(session)
             let object = try await sender.execute(call)
             let target = SubscriptionTarget.bucket(bucket)
-            try console.result("created object \(object.reference.id) in \(target.text)")
+            try console.result("created object \(object.reference.id.terminalSafe) in \(target.text)")
             try console.object("sent", [("id", JSONValue(object.reference.id)), ("target", .object(target.json))])
             try await watch?.conclude(object.reference)
         }

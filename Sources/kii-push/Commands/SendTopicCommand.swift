@@ -59,7 +59,7 @@ struct SendTopicCommand: ParsableCommand {
             let watch = try sending.watch(session)
             let sent = try await session.send(message, to: topic, as: sender)
             let target = SubscriptionTarget.topic(topic)
-            try console.result("sent \(sent.id) to topic \(target.text)")
+            try console.result("sent \(sent.id.terminalSafe) to topic \(target.text)")
             try console.object("sent", [("id", JSONValue(sent.id)), ("target", .object(target.json))])
             try await watch?.conclude(sent)
         }

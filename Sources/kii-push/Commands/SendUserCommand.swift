@@ -54,7 +54,7 @@ struct SendUserCommand: ParsableCommand {
             if try sending.isShown(call, as: session.adminOrOwnRole, in: session) { return }
             let watch = try sending.watch(session)
             let sent = try await sender.execute(call)
-            try console.result("sent \(sent.id) to user \(userID)")
+            try console.result("sent \(sent.id.terminalSafe) to user \(userID.terminalSafe)")
             let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
             try console.object("sent", [("id", JSONValue(sent.id)), ("target", target)])
             try await watch?.conclude(sent)

@@ -11,11 +11,11 @@ extension SubscriptionTarget {
             + buckets.map { .bucket(Bucket($0.id, in: try $0.scope.resolved(for: principal))) }
     }
 
-    /// As it is written on a command line; a bucket says that it is one.
+    /// As it is written on a command line; a bucket says that it is one. Safe on a terminal, whoever chose the name.
     var text: String {
         switch self {
-        case .topic(let topic): topic.scope.text(of: topic.id)
-        case .bucket(let bucket): "bucket \(bucket.scope.text(of: bucket.id))"
+        case .topic(let topic): topic.scope.text(of: topic.id).terminalSafe
+        case .bucket(let bucket): "bucket \(bucket.scope.text(of: bucket.id).terminalSafe)"
         }
     }
 

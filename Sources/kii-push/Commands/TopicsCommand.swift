@@ -36,6 +36,7 @@ struct TopicsCommand: ParsableCommand {
             let scope = try scope.resolved(for: registration.principal)
             for try await topic in KiiList(ListTopics(in: scope), session: own) {
                 if subscribed {
+                    guard session.isUsable(topic) else { continue }
                     let check = CheckSubscription(of: registration.principal, to: .topic(topic))
                     guard try await own.execute(check) else { continue }
                 }

@@ -24,11 +24,19 @@ extension CloudSession {
         for target in try KnownSubscriptions(directory: self.profile.directory).read() { add(target, .profile) }
         for target in declared { add(target, .configuration) }
         for scope in scopes {
-            for try await topic in KiiList(ListTopics(in: scope), session: try self.own()) {
+            for try await topic in KiiList(ListTopics(in: scope), session: try self.own()) where self.isUsable(topic) {
                 add(.topic(topic), .cloud)
             }
         }
         return candidates
+    }
+
+    /// Whether the cloud can be asked about a topic that it has listed; one about which it cannot is told of.
+    func isUsable(_ topic: Topic) -> Bool {
+        guard !Topic.isValidID(topic.id) else { return true }
+        let name = SubscriptionTarget.topic(topic).text
+        self.console.warning("the cloud lists a topic whose ID cannot be one, which is left out: \(name)")
+        return false
     }
 
     /// The scopes whose topics are looked through unless others are named: the app's and the principal's own.
@@ -54,7 +62,7 @@ extension CloudSession {
             do {
                 if try await self.isSubscribed(principal, to: candidate.target) { subscribed.append(candidate) }
             } catch let error as KiiError where candidate.source == .profile && !error.isTransient {
-                self.console.warning("cannot tell about \(candidate.target.text.terminalSafe): \(error)")
+                self.console.warning("cannot tell about \(candidate.target.text): \(error)")
             }
         }
         return subscribed
@@ -66,7 +74,7 @@ extension CloudSession {
             try KnownSubscriptions(directory: self.profile.directory).note(target, isSubscribed: isSubscribed)
         } catch {
             let reason = CommandFailure(describing: error).message
-            self.console.warning("'kii-push subscriptions' may not find \(target.text.terminalSafe): \(reason)")
+            self.console.warning("'kii-push subscriptions' may not find \(target.text): \(reason)")
         }
     }
 
