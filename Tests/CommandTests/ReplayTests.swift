@@ -36,6 +36,16 @@ import Testing
         #expect(result.output.matches(of: /"type":"verdict".*"result":"newData".*"exit_status":0/).count == 2)
     }
 
+    @Test func saysOnceWhyThereWasNoAnswer() throws {
+        let tool = try Tool()
+        let file = try tool.write(Self.recording, to: "pushes.kpr")
+        // Nobody can listen there.
+        let result = try tool.start(["replay", file, "--forward-to", "http://127.0.0.1:1/push"]).waitForExit()
+        #expect(result.exit == 1)
+        let verdict = try #require(result.output.split(separator: "\n").first { $0.contains("<-- failed") })
+        #expect(verdict.components(separatedBy: "port 1 ").count == 2, "\(verdict)")
+    }
+
     @Test func onlyShowsWhereNobodyIsNamed() throws {
         let tool = try Tool()
         let file = try tool.write(Self.recording, to: "pushes.kpr")
@@ -69,6 +79,7 @@ import Testing
     @Test(arguments: [
         ([], "name a recording, or '--dead'"), (["--dead", "f"], "'--dead' and a recording exclude each other"),
         (["f", "--jobs", "2"], "'--jobs' needs '--exec' or '--forward-to'"),
+        (["f", "--speed", "2"], "'--speed' needs '--exec' or '--forward-to'"),
     ]) func refusesWhatItDoesNotUnderstand(words: [String], message: String) throws {
         let result = try Tool().start(["replay"] + words).waitForExit()
         #expect(result.exit == 64)

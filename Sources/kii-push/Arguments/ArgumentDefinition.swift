@@ -35,6 +35,9 @@ struct ArgumentDefinition {
         }
     }
 
+    /// Whether the word behind it is its value, whatever that looks like.
+    var needsValue: Bool { self.valueName != nil && self.bareText == nil }
+
     /// The names as they are typed: `-n`, `--count`.
     var names: [String] { [self.short.map { "-\($0)" }, self.long.map { "--\($0)" }].compactMap { $0 } }
 

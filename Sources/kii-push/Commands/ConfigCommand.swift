@@ -79,7 +79,8 @@ struct ConfigPathCommand: ParsableCommand {
     @OptionGroup(title: "Profile")
     var name: ProfileNameOptions
 
-    @Option(name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').")
+    @Option(
+        name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').", completion: .file)
     var config: String?
 
     func run() async throws {

@@ -47,7 +47,7 @@ struct ListenCommand: ParsableCommand {
     )
     var since: SinceChoice?
 
-    @Option(value: "FILE", help: "Add the messages to this file, each on its first attempt.")
+    @Option(value: "FILE", help: "Add the messages to this file, each on its first attempt.", completion: .file)
     var record: String?
 
     @OptionGroup(title: "Filter")

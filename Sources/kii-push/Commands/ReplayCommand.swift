@@ -19,7 +19,7 @@ struct ReplayCommand: ParsableCommand {
         environment: [.profile, .stateHome, .stateDirectory, .path]
     )
 
-    @Argument(value: "FILE", help: "A recording; '-' reads it from standard input.")
+    @Argument(value: "FILE", help: "A recording; '-' reads it from standard input.", completion: .file)
     var file: String?
 
     @Flag(help: "The dead letters of the inbox instead of a recording.")
@@ -45,6 +45,9 @@ struct ReplayCommand: ParsableCommand {
 
     func validate() throws {
         try self.handler.validateAlone()
+        if self.speed != nil, !self.handler.isGiven {
+            throw ValidationError("'--speed' needs '--exec' or '--forward-to'")
+        }
         if self.dead == (self.file != nil) {
             throw ValidationError(
                 self.dead ? "'--dead' and a recording exclude each other" : "name a recording, or '--dead'")

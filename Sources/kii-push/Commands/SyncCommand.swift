@@ -21,7 +21,8 @@ struct SyncCommand: ParsableCommand {
         environment: EnvironmentVariable.ofCloudCommands
     )
 
-    @Argument(value: "FILE", help: "An object with \"topics\" and \"buckets\"; '-' reads standard input.")
+    @Argument(
+        value: "FILE", help: "An object with \"topics\" and \"buckets\"; '-' reads standard input.", completion: .file)
     var file: String?
 
     @Flag(help: "Change nothing; show what would be changed.")

@@ -102,7 +102,7 @@ struct BashCompletion {
 
     private var valuedCases: String {
         self.commands.compactMap { command in
-            let names = command.options.filter { $0.valueName != nil }.flatMap(\.names)
+            let names = command.options.filter(\.needsValue).flatMap(\.names)
             return names.isEmpty ? nil : "        '\(command.path)') valued='\(names.joined(separator: " "))' ;;"
         }.joined(separator: "\n")
     }

@@ -34,6 +34,7 @@ extension ArgumentDefinition {
         if let valueName = self.valueName { members.append(("value", JSONValue(valueName))) }
         members.append(("help", JSONValue(self.help)))
         if let text = self.defaultText { members.append(("default", JSONValue(text))) }
+        if let text = self.bareText { members.append(("bare", JSONValue(text))) }
         if self.valueName != nil { members.append(("completes", JSONValue(self.completion.name))) }
         if !self.completion.words.isEmpty { members.append(("values", JSONValue(texts: self.completion.words))) }
         members.append(("required", JSONValue(self.isRequired)))

@@ -54,7 +54,7 @@ struct FishCompletion {
         let options = command.options.map { option in
             let names = [option.short.map { "-s \($0)" }, option.long.map { "-l \($0)" }].compactMap { $0 }
             var words = [start] + names
-            if option.valueName != nil {
+            if option.needsValue {
                 let value = Self.value(option.completion)
                 words.append(option.completion == .file ? "-r -F" : value.map { "-x \($0)" } ?? "-x")
             }

@@ -90,7 +90,9 @@ struct ZshCompletion {
         return option.names.map { name in
             guard let valueName = option.valueName else { return Self.quoted("\(exclusion)\(name)\(help)") }
             let joint = name.hasPrefix("--") ? "=" : "+"
-            return Self.quoted("\(exclusion)\(name)\(joint)\(help):\(valueName):\(Self.action(option.completion))")
+            // A second colon: it may go without the value.
+            let value = "\(option.needsValue ? ":" : "::")\(valueName):\(Self.action(option.completion))"
+            return Self.quoted("\(exclusion)\(name)\(joint)\(help)\(value)")
         }
     }
 

@@ -52,4 +52,5 @@ struct KindName: ExpressibleByArgument {
     }
 
     static var expectation: String { "one of " + Self.kinds.map(\.text).joined(separator: ", ") }
+    static var completion: CompletionKind { .words(Self.kinds.map(\.text)) }
 }

@@ -71,6 +71,14 @@ extension HandlerAnswer {
     }
 }
 
+extension HandlerOutcome {
+    /// Whether the words for people end in what `reason` ends in.
+    fileprivate func tells(_ reason: String) -> Bool {
+        guard case .none(let said) = self.ending, let cause = said.firstRange(of: ": ") else { return false }
+        return reason.hasSuffix(said[cause.upperBound...])
+    }
+}
+
 extension Console {
     /// What came of a message that was handed over once.
     fileprivate func show(_ answer: HandlerAnswer, to id: Int64) throws {
@@ -80,7 +88,9 @@ extension Console {
             case .failed(let reason): ("failed", .red, reason)
             case .rejected(let reason): ("dead", .red, reason)
             }
-        let words = [answer.outcome.text, answer.outcome.elapsed.text, detail?.terminalSafe].compactMap { $0 }
+        // Why a server gave no answer is among the words about the outcome already.
+        let reason = detail.flatMap { answer.outcome.tells($0) ? nil : $0.terminalSafe }
+        let words = [answer.outcome.text, answer.outcome.elapsed.text, reason].compactMap { $0 }
         try self.line(
             "\(Timestamp.now().localClock) <-- \(self.style(word.padded(to: 14), style)) #\(id)  "
                 + words.joined(separator: "  "))

@@ -117,6 +117,8 @@ struct NetworkName: ExpressibleByArgument {
     static var expectation: String {
         "one of " + PushMessage.Network.allCases.map(\.rawValue).joined(separator: ", ")
     }
+
+    static var completion: CompletionKind { .words(PushMessage.Network.allCases.map(\.rawValue)) }
 }
 
 /// `--network-data`.
