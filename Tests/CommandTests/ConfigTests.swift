@@ -58,6 +58,20 @@ import Testing
         #expect(try self.setting("proxy", [], directories).value == "http://<set>@proxy:3128")
     }
 
+    @Test func whatRunIsToDoIsShownMemberByMember() throws {
+        let run = #""run": {"exec": "on-push 'a b'", "jobs": 4, "shell": true, "arguments": ["x", "y z"]}"#
+        try self.tool.write(Self.file(run), to: "config/kii-push/config.json", mode: 0o644)
+        let values: [(String, String)] = [
+            ("exec", "on-push 'a b'"), ("jobs", "4"), ("shell", "true"), ("arguments", #"["x","y z"]"#),
+        ]
+        for (member, value) in values {
+            let setting = try self.setting("run.\(member)")
+            #expect(setting.value == value)
+            #expect(setting.origin?["pointer"]?.string == "/profiles/default/run/\(member)")
+        }
+        #expect(try self.tool("config", "show").output.contains("\nrun.arguments [\"x\",\"y z\"]\n"))
+    }
+
     @Test func secretsAreSaidToBeSetAndNoMore() throws {
         let canary = "canary-4711"
         let secrets = #"{"version":1,"profiles":{"default":{"appKey":"\#(canary)"}}}"#
@@ -130,39 +144,5 @@ import Testing
             ["version": 1, "profiles": ["a": ["subscriptions": ["topics": [1]]]]],
         ]
         for value in wrong { #expect(SchemaCheck.faults(value, schema) != [], "\(value)") }
-    }
-}
-
-/// As much of JSON Schema as `config schema` uses; an unknown keyword is a fault.
-private enum SchemaCheck {
-    static func faults(_ value: JSONValue, _ schema: JSONValue, at place: String = "") -> [String] {
-        var faults: [String] = []
-        for (keyword, rule) in (schema.members ?? []).map({ ($0.key, $0.value) }) {
-            switch keyword {
-            case "$schema", "title", "description": break
-            case "type":
-                let kinds: [String: JSONValue.Kind] = ["object": .object, "array": .array, "string": .string]
-                if kinds[rule.string ?? ""] != value.kind { faults.append("\(place) is no \(rule)") }
-            case "const": if rule != value { faults.append("\(place) is not \(rule)") }
-            case "enum": if rule.array?.contains(value) != true { faults.append("\(place) is none of \(rule)") }
-            case "required":
-                for name in rule.array ?? [] where value[name.string ?? ""] == nil {
-                    faults.append("\(place) lacks \(name)")
-                }
-            case "items":
-                for element in value.array ?? [] { faults += self.faults(element, rule, at: place + "/-") }
-            case "properties", "additionalProperties": break
-            default: faults.append("unknown keyword \(keyword)")
-            }
-        }
-        for member in value.members ?? [] {
-            let place = place + "/" + member.key
-            if let rule = schema["properties"]?[member.key] {
-                faults += self.faults(member.value, rule, at: place)
-            } else if let rule = schema["additionalProperties"] {
-                faults += rule == false ? ["\(place) is unknown"] : self.faults(member.value, rule, at: place)
-            }
-        }
-        return faults
     }
 }

@@ -86,7 +86,7 @@ import Testing
         let credentials = try self.tool.write(file, to: "config/kii-push/credentials.json")
         let saved = try self.tool("whoami")
         #expect(saved.exit == 78)
-        #expect(saved.error == "kii-push: \(credentials): /profiles/default/appKey is empty\n")
+        #expect(saved.error == "kii-push: \(credentials):1:46: /profiles/default/appKey is empty\n")
     }
 
     @Test func anAddressOfAnotherSchemeIsNamedFirst() throws {

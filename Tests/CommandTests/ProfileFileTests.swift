@@ -43,15 +43,42 @@ import Testing
 
     @Test(arguments: [
         ("{", ":1:2: it is not JSON at byte 1: it ends too early; check that it was sent whole\n"),
-        ("{}", " has no version\n          add \"version\": 1\n"),
+        ("{}", ":1:1: it has no version\n          add \"version\": 1\n"),
         (
             #"{"version":2}"#,
-            " has version 2; this program reads version 1\n          use a newer kii-push, or move the file away\n"
+            ":1:12: /version is 2; this program reads version 1\n          use a newer kii-push, or move the file away\n"
         ),
     ])
     func refusesAFileThatIsNotItsOwn(content: String, message: String) throws {
         let path = try self.tool.write(content, to: "config/kii-push/credentials.json")
         let result = try self.tool("whoami")
+        #expect(result.exit == 78)
+        #expect(result.error == "kii-push: \(path)\(message)")
+    }
+
+    @Test(arguments: [
+        (
+            "config.json", #"{"version":1,"profile":{"default":{}}}"#,
+            ":1:24: /profile is unknown; did you mean 'profiles'?\n          it may be $schema, version, profiles\n"
+        ),
+        (
+            "credentials.json", #"{"version":1,"profile":{"default":{}}}"#,
+            ":1:24: /profile is unknown; did you mean 'profiles'?\n          it may be version, profiles\n"
+        ),
+        (
+            "credentials.json", #"{"version":1,"profiles":{"default":{"appkey":"k"}}}"#,
+            ":1:46: /profiles/default/appkey is unknown; did you mean 'appKey'?\n"
+                + "          it may be appKey, clientID, clientSecret, password\n"
+        ),
+        (
+            "credentials.json", #"{"version":1,"profiles":{"default":{"appKey":""}}}"#,
+            ":1:46: /profiles/default/appKey is empty\n"
+        ),
+        ("credentials.json", #"{"version":1,"profiles":[]}"#, ":1:25: /profiles must be an object\n"),
+    ])
+    func overlooksNothing(name: String, content: String, message: String) throws {
+        let path = try self.tool.write(content, to: "config/kii-push/\(name)")
+        let result = try self.tool("config", "show")
         #expect(result.exit == 78)
         #expect(result.error == "kii-push: \(path)\(message)")
     }

@@ -96,7 +96,7 @@ import Testing
         let path = try tool.write(Self.file("default", ["clientSecret": "s"]), to: "config/kii-push/credentials.json")
         let result = try tool("topics")
         #expect(result.exit == 78)
-        let place = "\(path): /profiles/default"
+        let place = "\(path):1:36: /profiles/default"
         #expect(result.error.hasPrefix("kii-push: \(place) has clientSecret without clientID\n"))
     }
 }

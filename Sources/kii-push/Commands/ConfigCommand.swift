@@ -25,7 +25,7 @@ struct ConfigShowCommand: ParsableCommand {
         discussion: [
             "An option wins over the environment, that over the user's file, that over the system's, that over what the "
                 + "profile was registered with or the running emulator says. Secrets are not shown: <set> says that "
-                + "there is one."
+                + "there is one. What 'run' is to do is shown as the file says it, member by member."
         ],
         exitCodes: [.configuration, .missingInput],
         environment: EnvironmentVariable.ofCloudCommands + [
@@ -49,7 +49,8 @@ struct ConfigShowCommand: ParsableCommand {
         for setting in try ShownSetting.all(of: profile, self.profile) {
             let value = setting.isSecret ? (setting.value == nil ? nil : "<set>") : setting.value
             let origin = self.origin ? (value == nil ? "" : "  (\(setting.origin.text.terminalSafe))") : ""
-            try console.line(setting.name.padded(to: 14) + (value?.terminalSafe ?? "-") + origin)
+            let name = setting.name.count < 14 ? setting.name.padded(to: 14) : setting.name + "  "
+            try console.line(name + (value?.terminalSafe ?? "-") + origin)
             var members: [(String, JSONValue)] = [
                 ("name", JSONValue(setting.name)), ("secret", JSONValue(setting.isSecret)),
                 ("set", JSONValue(setting.value != nil)),

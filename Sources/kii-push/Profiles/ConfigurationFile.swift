@@ -54,6 +54,20 @@ struct ProfileConfiguration: Sendable {
         return nil
     }
 
+    /// The members of `run` as they are written, whatever they are.
+    var runMembers: [(name: String, setting: Setting<String>)] {
+        for part in self.parts {
+            guard let (value, pointer) = part.member("run") else { continue }
+            return (value.members ?? []).map { member in
+                let place = pointer.appending(member.key)
+                let origin = SettingOrigin.file(
+                    path: part.document.path, place: part.document.place(of: place), pointer: place.description)
+                return (member.key, Setting(member.value.string ?? member.value.text, origin))
+            }
+        }
+        return []
+    }
+
     /// Reads the parts of `profile`; everything is `nil` when there are none.
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when a file is wrong, or has a member that would be overlooked.
@@ -102,12 +116,8 @@ struct ProfileConfiguration: Sendable {
 
     /// The part of `file` for `profile`, which has known members only; `nil` when there is none.
     private static func part(_ profile: String, _ file: VersionedFile) throws -> Part? {
-        let profiles = JSONPointer(tokens: ["profiles"])
-        guard let all = file.root["profiles"] else { return nil }
-        guard all.kind == .object else { throw file.document.failure(at: profiles, "must be an object") }
-        guard let value = all[profile] else { return nil }
-        let pointer = profiles.appending(profile)
-        try file.document.requireMembers(Self.members, of: value, at: pointer)
+        let members = ["$schema", "version", "profiles"]
+        guard let (_, pointer) = try file.part(of: profile, files: members, members: Self.members) else { return nil }
         return Part(document: file.document, pointer: pointer)
     }
 }

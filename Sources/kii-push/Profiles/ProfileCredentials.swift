@@ -73,13 +73,18 @@ struct ProfileCredentials: Sendable {
 }
 
 extension ProfileCredentials {
+    /// What a file of secrets may say about a profile.
+    private static let members = ["appKey", "clientID", "clientSecret", "password"]
+
     fileprivate init(_ file: VersionedFile, of profile: String) throws {
+        let part = try file.part(of: profile, files: ["version", "profiles"], members: Self.members)
+        guard let (_, pointer) = part else { return }
         self.appKey = try file.secret("profiles", profile, "appKey")
         self.password = try file.secret("profiles", profile, "password")
         self.admin = try Self.admin(
             id: try file.text("profiles", profile, "clientID"),
             secret: try file.secret("profiles", profile, "clientSecret"),
-            in: "\(file.path): /profiles/\(profile)", names: ("clientID", "clientSecret"))
+            in: "\(file.document.place(of: pointer)): \(pointer)", names: ("clientID", "clientSecret"))
     }
 
     fileprivate init(_ environment: ProcessEnvironment) throws {
@@ -133,7 +138,7 @@ extension VersionedFile {
     fileprivate func secret(_ keys: String...) throws -> Secret? {
         guard let text = try self.text(keys) else { return nil }
         guard !text.isEmpty else {
-            throw CommandFailure(.configuration, "\(self.path): /\(keys.joined(separator: "/")) is empty")
+            throw self.document.failure(at: JSONPointer(tokens: keys), "is empty")
         }
         return Secret(text)
     }

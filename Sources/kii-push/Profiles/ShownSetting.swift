@@ -41,8 +41,12 @@ struct ShownSetting: Sendable {
             ShownSetting("admin", secretFrom: emulator ?? credentials[.admin]),
             ShownSetting("password", secretFrom: credentials[.password]),
             ShownSetting("subscriptions", declared),
-            ShownSetting("state", profile.stateSetting),
         ]
+        // Whatever its members are: 'run' reads them, and says what is wrong.
+        shown += settings.configuration.runMembers.map { name, setting in
+            ShownSetting("run.\(name)", name == "forwardTo" ? setting.withoutCredentials : setting)
+        }
+        shown.append(ShownSetting("state", profile.stateSetting))
         if let saved = profile.saved {
             let origin = SettingOrigin.registration(path: profile.directory + "/profile.json")
             shown.append(ShownSetting("account", Setting(saved.account.text, origin)))

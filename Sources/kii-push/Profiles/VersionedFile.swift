@@ -29,14 +29,13 @@ struct VersionedFile {
     init(path: String, bytes: [UInt8]) throws {
         self.document = try ConfigurationDocument(path: path, bytes: bytes)
         guard let version = self.root["version"]?.int64 else {
-            throw CommandFailure(.configuration, "\(path) has no version", hint: "add \"version\": \(Self.version)")
+            throw self.document.failure(
+                at: JSONPointer(tokens: []), "has no version", hint: "add \"version\": \(Self.version)")
         }
         guard version == Self.version else {
-            throw CommandFailure(
-                .configuration,
-                "\(path) has version \(version); this program reads version \(Self.version)",
-                hint: "use a newer kii-push, or move the file away"
-            )
+            throw self.document.failure(
+                at: JSONPointer(tokens: ["version"]), "is \(version); this program reads version \(Self.version)",
+                hint: "use a newer kii-push, or move the file away")
         }
     }
 
@@ -48,6 +47,20 @@ struct VersionedFile {
     /// As with the keys one by one.
     func text(_ keys: [String]) throws -> String? {
         try self.document.text(at: JSONPointer(tokens: keys))
+    }
+
+    /// Where the part for `profile` is in a file that has one for each; `nil` when it has none.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when that part, or the file, has a member that would be overlooked.
+    func part(of profile: String, files: [String], members: [String]) throws -> (value: JSONValue, at: JSONPointer)? {
+        try self.document.requireMembers(files, of: self.root, at: JSONPointer(tokens: []))
+        let profiles = JSONPointer(tokens: ["profiles"])
+        guard let all = self.root["profiles"] else { return nil }
+        guard all.kind == .object else { throw self.document.failure(at: profiles, "must be an object") }
+        guard let value = all[profile] else { return nil }
+        let pointer = profiles.appending(profile)
+        try self.document.requireMembers(members, of: value, at: pointer)
+        return (value, pointer)
     }
 
     /// Replaces the file at `path`, whole or not at all, with mode 0600.
