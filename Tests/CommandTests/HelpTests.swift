@@ -55,12 +55,24 @@ import Testing
         }
     }
 
-    @Test(arguments: HelpTopic.all.map(\.name) + ["scopes", "environment", "exit-codes", "files", "config", "json"])
+    @Test(arguments: HelpTopic.all.map(\.name) + ["scopes", "environment", "exit-codes", "files", "json"])
     func topicsHaveAPageEach(topic: String) throws {
         let result = try self.tool("help", topic)
         #expect(result.exit == 0)
         #expect(result.output.count > 200)
         #expect(result.output.split(separator: "\n").filter { $0.count > 90 } == [])
+    }
+
+    @Test func noTopicStandsBeforeACommand() throws {
+        #expect(try self.tool("help", "config").output == self.tool("config", "--help").output)
+        for command in CommandDescription(KiiPushCommand.self).withAllBelow {
+            let page = try HelpPage(Array(command.words.dropFirst()), of: CommandDescription(KiiPushCommand.self))
+            guard case .command(let found) = page else {
+                Issue.record("a topic stands before \(command.path)")
+                continue
+            }
+            #expect(found.words == command.words)
+        }
     }
 
     @Test func anUnknownTopicNamesTheTopicsAndTheNearest() throws {
@@ -73,6 +85,21 @@ import Testing
         #expect(try self.tool("help", "nothing").error.hasPrefix("kii-push: there is no command or topic 'nothing'\n"))
         let below = try self.tool("help", "inbox", "lst").error
         #expect(below.hasPrefix("kii-push: there is no command or topic 'inbox lst'; did you mean 'inbox list'?\n"))
+    }
+
+    @Test func theTreeHasEveryCommandOnALineOfItsOwn() throws {
+        let result = try self.tool("help", "--tree")
+        #expect(result.exit == 0)
+        let lines = result.output.split(separator: "\n").map(String.init)
+        let all = CommandDescription(KiiPushCommand.self).withAllBelow
+        #expect(lines.count == all.count)
+        for (line, command) in zip(lines, all) {
+            let indent = String(repeating: "  ", count: command.words.count - 1)
+            #expect(line.hasPrefix("\(indent)\(command.name) "))
+            #expect(line.hasSuffix("  \(command.configuration.abstract)"))
+        }
+        #expect(try self.tool("help", "inbox", "--tree").output.hasPrefix("inbox    Shows"))
+        #expect(try self.tool("help", "files", "--tree").exit == 64)
     }
 
     @Test func versionIsOneLine() throws {

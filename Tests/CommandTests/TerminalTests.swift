@@ -97,8 +97,16 @@ import Testing
             let text = try self.seen("kii-push help register", ["COLUMNS": columns], onTerminal: false)
             #expect((71...80).contains(self.width(text)))
         }
-        let topic = try self.seen("stty cols 60; kii-push help environment")
-        #expect((50...60).contains(self.width(topic)))
+        for topic in HelpTopic.all.map(\.name) {
+            let narrow = try self.seen("stty cols 60; kii-push help \(topic)").split(separator: "\n")
+            // What is to be copied is not broken.
+            let isCopied = { (line: Substring) in
+                (line.hasPrefix("    ") && line.contains("{")) || line.hasPrefix("  kii-push")
+            }
+            #expect(narrow.filter { $0.count > 60 && !isCopied($0) } == [], "\(topic)")
+            let wide = try self.seen("stty cols 100; kii-push help \(topic)").split(separator: "\n")
+            #expect(wide.count < narrow.count, "\(topic)")
+        }
     }
 
     @Test(arguments: [

@@ -8,7 +8,9 @@ struct HelpCommand: ParsableCommand {
             .init("A command", "kii-push help send topic"),
             .init("A topic", "kii-push help exit-codes"),
             .init("The manual pages", "kii-push help --man . && man ./kii-push.1"),
+            .init("Every command on a line", "kii-push help --tree"),
             .init("Every command, for a program", "kii-push help --json | jq -r '.commands[].name'"),
+            .init("The lines that --json prints, for a program", "kii-push help json --schema"),
         ],
         discussion: ["Each command shows its page with --help, too."],
         exitCodes: [.cannotCreate, .inputOutput]
@@ -27,7 +29,19 @@ struct HelpCommand: ParsableCommand {
     @Flag(help: "The command and all below it as one JSON object ('kii-push help json').")
     var json = false
 
+    @Flag(help: "With 'help json': the JSON Schema of what --json prints.")
+    var schema = false
+
+    @Flag(help: "Every command on a line of its own.")
+    var tree = false
+
     func validate() throws {
+        if self.schema, self.words != ["json"] || self.man != nil || self.json || self.tree {
+            throw ValidationError("'--schema' is for 'kii-push help json --schema' alone")
+        }
+        if self.tree, self.man != nil || self.json {
+            throw ValidationError("'--tree' and '\(self.json ? "--json" : "--man")' exclude each other")
+        }
         if self.man != nil, self.json || !self.words.isEmpty {
             throw ValidationError("'--man' writes all pages: it goes with nothing else")
         }
@@ -36,12 +50,34 @@ struct HelpCommand: ParsableCommand {
     func run() async throws {
         let tool = CommandDescription(KiiPushCommand.self)
         if let directory = self.man { return try ManualPages(tool).write(to: directory) }
+        if self.schema {
+            let bytes = OutputSchema.document.serialized(pretty: true)
+            return try StandardStream.output.write(String(decoding: bytes, as: UTF8.self) + "\n")
+        }
         let page = try HelpPage(self.words, of: tool)
+        if self.tree {
+            guard case .command(let command) = page else {
+                throw UsageError("'--tree' is for commands", commandPath: "kii-push help")
+            }
+            return try StandardStream.output.write(command.tree)
+        }
         guard self.json else {
             let output = StandardStream.output
             return try output.write(page.text(width: output.textWidth()))
         }
         try Console(.init(json: true)).object("help", page.json(of: tool))
+    }
+}
+
+extension CommandDescription {
+    /// It and all below it, one a line, indented by how deep they are.
+    fileprivate var tree: String {
+        let rows = self.withAllBelow.map { command in
+            let indent = String(repeating: "  ", count: command.words.count - self.words.count)
+            return (indent + command.name, command.configuration.abstract)
+        }
+        let column = (rows.map(\.0.displayWidth).max() ?? 0) + 2
+        return rows.map { "\($0.padded(to: column))\($1)\n" }.joined()
     }
 }
 

@@ -1,0 +1,88 @@
+/// The page `kii-push help files`.
+enum FilesTopic {
+    private enum Part {
+        case prose(String)
+        /// To be copied, so it is not broken.
+        case example([String])
+    }
+
+    static func text(_ width: Int) -> String {
+        let files = self.files.map { name, parts in
+            ([wrapped(name, width: width)] + parts.map { self.text(of: $0, width) }).joined(separator: "\n")
+        }
+        return ([wrapped(self.introduction, width: width)] + files).joined(separator: "\n\n") + "\n"
+    }
+
+    private static func text(of part: Part, _ width: Int) -> String {
+        switch part {
+        case .prose(let text): self.indented(wrapped(text, width: width - 2), by: "  ")
+        case .example(let lines): self.indented(lines.joined(separator: "\n  "), by: "    ")
+        }
+    }
+
+    private static func indented(_ text: String, by margin: String) -> String {
+        margin + text.replacing("\n", with: "\n" + margin)
+    }
+
+    private static let introduction =
+        "The files of kii-push. All are JSON with \"version\": 1; a file of a higher version is refused, and so is one with "
+        + "a member that would be overlooked. Files that hold secrets must be owned by you and closed to others (mode "
+        + "0600), or they are refused with exit code 78."
+
+    private static let files: [(name: String, parts: [Part])] = [
+        (
+            "$XDG_CONFIG_HOME/kii-push/config.json (~/.config/kii-push/config.json)",
+            [
+                .prose(
+                    "Which cloud a profile uses. Written by you; no secrets. Per profile: \"site\" (us, jp, sg, eu, cn3) or "
+                        + "\"baseURL\", and \"appID\"; \"caFile\" and \"proxy\" if needed."),
+                .example([#"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}"#]),
+                .prose(
+                    "\"run\" says what 'kii-push run' does without options: \"exec\" (with \"shell\", \"execTimeout\"), "
+                        + "\"forwardTo\" (with \"forwardTimeout\"), or \"activate\" (with \"stdin\", \"concurrency\"); "
+                        + "\"arguments\", \"jobs\", \"grace\", \"exitWhenOffline\"."),
+                .example([
+                    #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
+                    #""run": {"exec": "/etc/kii-push/on-push", "execTimeout": "10s"}}}}"#,
+                ]),
+                .prose("\"subscriptions\" is what 'kii-push sync' subscribes to."),
+                .example([
+                    #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
+                    #""subscriptions": {"topics": ["alerts"], "buckets": ["user:me/notes"]}}}}"#,
+                ]),
+            ]
+        ),
+        (
+            "DIR/kii-push/config.json for each DIR of $XDG_CONFIG_DIRS (/etc/xdg), then /etc",
+            [
+                .prose(
+                    "The same for all users of the machine. A member is taken from the first file that has it, the user's "
+                        + "own before these. 'kii-push config show --origin' tells which one that was.")
+            ]
+        ),
+        (
+            "$XDG_CONFIG_HOME/kii-push/credentials.json",
+            [
+                .prose(
+                    "The secrets to it, mode 0600. Written by you. Per profile: \"appKey\"; \"clientID\" and "
+                        + "\"clientSecret\" of the app's admin, always both; \"password\" of the user or thing. The "
+                        + "environment wins over it, and over both what the file "
+                        + "$CREDENTIALS_DIRECTORY/kii-push-credentials.json (systemd) says."),
+                .example([#"{"version": 1, "profiles": {"default": {"appKey": "..."}}}"#]),
+            ]
+        ),
+        (
+            "$STATE_DIRECTORY/profiles/NAME, or $XDG_STATE_HOME/kii-push/profiles/NAME "
+                + "(~/.local/state/kii-push/profiles/NAME)",
+            [
+                .prose(
+                    "What 'register' made: profile.json (the cloud and the principal), credentials.json, and the state of "
+                        + "the agent with its inbox. Directory 0700.")
+            ]
+        ),
+        (
+            "$XDG_RUNTIME_DIR/kii-push/emulator.json, or /tmp/kii-push-UID/emulator.json",
+            [.prose("Where the running emulator is found, mode 0600. Used when no cloud is configured.")]
+        ),
+    ]
+}

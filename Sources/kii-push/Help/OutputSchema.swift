@@ -1,0 +1,132 @@
+import KiiPushCore
+
+/// What `--json` prints: every kind of line with every member that it may have. The schema for programs and the page of
+/// help are made of it, and a test holds real output against it.
+struct OutputLine: Sendable {
+    /// The value of its `type`.
+    let type: String
+    /// Whose line it is, for people.
+    let meaning: String
+    /// Beside `v` and `type`.
+    let members: [OutputMember]
+
+    init(_ type: String, _ meaning: String, _ members: [OutputMember]...) {
+        self.type = type
+        self.meaning = meaning
+        self.members = members.flatMap { $0 }
+    }
+}
+
+/// A member of a line, or of an object in it.
+struct OutputMember: Sendable {
+    let name: String
+    let shape: OutputShape
+    /// Whether every such object has it.
+    let isRequired: Bool
+
+    /// One that is always there.
+    static func has(_ name: String, _ shape: OutputShape) -> OutputMember {
+        OutputMember(name: name, shape: shape, isRequired: true)
+    }
+
+    /// One that is there where it makes sense.
+    static func may(_ name: String, _ shape: OutputShape) -> OutputMember {
+        OutputMember(name: name, shape: shape, isRequired: false)
+    }
+}
+
+/// What the value of a member is.
+indirect enum OutputShape: Sendable {
+    case text
+    /// One of these words.
+    case word([String])
+    /// RFC 3339, UTC.
+    case time
+    case integer
+    case flag
+    case texts
+    case object([OutputMember])
+    /// A list of objects.
+    case list([OutputMember])
+    /// What somebody else decides, such as a payload.
+    case any
+
+    /// The members of the object, or of each object of the list.
+    var members: [OutputMember] {
+        switch self {
+        case .object(let members), .list(let members): members
+        case .text, .word, .time, .integer, .flag, .texts, .any: []
+        }
+    }
+}
+
+/// The JSON Schema of the lines.
+enum OutputSchema {
+    static var document: JSONValue {
+        [
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "A line that kii-push prints with --json",
+            "description": "Members may be added; those that exist do not change while v stays 1.",
+            "oneOf": JSONValue(OutputLine.all.map { ["$ref": JSONValue("#/$defs/\($0.type)")] }),
+            "$defs": .object(OutputLine.all.map { ($0.type, Self.schema(of: $0)) }),
+        ]
+    }
+
+    private static func schema(of line: OutputLine) -> JSONValue {
+        let head: [(String, JSONValue)] = [("v", ["const": 1]), ("type", ["const": JSONValue(line.type)])]
+        return .object(
+            [("description", JSONValue(line.meaning))]
+                + self.object(line.members, head: head, required: ["v", "type"]))
+    }
+
+    private static func object(
+        _ members: [OutputMember], head: [(String, JSONValue)] = [], required: [String] = []
+    ) -> [(String, JSONValue)] {
+        [
+            ("type", "object"),
+            ("required", JSONValue(texts: required + members.filter(\.isRequired).map(\.name))),
+            ("properties", .object(head + members.map { ($0.name, self.schema(of: $0.shape)) })),
+        ]
+    }
+
+    private static func schema(of shape: OutputShape) -> JSONValue {
+        switch shape {
+        case .text: ["type": "string"]
+        case .word(let words): ["enum": JSONValue(texts: words)]
+        case .time: ["type": "string", "format": "date-time"]
+        case .integer: ["type": "integer"]
+        case .flag: ["type": "boolean"]
+        case .texts: ["type": "array", "items": ["type": "string"]]
+        case .object(let members): .object(self.object(members))
+        case .list(let members): ["type": "array", "items": .object(self.object(members))]
+        case .any: [:]
+        }
+    }
+}
+
+/// The same for people: `kii-push help json`.
+extension OutputSchema {
+    static func help(_ width: Int) -> String {
+        wrapped(
+            "What --json prints: one object a line, each with \"v\": 1 and \"type\". Members may be added; those that exist do "
+                + "not change while \"v\" stays 1. Times are RFC 3339 in UTC, durations end in _ms. The members in [] are "
+                + "there where they make sense. 'kii-push help json --schema' prints the JSON Schema of the lines.",
+            width: width)
+            + "\n\n"
+            + table(OutputLine.all.map { ($0.type, "\($0.meaning): \(self.text(of: $0.members))") }, width: width)
+            + "\n\n"
+            + wrapped(
+                "Lines of the types error and service go to standard error, all others to standard output. \"in_doubt\": true tells that it may have been "
+                    + "done all the same, and would be done twice by the same command.", width: width) + "\n"
+    }
+
+    /// - Parameter isNested: whether the words that a member may be are left out, for the sake of the page.
+    private static func text(of members: [OutputMember], isNested: Bool = false) -> String {
+        members.map { member in
+            var inner = member.shape.members.isEmpty ? "" : self.text(of: member.shape.members, isNested: true)
+            if case .word(let words) = member.shape, !isNested { inner = words.joined(separator: ", ") }
+            let text = member.name + (inner.isEmpty ? "" : " (\(inner))")
+            return member.isRequired ? text : "[\(text)]"
+        }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,92 @@
+import KiiPushCore
+import Testing
+
+@testable import kii_push
+
+/// What `--json` prints is what its schema says.
+@Suite(.timeLimit(.minutes(15))) struct OutputSchemaTests {
+    /// What is wrong with the lines of an output, of which there is at least one of each of these types.
+    static func check(
+        _ output: String, has types: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        var seen: Set<String> = []
+        for text in output.split(separator: "\n") {
+            let line = try JSONValue(parsing: Array(text.utf8))
+            let type = line["type"]?.string ?? ""
+            seen.insert(type)
+            let schema = OutputSchema.document["$defs"]?[type]
+            let faults = schema.map { SchemaCheck.faults(line, $0, isClosed: true) } ?? ["it has no schema"]
+            #expect(faults == [], "\(text)", sourceLocation: sourceLocation)
+        }
+        #expect(seen.isSuperset(of: types), "\(output)", sourceLocation: sourceLocation)
+    }
+
+    @Test func isPrintedAndRefusesWhatIsNone() throws {
+        let result = try Tool()("help", "json", "--schema")
+        #expect(result.exit == 0)
+        #expect(try JSONValue(parsing: result.output) == OutputSchema.document)
+        let types = OutputLine.all.map(\.type)
+        #expect(Set(types).count == types.count)
+        let retried = try #require(OutputSchema.document["$defs"]?["retried"])
+        #expect(SchemaCheck.faults(["v": 1, "type": "retried", "id": 7], retried, isClosed: true) == [])
+        let wrong: [JSONValue] = [
+            ["v": 1, "type": "retried"], ["v": 1, "type": "retried", "id": "7"], ["v": 2, "type": "retried", "id": 7],
+            ["v": 1, "type": "dropped", "id": 7], ["v": 1, "type": "retried", "id": 7, "more": 1],
+        ]
+        for line in wrong { #expect(SchemaCheck.faults(line, retried, isClosed: true) != [], "\(line)") }
+        for words in [["--schema"], ["files", "--schema"], ["json", "--schema", "--json"]] {
+            #expect(try Tool().start(["help"] + words).waitForExit().exit == 64)
+        }
+    }
+
+    @Test func declaresWhatIsPrintedOfMessages() throws {
+        let session = try EmulatorSession()
+        try Self.check(session.succeed("register", "--json"), has: "registration")
+        try Self.check(session.succeed("whoami", "--json"), has: "identity")
+        try Self.check(session.succeed("subscribe", "alerts", "--json"), has: "subscription")
+        try Self.check(session.succeed("topics", "--json"), has: "topic")
+        try Self.check(session.succeed("subscriptions", "--json"), has: "subscription")
+        try Self.check(session.succeed("send", "topic", "alerts", "--data", #"{"n":1}"#, "--json"), has: "sent")
+        try Self.check(session.succeed("send", "user", "me", "--data", #"{"n":2}"#, "--json"), has: "sent")
+        try Self.check(session.succeed("subscribe", "--bucket", "news", "--json"), has: "subscription")
+        try Self.check(session.succeed("send", "object", "news", "--data", #"{"n":3}"#, "--json"), has: "sent")
+        try Self.check(
+            session.succeed("send", "user", "me", "--data", #"{"n":4}"#, "--dry-run", "--json"), has: "request")
+        let rest = ["--json", "-t5m", "--shell", "--exec"]
+        for (count, command) in [("1", "exit 0"), ("1", "exit 75"), ("1", "exit 65")] {
+            let heard = try session.tool.start(["listen", "-n", count] + rest + [command]).waitForExit()
+            #expect(heard.exit == 0, "\(heard.error)")
+            try Self.check(heard.output, has: "message", "verdict")
+        }
+        try Self.check(
+            session.succeed("inbox", "list", "--state", "done", "--state", "dead", "--json"), has: "inbox_message")
+        try Self.check(session.succeed("inbox", "stats", "--json"), has: "inbox")
+        for number in 1...3 {
+            try Self.check(session.succeed("trace", "\(number)", "--payload", "--json"), has: "trace")
+        }
+        try Self.check(session.succeed("inbox", "retry", "--all", "--json"), has: "retried")
+        try Self.check(session.succeed("doctor", "--json", "--timeout", "600s"), has: "check")
+        let missing = try session.tool("trace", "99", "--json")
+        try Self.check(missing.error, has: "error")
+    }
+
+    @Test func declaresWhatIsPrintedOfPayloadsAndSettings() throws {
+        let tool = try Tool()
+        let payloads = [
+            #"{"topic":"alerts","sender":"u","when":1,"objectScopeType":"APP","a":1}"#, "{",
+            #"{"aps":{"alert":"hi","badge":1,"odd":[]},"t":"alerts","s":"u","own":{"nested":true}}"#,
+            #"{"bucketID":"news","bucketType":"rw","objectID":"o","type":"DATA_OBJECT_CREATED","modifiedAt":1}"#, "[]",
+        ]
+        for payload in payloads {
+            let result = try tool("explain", "--json", input: payload)
+            try Self.check(result.output, has: "explanation")
+            if result.exit != 0 { try Self.check(result.error, has: "error") }
+        }
+        try Self.check(tool("config", "show", "--origin", "--json").output, has: "setting")
+        try Self.check(tool("config", "path", "--json").output, has: "path")
+        try Self.check(tool("send", "fixtures", "--json").output, has: "fixture")
+        try Self.check(tool("help", "--json").output, has: "help")
+        try Self.check(tool("help", "--json", "scopes").output, has: "help")
+        try Self.check(tool("explain", "--bogus", "--json").error, has: "error")
+    }
+}
