@@ -99,6 +99,13 @@ extension Console {
         try self.object("state", members)
     }
 
+    /// That what a trouble said is over.
+    private func show(recovery: String) throws {
+        self.state("> \(recovery.prefix(1).uppercased())\(recovery.dropFirst()).")
+        try self.object(
+            "state", [("state", JSONValue(recovery)), ("at", JSONValue(Timestamp.now().description))])
+    }
+
     /// The other events of an agent.
     func show(_ event: PushEvent) throws {
         switch event {
@@ -110,20 +117,25 @@ extension Console {
             try self.show(trouble: "session lost", "the broker kept no session: messages may be missing")
         case .takenOver(let takeover): try self.show(trouble: "taken over", takeover.description)
         case .storageFailed(let reason): try self.show(trouble: "not storing", reason)
-        case .storageRecovered: self.state("> Storing again.")
+        case .storageRecovered: try self.show(recovery: "storing again")
         case .stateNotSaved(let reason): try self.show(trouble: "not saving", reason)
-        case .stateSaved: self.state("> Saving again.")
+        case .stateSaved: try self.show(recovery: "saving again")
         case .inboxMovedAside(let path, let reason, let takenOver, let lost):
             let loss = lost.map { "\($0) lost" } ?? "an unknown number lost"
             try self.show(
                 trouble: "inbox damaged",
                 "\(reason); it was moved to \(path), with \(takenOver) messages taken over from it and \(loss)")
         case .readingFailed(let reason): try self.show(trouble: "not reading", reason)
-        case .readingRecovered: self.state("> Reading again.")
+        case .readingRecovered: try self.show(recovery: "reading again")
         case .deliveryStalled(let reason): try self.show(trouble: "not handling", reason)
-        case .deliveryRecovered: self.state("> Handling again.")
+        case .deliveryRecovered: try self.show(recovery: "handling again")
         case .inboxInMemory(let reason): try self.show(trouble: "in memory only", reason)
-        default: break
+        case .controlSocketFailed(let reason): try self.show(trouble: "not watchable", reason)
+        case .subscribed(let target): self.detail("subscribed \(target.text)")
+        case .subscriptionFailed(let target, let reason, let retryIn):
+            try self.show(trouble: "not subscribed", "\(target.text): \(reason)", retryIn: retryIn)
+        // Shown by those who know what belongs to them. Without a default, so that no event of later is forgotten.
+        case .connected, .disconnected, .message, .stopping: break
         }
     }
 }

@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import KiiPushCore
+@testable import kii_push
+
+/// What `listen` says of what an agent goes through beside its messages.
+@Suite(.timeLimit(.minutes(15))) struct AgentEventTests {
+    private static let events: [(event: PushEvent, state: String)] = [
+        (.sessionLost, "session lost"), (.storageFailed(reason: "r"), "not storing"),
+        (.storageRecovered, "storing again"),
+        (.stateNotSaved(reason: "r"), "not saving"), (.stateSaved, "saving again"),
+        (.readingFailed(reason: "r"), "not reading"), (.readingRecovered, "reading again"),
+        (.deliveryStalled(reason: "r"), "not handling"), (.deliveryRecovered, "handling again"),
+        (.inboxInMemory(reason: "r"), "in memory only"),
+    ]
+
+    /// Where a profile keeps its state.
+    private static func directory(_ session: EmulatorSession) -> String {
+        session.tool.home.path + "/state/kii-push/profiles/default"
+    }
+
+    /// Runs `listen` beside a process that goes through all of it, and returns what it printed.
+    private func listening(_ words: String...) throws -> Tool.Result {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let directory = Self.directory(session)
+        _ = try Inbox(path: directory + "/inbox.sqlite")
+        let server = try ControlServer(directory: directory) { _, _ in }
+        let hub = EventHub()
+        server.attach(hub)
+        hub.emit(.disconnected(reason: "before", retryIn: .seconds(1)))
+        let watcher = try session.tool.start(["listen"] + words)
+        // Told of the connection: from here on it watches.
+        let isJSON = words.contains("--json")
+        #expect(
+            (isJSON ? watcher.output(containing: "before") : watcher.error(containing: "before")).contains("before"))
+        for (event, _) in Self.events { hub.emit(event) }
+        hub.emit(.disconnected(reason: "after", retryIn: .seconds(1)))
+        #expect((isJSON ? watcher.output(containing: "after") : watcher.error(containing: "after")).contains("after"))
+        server.stop()
+        return watcher.waitForExit()
+    }
+
+    @Test func eachIsAnObjectForPrograms() throws {
+        let output = try self.listening("--json").output
+        try OutputSchemaTests.check(output, has: "state")
+        let lines = try output.split(separator: "\n").map {
+            try JSONValue(parsing: String($0))
+        }
+        let states = lines.filter { $0["type"] == "state" && $0["at"]?.string != nil }.compactMap {
+            $0["state"]?.string
+        }
+        #expect(states == ["offline"] + Self.events.map(\.state) + ["offline"])
+    }
+
+    @Test func eachIsALineForPeople() throws {
+        let text = try self.listening().error
+        for (_, state) in Self.events {
+            let words = state.hasSuffix("again") ? "> \(state.prefix(1).uppercased())\(state.dropFirst()).\n" : state
+            #expect(text.contains(words), "\(state)")
+        }
+    }
+
+    @Test func thatNobodyCanWatchIsSaid() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        // What is in the way of the socket.
+        try session.tool.write("", to: "state/kii-push/profiles/default/control.sock/file")
+        for (words, text) in [(["--json"], #""state":"not watchable""#), ([], "!  not watchable  ")] {
+            let listener = try session.tool.start(["listen"] + words)
+            let seen = words.isEmpty ? listener.error(containing: "> Ready") : listener.output(containing: "connected")
+            #expect(seen.contains(text), "\(seen)")
+            #expect(seen.contains(Self.directory(session) + "/control.sock"))
+            listener.signal(SIGTERM)
+            #expect(listener.waitForExit().exit == 0)
+        }
+    }
+}
