@@ -85,7 +85,7 @@ import Testing
         let watcher = try session.tool.start(["listen"])
         let ready = watcher.error(containing: "> Ready. ")
         #expect(
-            ready.hasPrefix("> Watching the process that receives as this profile; its handler answers.\n> Ready. "))
+            ready.hasPrefix("> Watching the process that receives; its handler answers.\n> Ready. "))
         let counted = try session.tool.start(["listen", "-n1", "--json"])
         #expect(counted.output(containing: #""state":"connected""#).contains(#""state":"connected""#))
         try session.succeed("send", "user", "me", "--data", #"{"msg":"seen by all"}"#)
@@ -105,5 +105,91 @@ import Testing
         #expect(
             result.error.hasSuffix(
                 "kii-push: the process that received has ended\n          the same command receives itself now\n"))
+    }
+
+    private func directory(_ session: EmulatorSession) -> String {
+        session.tool.home.path + "/state/kii-push/profiles/default"
+    }
+
+    @Test func watchesAProgramThatIsNoneOfTheProfiles() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let directory = self.directory(session)
+        let without = try session.tool("listen", "--state-directory", directory)
+        #expect(without.exit == 69)
+        #expect(
+            without.error == "kii-push: no program with a control socket receives with \(directory)\n"
+                + "          start it, with PushRuntime.Configuration.hasControlSocket set\n")
+        let contradiction = try session.tool("listen", "--state-directory", directory, "--exec", "true")
+        #expect(contradiction.exit == 64)
+        #expect(contradiction.error.contains("'--state-directory' and '--exec' exclude each other"))
+        let program = try session.tool.start(["listen"])
+        #expect(program.error(containing: "> Ready. ").contains("> Ready. "))
+        let watcher = try session.tool.start(["listen", "--state-directory", directory, "-n1"])
+        #expect(watcher.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let result = watcher.waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.output.contains(#"msg="hi""#))
+        #expect(result.output.contains("<-- newData        #1"))
+        program.signal(SIGTERM)
+        #expect(program.waitForExit().exit == 0)
+    }
+
+    @Test func listsWhatNobodyToldItOf() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let first = try session.tool.start(["listen"])
+        #expect(first.error(containing: "> Ready. ").contains("> Ready. "))
+        let watcher = try session.tool.start(["listen", "-n3"])
+        #expect(watcher.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
+        #expect(watcher.output(containing: "<-- newData        #1").contains("<-- newData        #1"))
+        first.signal(SIGTERM)
+        #expect(first.waitForExit().exit == 0)
+        #expect(watcher.error(containing: "> It has ended; ").contains("> It has ended; "))
+        // What is received while it does not watch.
+        try { () throws in
+            let inbox = try Inbox(path: self.directory(session) + "/inbox.sqlite")
+            let model = try #require(try inbox.row(1)?.message)
+            try inbox.transaction { transaction throws(InboxError) in
+                _ = try transaction.insert(
+                    NewRow(
+                        installation: model.installation, topic: model.topic, payload: model.payload,
+                        receivedAt: .now(), state: .dead, reason: "no use"))
+            }
+        }()
+        let second = try session.tool.start(["listen"])
+        #expect(watcher.output(containing: "#2      dead").contains("#2      dead"))
+        try session.succeed("send", "user", "me", "--data", #"{"n":3}"#)
+        let result = watcher.waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.output.contains("<-- newData        #3"))
+        second.signal(SIGTERM)
+        #expect(second.waitForExit().exit == 0)
+    }
+
+    @Test func countsMessagesAndNotTheirAttempts() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("subscribe", "alerts")
+        let listen = try session.tool.start(["listen", "-n2", "--complete-as", "failed"])
+        #expect(listen.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
+        #expect(listen.output(containing: "attempt 2, retry in ").contains("attempt 2, retry in "))
+        try session.succeed("send", "topic", "alerts", "--data", #"{"n":2}"#)
+        let result = listen.waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.output.contains("<-- failed         #2  "))
+    }
+
+    @Test func keepsNothingInMemory() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
+        let result = try session.tool("listen", "--in-memory", "-n1", "-t5m")
+        #expect(result.exit == 0)
+        #expect(result.output.contains("<-- newData        #1"))
+        #expect(!FileManager.default.fileExists(atPath: self.directory(session) + "/inbox.sqlite"))
     }
 }

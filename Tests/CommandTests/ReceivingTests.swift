@@ -132,7 +132,7 @@ import Testing
         #expect(third.exit == 75)
         #expect(
             third.error
-                == "kii-push: another process receives as this profile, and its handler answers\n"
+                == "kii-push: another process receives, and its handler answers\n"
                 + "          stop it first, or only watch it: leave out --complete-as, --exec and --forward-to\n")
         #expect(try session.whoami("user") == user)
         // Everything else works beside it.

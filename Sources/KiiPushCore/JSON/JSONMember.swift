@@ -58,7 +58,11 @@ extension [JSONMember] {
             // Most objects are small; comparing keys pairwise is then cheaper than hashing them.
             for index in self.indices.dropLast() {
                 let key = self[index].key.utf8
-                if self[(index + 1)...].contains(where: { $0.key.utf8.elementsEqual(key) }) { replaced.insert(index) }
+                let count = key.count
+                let isReplaced = self[(index + 1)...].contains { later in
+                    later.key.utf8.count == count && later.key.utf8.elementsEqual(key)
+                }
+                if isReplaced { replaced.insert(index) }
             }
         } else {
             var seen: Set<ExactString> = []

@@ -35,7 +35,9 @@ struct JSONWriter {
     }
 
     mutating func write(_ value: JSONValue, level: Int) {
-        if let string = value.string {
+        if let token = value.parsedToken {
+            self.bytes.append(contentsOf: token)
+        } else if let string = value.string {
             self.write(string)
         } else if let number = value.number {
             self.bytes.append(contentsOf: number.text.utf8)
@@ -82,23 +84,45 @@ struct JSONWriter {
     }
 
     private mutating func write(_ string: String) {
+        var string = string
         self.bytes.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                self.bytes.append(UInt8(ascii: "\\"))
-                self.bytes.append(byte)
-            case 0x08: self.bytes.append(contentsOf: "\\b".utf8)
-            case 0x09: self.bytes.append(contentsOf: "\\t".utf8)
-            case 0x0A: self.bytes.append(contentsOf: "\\n".utf8)
-            case 0x0C: self.bytes.append(contentsOf: "\\f".utf8)
-            case 0x0D: self.bytes.append(contentsOf: "\\r".utf8)
-            case 0x00..<0x20:
-                self.bytes.append(contentsOf: byte < 0x10 ? "\\u000".utf8 : "\\u001".utf8)
-                self.bytes.append(contentsOf: String(byte & 0x0F, radix: 16).utf8)
-            default: self.bytes.append(byte)
+        string.withUTF8 { utf8 in
+            var plain = 0
+            for (index, byte) in utf8.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5C {
+                self.bytes.append(contentsOf: utf8[plain..<index])
+                self.writeEscape(byte)
+                plain = index + 1
             }
+            self.bytes.append(contentsOf: utf8[plain...])
         }
         self.bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func writeEscape(_ byte: UInt8) {
+        self.bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: self.bytes.append(UInt8(ascii: "b"))
+        case 0x09: self.bytes.append(UInt8(ascii: "t"))
+        case 0x0A: self.bytes.append(UInt8(ascii: "n"))
+        case 0x0C: self.bytes.append(UInt8(ascii: "f"))
+        case 0x0D: self.bytes.append(UInt8(ascii: "r"))
+        case 0x00..<0x20:
+            self.bytes.append(contentsOf: byte < 0x10 ? "u000".utf8 : "u001".utf8)
+            self.bytes.append(contentsOf: String(byte & 0x0F, radix: 16).utf8)
+        default: self.bytes.append(byte)
+        }
+    }
+}
+
+extension JSONValue {
+    /// The bytes of a parsed value that would be written as it was: no container, and no string with an escape, which
+    /// there are several ways to write.
+    fileprivate var parsedToken: ArraySlice<UInt8>? {
+        guard case .parsed(let slice) = self.storage else { return nil }
+        switch slice.kind {
+        case .array, .object: return nil
+        case .string where slice.bytes[slice.range].contains(UInt8(ascii: "\\")): return nil
+        case .string, .number, .bool, .null: return slice.bytes[slice.range]
+        }
     }
 }

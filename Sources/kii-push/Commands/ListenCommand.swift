@@ -47,6 +47,14 @@ struct ListenCommand: ParsableCommand {
     )
     var since: SinceChoice?
 
+    @Flag(help: "Keep what arrives in memory alone, not in the inbox on the disk: nothing is left of it afterwards.")
+    var inMemory = false
+
+    @Option(
+        value: "DIR", help: "Watch the program that receives with this state directory, which is none of the profiles.",
+        completion: .directory)
+    var stateDirectory: String?
+
     @Option(value: "FILE", help: "Add the messages to this file, each on its first attempt.", completion: .file)
     var record: String?
 
@@ -67,6 +75,15 @@ struct ListenCommand: ParsableCommand {
 
     func validate() throws {
         try self.handler.validateAlone()
+        if self.stateDirectory != nil {
+            for (option, isGiven) in [
+                ("--profile", self.profile.profile != nil), ("--in-memory", self.inMemory),
+                ("--complete-as", self.completeAs != nil), ("--exec", self.handler.exec != nil),
+                ("--forward-to", self.handler.forwardTo != nil),
+            ] where isGiven {
+                throw ValidationError("'--state-directory' and '\(option)' exclude each other")
+            }
+        }
         if self.completeAs != nil, self.handler.isGiven {
             let other = self.handler.exec == nil ? "--forward-to" : "--exec"
             throw ValidationError("'--complete-as' and '\(other)' exclude each other")
@@ -76,13 +93,14 @@ struct ListenCommand: ParsableCommand {
 
     func run() async throws {
         let console = self.output.console
+        let style = ListenLog.Style(
+            console: console, filter: self.filter.filter, format: self.format,
+            recorder: try self.record.map { try MessageRecorder($0) })
+        if let stateDirectory { return try await self.watchProgram(in: stateDirectory, style) }
         let profile = try Profile(self.profile)
         let cloud = try profile.cloud(self.profile)
         let (saved, registration) = try profile.registration(with: cloud)
         cloud.warn(console)
-        let style = ListenLog.Style(
-            console: console, filter: self.filter.filter, format: self.format,
-            recorder: try self.record.map { try MessageRecorder($0) })
         if let client = try ControlClient(stateDirectory: profile.directory) {
             return try await self.watch(
                 client, in: profile.directory, installationID: registration.installationID, style)
@@ -90,6 +108,7 @@ struct ListenCommand: ParsableCommand {
         try self.since?.show(from: profile.directory, style)
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
+        if self.inMemory { configuration.inbox = .memory }
         let plan = self.handler.plan()
         // One at a time, if nothing else is said: what is shown is in order. With --count nothing is taken that is not
         // shown.
@@ -131,16 +150,28 @@ struct ListenCommand: ParsableCommand {
         try self.conclude(ending, completedCount: view.completedCount, console)
     }
 
+    /// Shows what a program goes through that is none of the profiles.
+    private func watchProgram(in directory: String, _ style: ListenLog.Style) async throws {
+        guard let client = try ControlClient(stateDirectory: directory) else {
+            throw CommandFailure(
+                .unreachable, "no program with a control socket receives with \(directory)",
+                hint: "start it, with PushRuntime.Configuration.hasControlSocket set")
+        }
+        let registration = try PushAgent.registration(in: directory)
+        try await self.watch(
+            client, in: directory, installationID: registration?.installationID ?? "unknown", style)
+    }
+
     /// Shows what the process goes through that receives.
     private func watch(
         _ client: ControlClient, in directory: String, installationID: String, _ style: ListenLog.Style
     ) async throws {
         guard self.completeAs == nil, !self.handler.isGiven else {
             throw CommandFailure(
-                .temporary, "another process receives as this profile, and its handler answers",
+                .temporary, "another process receives, and its handler answers",
                 hint: "stop it first, or only watch it: leave out --complete-as, --exec and --forward-to")
         }
-        style.console.status("> Watching the process that receives as this profile; its handler answers.")
+        style.console.status("> Watching the process that receives; its handler answers.")
         // Before what is kept is listed: what happens meanwhile waits to be told.
         let listening = try AttachedListening(
             client, directory: directory, style, installationID: installationID, count: self.count?.value)

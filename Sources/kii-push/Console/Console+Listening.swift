@@ -4,6 +4,7 @@ import KiiPushCore
 extension Console {
     /// A message that is handed to the handler.
     func show(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
+        guard !self.options.json else { return try self.object("message", self.members(of: message, context)) }
         let text = MessageText(message, style: self.style)
         let kind = self.style(message.kind.text.padded(to: 14), .bold)
         let attempt = context.attempt > 1 ? "  " + self.style("attempt \(context.attempt)", .magenta) : ""
@@ -12,7 +13,6 @@ extension Console {
             "\(Timestamp.now().localClock) --> \(kind) \(text.source.padded(to: 24)) \(size)  #\(context.messageID)\(attempt)"
         let summary = text.summary
         try self.line(summary.isEmpty ? head : "\(head)\n                 \(summary)")
-        try self.object("message", self.members(of: message, context))
     }
 
     /// What `--json` tells of a message that is handed to a handler.
@@ -29,9 +29,11 @@ extension Console {
     func show(_ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil) throws {
         guard let verdict = Verdict(event, tellsCause: outcome == nil) else { return }
         let elapsed = outcome?.elapsed ?? elapsed
-        let word = self.style(verdict.word.padded(to: 14), verdict.style)
-        let details = Self.details(verdict, elapsed, outcome)
-        try self.line("\(Timestamp.now().localClock) <-- \(word) #\(event.messageID)  \(details)")
+        guard self.options.json else {
+            let word = self.style(verdict.word.padded(to: 14), verdict.style)
+            let details = Self.details(verdict, elapsed, outcome)
+            return try self.line("\(Timestamp.now().localClock) <-- \(word) #\(event.messageID)  \(details)")
+        }
         var members: [(String, JSONValue)] = [
             ("id", JSONValue(event.messageID)), ("result", JSONValue(verdict.word)),
             ("at", JSONValue(Timestamp.now().description)),

@@ -38,7 +38,14 @@ struct Console: Sendable {
     func object(_ type: String, _ members: [(String, JSONValue)]) throws {
         guard self.options.json else { return }
         let head: [(String, JSONValue)] = [("v", 1), ("type", JSONValue(type))]
-        try StandardStream.output.write(JSONValue.object(head + members).terminalText + "\n")
+        let value = JSONValue.object(head + members)
+        var bytes = value.serialized()
+        // Almost all lines: nothing in them could drive a terminal.
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else {
+            return try StandardStream.output.write(value.terminalText + "\n")
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        try StandardStream.output.write(bytes)
     }
 
     /// What is going on, on standard error, unless `--quiet`.
