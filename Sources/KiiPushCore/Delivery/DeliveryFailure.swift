@@ -2,7 +2,7 @@
 public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
     /// The handler answered ``FetchResult/failed``.
     case failed
-    /// The handler threw this error (its description, cut to 500 characters).
+    /// The handler threw this error (its description, cut to 500 Unicode scalars).
     case threw(String)
     /// The handler let go of the completion without an answer.
     case unanswered

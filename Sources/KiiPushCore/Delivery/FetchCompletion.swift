@@ -34,17 +34,20 @@ public final class FetchCompletion: Sendable {
     /// Refuses the message for good: it becomes a dead letter at once and is not tried again.
     ///
     /// - Parameter reason: why, for the person who looks at the dead letter. Kept with the message, cut to 500
-    ///   characters.
+    ///   Unicode scalars.
     /// - Returns: whether the answer counts.
     @discardableResult
     public func reject(_ reason: String) -> Bool {
-        self.channel.answer(self.ticket, .rejected(String(reason.prefix(500))))
+        self.channel.answer(self.ticket, .rejected(FetchCompletion.cut(reason)))
     }
 
     /// Answers for a handler that threw.
     package func fail(_ error: any Error) {
-        _ = self.channel.answer(self.ticket, .threw(String(String(describing: error).prefix(500))))
+        _ = self.channel.answer(self.ticket, .threw(FetchCompletion.cut(String(describing: error))))
     }
+
+    /// By scalars: a single character may have any number of them.
+    private static func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(500)) }
 
     /// Answers for a route that showed the message instead of calling a handler.
     func present() {

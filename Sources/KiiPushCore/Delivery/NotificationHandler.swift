@@ -48,7 +48,7 @@ public protocol AsyncRemoteNotificationHandler: NotificationHandler {
     ///   - message: the message.
     ///   - context: which attempt this is, until when an answer counts, and where the message comes from.
     /// - Returns: what became of it; ``FetchResult/failed`` and a thrown error both mean "try again".
-    /// - Throws: whatever made the attempt fail. Its description is kept with the message, cut to 500 characters.
+    /// - Throws: whatever made the attempt fail. Its description is kept with the message, cut to 500 Unicode scalars.
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext
     ) async throws -> FetchResult

@@ -91,6 +91,38 @@ import Testing
         }
     }
 
+    @Test func anOutboxGrowsWhereItIs() {
+        var state = ControlServer.State()
+        state.clients[1] = ControlServer.Client(isWatching: true)
+        state.clients[1]?.outbox.reserveCapacity(4096)
+        func place() -> UnsafeRawPointer? { state.clients[1]?.outbox.withUnsafeBytes { $0.baseAddress } }
+        let before = place()
+        for _ in 1...8 { state.tell(Array("line\n".utf8)) }
+        #expect(place() == before)
+        #expect(state.clients[1]?.outbox.count == 40)
+    }
+
+    @Test func countsALineThatIsTooLongAsMissed() async throws {
+        try await self.serve { server, path in
+            let hub = EventHub()
+            server.attach(hub)
+            hub.emit(.stopping)
+            let client = try #require(try ControlClient(stateDirectory: path))
+            var iterator = try client.watch().makeAsyncIterator()
+            _ = await iterator.next(isolation: nil)
+            hub.emit(.storageFailed(reason: String(repeating: "x", count: ControlLines.maximumBytes)))
+            hub.emit(.storageRecovered)
+            guard case .missed(1)? = await iterator.next(isolation: nil) else {
+                Issue.record("the long line was not told of as missed")
+                return
+            }
+            guard case .event(.storageRecovered)? = await iterator.next(isolation: nil) else {
+                Issue.record("what came after the long line did not come")
+                return
+            }
+        }
+    }
+
     @Test func endsWhoSpeaksNoSense() async throws {
         try await self.serve { server, path in
             for bytes in [Array("nonsense\n".utf8), [UInt8](repeating: 65, count: 100_000)] {

@@ -46,6 +46,33 @@ import Testing
         #expect(await answers.first(2) == [true, true])
     }
 
+    /// Keeps what was answered.
+    private final class Channel: AnswerChannel {
+        let verdicts = Locked<[HandlerVerdict]>([])
+
+        func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
+            self.verdicts.withLock { $0.append(verdict) }
+            return true
+        }
+    }
+
+    private struct Wordy: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    @Test func reasonsAreCutHoweverFewCharactersTheyAre() {
+        let channel = Channel()
+        let ticket = AnswerTicket(key: DeliveryKey(sequence: 1), call: 1)
+        // One character, to Swift.
+        let long = "e" + String(repeating: "\u{301}", count: 100_000)
+        FetchCompletion(channel, ticket).reject(long)
+        FetchCompletion(channel, ticket).fail(Wordy(description: long))
+        let cut = "e" + String(repeating: "\u{301}", count: 499)
+        // Letting go of a completion answers too, which does not count.
+        let verdicts = channel.verdicts.withLock { $0 }
+        #expect(verdicts == [.rejected(cut), .unanswered, .threw(cut), .unanswered])
+    }
+
     @Test func theSecondAnswerDoesNotCount() async {
         let answers = Answers()
         let fixture = RunnerFixture(

@@ -13,6 +13,20 @@ final class ControlServer: Sendable {
         var outbox: [UInt8] = []
         var isWatching = false
         var missed = 0
+
+        /// Tells an event, or counts it as missed: when too much waits, and when the line is longer than any that is read.
+        mutating func tell(_ line: [UInt8]) {
+            guard line.count <= ControlLines.maximumBytes, self.outbox.count + line.count <= ControlServer.outboxLimit
+            else {
+                self.missed += 1
+                return
+            }
+            if self.missed > 0, let note = ControlReply.missed(self.missed).line {
+                self.outbox += note
+                self.missed = 0
+            }
+            self.outbox += line
+        }
     }
 
     struct State {
@@ -22,9 +36,17 @@ final class ControlServer: Sendable {
         var isStopping = false
 
         var isWatched: Bool { self.clients.values.contains { $0.isWatching } }
+
+        /// Tells whoever watches. Under the lock that the agents' threads wait for: an outbox grows where it is, since a
+        /// client that is held meanwhile would have all of it copied.
+        mutating func tell(_ line: [UInt8]) {
+            for number in Array(self.clients.keys) where self.clients[number]?.isWatching == true {
+                self.clients[number]?.tell(line)
+            }
+        }
     }
 
-    /// How much waits for a client at most, in bytes.
+    /// How much waits for a client at most, in bytes; what it asked for itself comes on top of it.
     private static let outboxLimit = 1 << 20
 
     let state = Locked(State())
@@ -87,19 +109,7 @@ final class ControlServer: Sendable {
 
     private func tell(_ event: PushEvent) {
         guard let line = ControlReply.event(event).line else { return }
-        self.state.withLock { state in
-            for (number, client) in state.clients where client.isWatching {
-                if client.outbox.count + line.count > Self.outboxLimit {
-                    state.clients[number]?.missed += 1
-                } else {
-                    if client.missed > 0, let note = ControlReply.missed(client.missed).line {
-                        state.clients[number]?.outbox += note
-                        state.clients[number]?.missed = 0
-                    }
-                    state.clients[number]?.outbox += line
-                }
-            }
-        }
+        self.state.withLock { $0.tell(line) }
         self.waker.wakeUp()
     }
 
@@ -117,7 +127,10 @@ final class ControlServer: Sendable {
             // What is told twice is true; what has changed in between is told after it.
             var told: String?
             while let event = hub.connectionEvent, "\(event)" != told {
-                self.reply(.event(event), to: number)
+                if let line = ControlReply.event(event).line {
+                    self.state.withLock { $0.clients[number]?.tell(line) }
+                    self.waker.wakeUp()
+                }
                 told = "\(event)"
             }
         }

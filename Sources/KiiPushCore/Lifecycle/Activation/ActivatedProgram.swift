@@ -23,7 +23,7 @@ final class ActivatedProgram {
     private var isOpen: Bool
     private var output: [UInt8] = []
     private var closesInput = false
-    // An answer is short; a reason is cut to 500 characters anyway.
+    // An answer is short; a reason is cut to 500 Unicode scalars anyway.
     private var lines = LineBuffer(limit: 65_536)
     private var nonsense = 0
     private var hasMisspoken = false
