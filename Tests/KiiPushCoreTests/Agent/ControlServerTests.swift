@@ -123,6 +123,26 @@ import Testing
         }
     }
 
+    @Test func takesNoMoreRequestsOfWhoReadsNoAnswers() async throws {
+        try await self.serve { _, path in
+            let descriptor = try ControlSocket.connect(in: path)
+            defer { close(descriptor) }
+            let other = try #require(try ControlClient(stateDirectory: path))
+            let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 16_384)
+            var taken = 0
+            // Each answer to the other takes the server a turn, in which it could read on.
+            for _ in 1...200 {
+                var count = 0
+                repeat {
+                    taken += count
+                    count = send(descriptor, lines, lines.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                } while count > 0
+                #expect(try other.retryDeadLetter(2))
+            }
+            #expect(taken < 2 << 20)
+        }
+    }
+
     @Test func endsWhoSpeaksNoSense() async throws {
         try await self.serve { server, path in
             for bytes in [Array("nonsense\n".utf8), [UInt8](repeating: 65, count: 100_000)] {

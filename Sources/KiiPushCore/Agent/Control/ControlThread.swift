@@ -37,7 +37,8 @@ final class ControlThread {
             pollfd(fd: takesNobody ? -1 : self.server.listener, events: Int16(POLLIN), revents: 0),
         ]
         for link in numbers.compactMap({ self.links[$0] }) {
-            let events = Int16(link.unsent.isEmpty ? POLLIN : POLLIN | POLLOUT)
+            // Who does not read the answers is asked for no more requests: else the answers would pile up without end.
+            let events = Int16(link.unsent.isEmpty ? POLLIN : POLLOUT)
             entries.append(pollfd(fd: link.descriptor, events: events, revents: 0))
         }
         let timeout: Int32 = self.isShort ? 100 : -1
