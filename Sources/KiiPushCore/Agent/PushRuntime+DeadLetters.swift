@@ -52,7 +52,8 @@ extension PushRuntime {
             change = { store, _ throws(InboxError) in (id, try store.dropDeadLetter(id)) }
         }
         guard let core = self.opened else {
-            return reply(.failed(id: nil, reason: "the process is about to begin, or to end; try again"))
+            return reply(
+                .failed(id: request.messageID, reason: "the process is about to begin, or to end; try again"))
         }
         core.runner.collectAnswers()
         // As ``withStore(_:)``.
@@ -62,7 +63,8 @@ extension PushRuntime {
                     let (id, isChanged) = try change(core.pipeline.value.store, core.runner)
                     reply(.changed(id: id, isChanged))
                 } catch {
-                    reply(.failed(id: nil, reason: PushAgentError.inbox(reason: error.description).description))
+                    let reason = PushAgentError.inbox(reason: error.description).description
+                    reply(.failed(id: request.messageID, reason: reason))
                 }
             }
         }

@@ -4,29 +4,37 @@ import Glibc
 /// (``PushRuntime/Configuration/hasControlSocket``).
 ///
 /// Each object is for one purpose: to change dead letters, call after call, or to watch. The calls block, for as long as
-/// the other process takes to answer; ``watch()`` does not.
+/// the other process takes to answer; ``watch()`` does not. One that waited in vain (``ControlError/silent``) is not to be
+/// used any more, since an answer that comes late would be taken for the next one's: every further call throws the same.
 public final class ControlClient: Sendable {
     private let descriptor: Int32
-    private let path: String
+    /// How long an answer may take.
+    private let patience: Duration
     private let inbound = Locked(Inbound())
 
     private struct Inbound {
         var lines = ControlLines()
         var unread: [[UInt8]] = []
+        /// An answer is still due that nobody waits for.
+        var isSilent = false
     }
 
     /// Connects.
     ///
     /// - Returns: `nil` where nobody listens: no process receives with the directory, or one that has no control socket.
     /// - Throws: ``FileError`` when the socket cannot be used.
-    public init?(stateDirectory: String) throws(FileError) {
+    public convenience init?(stateDirectory: String) throws(FileError) {
+        try self.init(stateDirectory: stateDirectory, patience: .seconds(ControlSocket.patience))
+    }
+
+    init?(stateDirectory: String, patience: Duration) throws(FileError) {
         do throws(FileError) {
             self.descriptor = try ControlSocket.connect(in: stateDirectory)
         } catch {
             if case .system(_, _, let code) = error, [ENOENT, ECONNREFUSED, ENOTDIR].contains(code) { return nil }
             throw error
         }
-        self.path = ControlSocket.path(in: stateDirectory)
+        self.patience = patience
     }
 
     deinit { close(self.descriptor) }
@@ -66,20 +74,25 @@ public final class ControlClient: Sendable {
     func interrupt() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
     private func change(_ messageID: Int64, _ request: ControlRequest) throws(ControlError) -> Bool {
-        var patience = timeval(tv_sec: ControlSocket.patience, tv_usec: 0)
+        let (seconds, attoseconds) = self.patience.components
+        var patience = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         try self.ask(request)
         while let reply = self.nextReply() {
             switch reply {
             case .changed(messageID, let isChanged): return isChanged
-            case .failed(_, let reason): throw .refused(reason: reason)
-            case .changed, .event, .missed: continue
+            // What was not understood has no number, and can only be this.
+            case .failed(messageID, let reason), .failed(nil, let reason): throw .refused(reason: reason)
+            case .changed, .failed, .event, .missed: continue
             }
         }
-        throw errno == EAGAIN ? .silent : .ended
+        guard errno == EAGAIN else { throw .ended }
+        self.inbound.withLock { $0.isSilent = true }
+        throw .silent
     }
 
     private func ask(_ request: ControlRequest) throws(ControlError) {
+        guard !self.inbound.withLock({ $0.isSilent }) else { throw .silent }
         var bytes = request.line[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }

@@ -19,12 +19,8 @@ public struct ControlNotices: AsyncSequence, Sendable {
         self.notices = notices
         self.wanted = wanted
         let thread = try DeliveryThread(name: "kii-control") {
-            while ControlNotices.isNextWanted(wanted), let reply = client.nextReply() {
-                switch reply {
-                case .event(let event): continuation.yield(.event(event))
-                case .missed(let count): continuation.yield(.missed(count))
-                case .changed, .failed: break
-                }
+            while ControlNotices.isNextWanted(wanted), let notice = ControlNotices.next(of: client) {
+                continuation.yield(notice)
             }
             continuation.finish()
         }
@@ -34,6 +30,19 @@ public struct ControlNotices: AsyncSequence, Sendable {
             wanted.signalAll()
             client.interrupt()
         }
+    }
+
+    /// Reads on until a notice comes; `nil` at the end, and when the other process does not do what it was asked.
+    private static func next(of client: ControlClient) -> Notice? {
+        while let reply = client.nextReply() {
+            switch reply {
+            case .event(let event): return .event(event)
+            case .missed(let count): return .missed(count)
+            case .changed: continue
+            case .failed: return nil
+            }
+        }
+        return nil
     }
 
     /// Waits until one more is asked for; `false` when nobody asks any more.

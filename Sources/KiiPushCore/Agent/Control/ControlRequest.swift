@@ -7,6 +7,14 @@ enum ControlRequest: Hashable, Sendable {
     /// ``PushRuntime/dropDeadLetter(_:)``.
     case drop(Int64)
 
+    /// The message that it is about; `nil` for none.
+    var messageID: Int64? {
+        switch self {
+        case .watch: nil
+        case .retry(let id), .drop(let id): id
+        }
+    }
+
     init?(line: [UInt8]) {
         guard let value = try? JSONValue(parsing: line), value["v"]?.int64 == 1 else { return nil }
         switch (value["ask"]?.string, value["id"]?.int64) {

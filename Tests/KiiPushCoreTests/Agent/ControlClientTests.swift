@@ -1,0 +1,71 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KiiPushCore
+
+/// The control socket's client, before a server that says what the test has it say.
+@Suite(.timeLimit(.minutes(10))) struct ControlClientTests {
+    private struct Server {
+        let descriptor: Int32
+
+        func say(_ lines: String...) {
+            let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
+            #expect(send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
+        }
+    }
+
+    private func connected(
+        patience: Duration = .seconds(600), _ body: (ControlClient, Server) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let listener = try ControlSocket.listen(in: directory)
+            defer { close(listener) }
+            let client = try #require(try ControlClient(stateDirectory: directory, patience: patience))
+            // Connected by now, since the kernel does that.
+            let descriptor = accept(listener, nil, nil)
+            defer { close(descriptor) }
+            try await body(client, Server(descriptor: descriptor))
+        }
+    }
+
+    @Test func readsOnUntilThereIsANotice() async throws {
+        try await self.connected { client, server in
+            var iterator = try client.watch().makeAsyncIterator()
+            server.say(#"{"id":1,"changed":true}"#, #"{"later":"version"}"#, #"{"missed":3}"#)
+            guard case .missed(3)? = await iterator.next(isolation: nil) else {
+                Issue.record("the notice did not come")
+                return
+            }
+        }
+    }
+
+    @Test func whoIsRefusedAWatchHearsTheEnd() async throws {
+        try await self.connected { client, server in
+            var iterator = try client.watch().makeAsyncIterator()
+            server.say(#"{"error":"not understood"}"#)
+            #expect(await iterator.next(isolation: nil) == nil)
+        }
+    }
+
+    @Test func takesNoAnswerToAnotherRequestForItsOwn() async throws {
+        try await self.connected { client, server in
+            server.say(#"{"id":9,"error":"no"}"#, #"{"id":9,"changed":false}"#, #"{"id":2,"changed":true}"#)
+            let isRetried = try client.retryDeadLetter(2)
+            #expect(isRetried)
+            server.say(#"{"id":3,"error":"no"}"#)
+            #expect(throws: ControlError.refused(reason: "no")) { try client.dropDeadLetter(3) }
+            server.say(#"{"error":"another version"}"#)
+            #expect(throws: ControlError.refused(reason: "another version")) { try client.dropDeadLetter(3) }
+        }
+    }
+
+    @Test func isOfNoUseAfterItWaitedInVain() async throws {
+        try await self.connected(patience: .milliseconds(1)) { client, server in
+            #expect(throws: ControlError.silent) { try client.retryDeadLetter(2) }
+            server.say(#"{"id":2,"changed":true}"#)
+            #expect(throws: ControlError.silent) { try client.retryDeadLetter(2) }
+            #expect(throws: ControlError.silent) { try client.watch() }
+        }
+    }
+}
