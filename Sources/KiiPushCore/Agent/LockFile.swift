@@ -32,6 +32,9 @@ package struct LockFile: ~Copyable, Sendable {
         close(self.descriptor)
     }
 
+    /// Lets go of the lock before its holder ends.
+    package borrowing func release() { flock(self.descriptor, LOCK_UN) }
+
     private static func processID(in descriptor: Int32) -> Int? {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = pread(descriptor, &bytes, bytes.count, 0)

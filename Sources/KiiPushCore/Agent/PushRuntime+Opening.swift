@@ -121,3 +121,6 @@ final class StateLock: Sendable {
 
     init(_ file: consuming LockFile) { self.file = file }
 }
+
+    /// Lets go of it, however many still own it.
+    func release() { self.file.release() }

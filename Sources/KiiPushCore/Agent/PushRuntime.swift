@@ -175,5 +175,8 @@ public final class PushRuntime: Sendable {
         // Made in one of the loop's last turns.
         core?.runner.shutdown()
         core?.control?.stop()
+        // Last: with the loop the inbox has ended. Tasks that are about to end may still hold the core. On the loop's own
+        // thread the loop is not over yet, and the lock goes with the core.
+        if !self.loop.isCurrent { core?.lock?.release() }
     }
 }
