@@ -19,6 +19,21 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file was written in a format that this version does not know.
     case newerFormat(path: String, version: Int)
 
+    /// Whether it says that this user may not write there, which waiting does not change.
+    var forbidsWriting: Bool {
+        switch self {
+        case .system(_, _, let code): [EACCES, EPERM, EROFS, ENOENT, ENOTDIR].contains(code)
+        case .notADirectory: true
+        default: false
+        }
+    }
+
+    /// Whether it may pass by itself: the machine, or the process, is short of something.
+    var isTemporary: Bool {
+        guard case .system(_, _, let code) = self else { return false }
+        return [EMFILE, ENFILE, ENOMEM, ENOLCK, ENOSPC, EDQUOT, EIO, EAGAIN, EINTR].contains(code)
+    }
+
     /// One line: what failed and what to do about it. Never holds the file's content.
     public var description: String {
         switch self {

@@ -47,7 +47,8 @@ extension PushAgent {
     /// handler, and reconnects after every loss.
     ///
     /// Temporary failures of cloud, broker and network are retried without end and told by ``events``, and so are
-    /// subscriptions that the cloud refuses, such as one to a topic that is not there yet. Cancellation
+    /// subscriptions that the cloud refuses, such as one to a topic that is not there yet, and an inbox or a lock that
+    /// cannot be opened because the disk is full, or the process has as many files open as it may. Cancellation
     /// stops gracefully: no more messages are taken, running handlers get
     /// ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the broker is told.
     ///
@@ -63,13 +64,18 @@ extension PushAgent {
         try await self.exclusively {
             try self.requireUsableSubscriptions()
             if let channel = try self.launchChannel() { return try await self.receiveFromLauncher(channel) }
-            let core = try await self.runtime.open()
+            var policy = ReconnectPolicy(configuration: self.reconnect)
+            let core: PushRuntime.Core
+            do {
+                core = try await self.opening(&policy) { try await self.runtime.open() }
+            } catch is CancellationError {
+                return
+            }
             core.control?.attach(self.hub)
             defer { core.control?.detach(self.hub) }
             do {
                 for event in core.events { self.hub.emit(event) }
                 try self.enrolment.load()
-                var policy = ReconnectPolicy(configuration: self.reconnect)
                 let endpoint = try await self.enrol(&policy)
                 try await self.receive(at: endpoint, core, &policy)
             } catch is CancellationError {
@@ -119,7 +125,7 @@ extension PushAgent {
     private func receiveAsInstallation(
         of first: MQTTEndpoint, _ core: PushRuntime.Core, _ policy: inout ReconnectPolicy
     ) async throws -> MQTTEndpoint? {
-        let lock = try self.lockInstallation(first)
+        let lock = try await self.opening(&policy) { () throws(PushAgentError) in try self.lockInstallation(first) }
         defer { withExtendedLifetime(lock) {} }
         var endpoint: MQTTEndpoint? = first
         while let current = endpoint, current.installationID == first.installationID {
@@ -142,15 +148,32 @@ extension PushAgent {
                 return endpoint
             } catch {
                 guard let failure = TemporaryFailure(error) else { throw error }
-                let mark = self.runtime.waits.mark
-                let decision = policy.connectionEnded(
-                    .attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter)
-                self.hub.emit(.disconnected(reason: failure.reason, retryIn: decision.delay))
-                try await self.runtime.waits.pass(
-                    decision.delay, since: mark,
-                    afterSleep: { [policy] in decision.isShortenedBySleep ? policy.delayAfterSleep(left: $0) : $0 })
+                try await self.pause(after: failure, &policy)
             }
         }
+    }
+
+    /// Opens files, however long the machine is short of what that takes.
+    private func opening<Result: Sendable>(
+        _ policy: inout ReconnectPolicy, _ open: () async throws -> Result
+    ) async throws -> Result {
+        while true {
+            do {
+                return try await open()
+            } catch PushAgentError.file(let error) where error.isTemporary {
+                try await self.pause(after: TemporaryFailure(reason: error.description), &policy)
+            }
+        }
+    }
+
+    /// Tells of a failure and waits until it is time to try again.
+    private func pause(after failure: TemporaryFailure, _ policy: inout ReconnectPolicy) async throws {
+        let mark = self.runtime.waits.mark
+        let decision = policy.connectionEnded(.attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter)
+        self.hub.emit(.disconnected(reason: failure.reason, retryIn: decision.delay))
+        try await self.runtime.waits.pass(
+            decision.delay, since: mark,
+            afterSleep: { [policy] in decision.isShortenedBySleep ? policy.delayAfterSleep(left: $0) : $0 })
     }
 
     /// The lock that keeps two processes of one user from receiving as one installation.
@@ -181,6 +204,8 @@ extension PushAgent {
 struct TemporaryFailure {
     var reason: String
     var retryAfter: Duration?
+
+    init(reason: String) { self.reason = reason }
 
     /// `nil` for an error that only a person can do something about.
     init?(_ error: any Error) {

@@ -1,3 +1,5 @@
+import Glibc
+
 extension PushRuntime {
     /// The inbox, the lock and delivery; made by the first agent that asks.
     ///
@@ -43,8 +45,7 @@ extension PushRuntime {
         do throws(FileError) {
             try PrivateFile.makeDirectory(directory)
         } catch {
-            events.append(.inboxInMemory(reason: error.description))
-            return (nil, nil)
+            return try PushRuntime.withoutFiles(error, &events)
         }
         do throws(LockError) {
             lock = StateLock(try LockFile(path: "\(directory)/lock"))
@@ -52,9 +53,7 @@ extension PushRuntime {
             switch error {
             case .held(let path, let processID): throw .stateDirectoryInUse(path: path, processID: processID)
             case .unusable(let path, let code):
-                let failure = FileError.system(path: path, operation: "lock", code: code)
-                events.append(.inboxInMemory(reason: failure.description))
-                return (nil, nil)
+                return try PushRuntime.withoutFiles(.system(path: path, operation: "lock", code: code), &events)
             }
         }
         let path = StateDirectory.inboxFile(in: directory)
@@ -66,8 +65,19 @@ extension PushRuntime {
             if case .newerVersion(let version) = error.kind {
                 throw .inboxOfNewerVersion(path: path, version: version)
             }
-            throw .inbox(reason: error.description)
+            let failure = FileError.system(path: path, operation: "open", code: error.missingResource)
+            throw failure.isTemporary ? .file(failure) : .inbox(reason: error.description)
         }
+    }
+
+    /// The smaller promise, where the directory is not this user's to write. For anything else the larger one is not given
+    /// up: it passes, or a person can help.
+    private static func withoutFiles(
+        _ error: FileError, _ events: inout [PushEvent]
+    ) throws(PushAgentError) -> (StateLock?, RecoverableInbox?) {
+        guard error.forbidsWriting else { throw .file(error) }
+        events.append(.inboxInMemory(reason: error.description))
+        return (nil, nil)
     }
 
     private func assemble(
@@ -115,12 +125,23 @@ extension PushRuntime {
     }
 }
 
+extension InboxError {
+    /// The `errno` value that says what the machine or the process is short of; 0 when that is not why it failed.
+    fileprivate var missingResource: Int32 {
+        switch self.kind {
+        case .full: self.systemError == EDQUOT ? EDQUOT : ENOSPC
+        case .cannotOpen, .io: self.systemError
+        default: 0
+        }
+    }
+}
+
 /// A ``LockFile`` that several owners share.
 final class StateLock: Sendable {
     private let file: LockFile
 
     init(_ file: consuming LockFile) { self.file = file }
-}
 
     /// Lets go of it, however many still own it.
     func release() { self.file.release() }
+}

@@ -22,6 +22,50 @@ import Testing
             }
         }
     }
+
+    @Test func aDirectoryThatIsNotOursToWriteMeansMemory() async throws {
+        try await withTemporaryDirectory { directory in
+            // No directory can be made in a file, by nobody.
+            try PrivateFile.replace("\(directory)/file", with: [])
+            let runtime = try self.runtime("\(directory)/file/state")
+            let core = try await runtime.open()
+            #expect(!core.isDurable)
+            guard case .inboxInMemory? = core.events.first else {
+                Issue.record("\(core.events)")
+                return
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func whatElseKeepsTheLockAwayIsNoReasonToForgetTheFile() async throws {
+        try await withTemporaryDirectory { directory in
+            // ELOOP, which says nothing of being allowed to write.
+            #expect(symlink("lock", "\(directory)/lock") == 0)
+            let runtime = try self.runtime(directory)
+            await #expect {
+                _ = try await runtime.open()
+            } throws: { error in
+                guard case PushAgentError.file(.system(_, "lock", ELOOP))? = error as? PushAgentError else {
+                    return false
+                }
+                return true
+            }
+            await runtime.shutdown()
+        }
+    }
+
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM, ENOSPC, EIO]) func whatMayPassIsNoPermission(code: Int32) {
+        let error = FileError.system(path: "/a", operation: "lock", code: code)
+        #expect(error.isTemporary)
+        #expect(!error.forbidsWriting)
+    }
+
+    @Test(arguments: [EACCES, EPERM, EROFS, ENOENT, ENOTDIR]) func permissionsDoNotPass(code: Int32) {
+        let error = FileError.system(path: "/a", operation: "lock", code: code)
+        #expect(!error.isTemporary)
+        #expect(error.forbidsWriting)
+    }
 }
 
 extension LockFile {
