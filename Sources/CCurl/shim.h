@@ -37,8 +37,8 @@ static inline CURLcode ccurl_easy_set_callback(CURL *handle, CURLoption option, 
     return curl_easy_setopt(handle, option, value);
 }
 
-static inline CURLcode ccurl_easy_set_socket_callback(CURL *handle, curl_sockopt_callback value) {
-    return curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, value);
+static inline CURLcode ccurl_easy_set_socket_callback(CURL *handle, curl_opensocket_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
 static inline CURLcode ccurl_easy_get_long(CURL *handle, CURLINFO info, long *value) {
@@ -96,7 +96,8 @@ static inline CURLcode ccurl_easy_set_quick_exit(CURL *handle) {
 }
 
 // timerfd_create(2) and timerfd_settime(2) by their numbers: their headers bring <time.h> and <fcntl.h> along, whose
-// structs Swift would then take for this module's. The flags of the first are open(2)'s, as eventfd(2)'s are.
+// structs Swift would then take for this module's. The flags of the first are open(2)'s, as eventfd(2)'s are, and those of
+// accept4(2) below.
 extern long syscall(long number, ...);
 
 // A descriptor that becomes readable when the calendar is set, or -1.
@@ -114,6 +115,12 @@ static inline int ccurl_clock_alarm(void) {
     if (syscall(settime, (long)descriptor, absolute | cancel_on_set, &time, NULL) == 0) return descriptor;
     syscall(SYS_close, (long)descriptor);
     return -1;
+}
+
+// accept4(2), which Swift's Glibc module leaves out: the socket does not wait, and no program inherits it that is started
+// meanwhile. It sets errno.
+static inline int ccurl_accept(int listener) {
+    return (int)syscall(SYS_accept4, (long)listener, NULL, NULL, (long)(EFD_NONBLOCK | EFD_CLOEXEC));
 }
 
 // Casts in the macros keep Swift from seeing these.

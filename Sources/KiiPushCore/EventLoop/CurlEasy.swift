@@ -31,7 +31,7 @@ final class CurlEasy {
         // Signals belong to the process, and libcurl's would time out name lookups on the wrong thread.
         try self.set(CURLOPT_NOSIGNAL, 1)
         try self.set(CURLOPT_PROTOCOLS, ccurl_web_protocols())
-        try self.check(ccurl_easy_set_socket_callback(self.raw, closeOnExec))
+        try self.check(ccurl_easy_set_socket_callback(self.raw, openSocket))
         // Best effort: a libcurl without it waits for the resolver when a lookup is cancelled.
         _ = ccurl_easy_set_quick_exit(self.raw)
     }
@@ -86,10 +86,11 @@ final class CurlEasy {
 }
 
 // A program started meanwhile would hold the connection open after this process has closed it, and the kernel would go on
-// reporting events of a descriptor that is no more, epoll(7).
-private func closeOnExec(
-    _ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t, _ purpose: curlsocktype
-) -> Int32 {
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    return Int32(CURL_SOCKOPT_OK)
+// reporting events of a descriptor that is no more, epoll(7). Set afterwards, the flag would come too late for a program
+// that another thread starts in between.
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let address = address?.pointee else { return -1 }
+    return socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
 }

@@ -10,7 +10,7 @@ final class Epoll {
     /// Reported whether asked for or not, epoll_ctl(2).
     static let broken: Interest = EPOLLERR.rawValue | EPOLLHUP.rawValue
 
-    private let descriptor: Int32
+    private var descriptor: Int32
     private var events = [epoll_event](repeating: epoll_event(), count: 256)
     private var ready = 0
     private var waker: Waker?
@@ -42,9 +42,25 @@ final class Epoll {
         self.waker = waker
     }
 
-    func forget(_ descriptor: Int32) {
-        // A descriptor that is closed already has left by itself.
-        epoll_ctl(self.descriptor, EPOLL_CTL_DEL, descriptor, nil)
+    /// Watches `descriptor` no longer.
+    ///
+    /// - Returns: false for one that is not in the set. One that is closed has left by itself, as long as no other process
+    ///   has it too: then the kernel goes on reporting it, and only ``begin(anew:)`` helps, epoll(7).
+    @discardableResult
+    func forget(_ descriptor: Int32) -> Bool {
+        epoll_ctl(self.descriptor, EPOLL_CTL_DEL, descriptor, nil) == 0
+    }
+
+    /// Puts another set in the place of this one, which watches these descriptors and the waker. Without a descriptor for
+    /// it everything stays as it is.
+    func begin(anew interests: [Int32: Interest]) {
+        let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard descriptor >= 0 else { return }
+        close(self.descriptor)
+        self.descriptor = descriptor
+        // What the kernel refuses is gone, and whoever waits for it runs into a time limit.
+        if let waker { try? self.watch(waker) }
+        for (descriptor, interest) in interests { try? self.watch(descriptor, for: interest, isNew: true) }
     }
 
     /// Waits until something is ready, `milliseconds` at most. What does not fit is reported next time.

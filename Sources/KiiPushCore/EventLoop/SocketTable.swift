@@ -9,10 +9,10 @@ final class SocketTable {
         case alarm(ClockAlarm)
     }
 
-    private enum Watch {
-        case of(Owner)
-        /// Nobody's for now: a connection that libcurl keeps for the next transfer, most likely to the same end.
-        case released
+    private struct Watch {
+        /// `nil` for nobody's for now: a connection that libcurl keeps for the next transfer, most likely to the same end.
+        var owner: Owner?
+        var interest: Epoll.Interest
     }
 
     private let epoll: Epoll
@@ -24,7 +24,8 @@ final class SocketTable {
     }
 
     func watch(_ descriptor: Int32, for interest: Epoll.Interest, owner: Owner) throws(TransportError) {
-        let isNew = self.watches.updateValue(.of(owner), forKey: descriptor) == nil
+        let watch = Watch(owner: owner, interest: interest)
+        let isNew = self.watches.updateValue(watch, forKey: descriptor) == nil
         try self.epoll.watch(descriptor, for: interest, isNew: isNew)
     }
 
@@ -41,21 +42,27 @@ final class SocketTable {
     /// The kernel goes on watching it, which spares two calls a request. Should it have something to say meanwhile, it is
     /// forgotten then.
     func release(_ descriptor: Int32) {
-        if case .of(.multi) = self.watches[descriptor] { self.watches[descriptor] = .released }
+        if case .multi = self.watches[descriptor]?.owner { self.watches[descriptor]?.owner = nil }
     }
 
     /// Sleeps until a socket is ready or somebody wakes the loop, `milliseconds` at most, and tells the owners.
-    func wait(milliseconds: Int32) {
+    ///
+    /// - Returns: how many were ready.
+    @discardableResult
+    func wait(milliseconds: Int32) -> Int {
         self.epoll.wait(milliseconds: milliseconds)
+        var count = 0
         self.epoll.forEachReady { descriptor, events in
-            switch self.watches[descriptor] {
-            case .of(.stream(let stream)): stream.socketReady(events)
-            case .of(.alarm(let alarm)): alarm.acknowledge()
-            case .of(.multi(let multi)): multi.socketReady(descriptor, events: events)
-            case .released, nil:
+            count += 1
+            switch self.watches[descriptor]?.owner {
+            case .stream(let stream): stream.socketReady(events)
+            case .alarm(let alarm): alarm.acknowledge()
+            case .multi(let multi): multi.socketReady(descriptor, events: events)
+            case nil:
                 self.watches[descriptor] = nil
-                self.epoll.forget(descriptor)
+                if !self.epoll.forget(descriptor) { self.epoll.begin(anew: self.watches.mapValues(\.interest)) }
             }
         }
+        return count
     }
 }

@@ -55,14 +55,12 @@ final class ControlThread {
     }
 
     private func accept() {
-        let descriptor = Glibc.accept(self.server.listener, nil, nil)
+        let descriptor = acceptSocket(self.server.listener)
         guard descriptor >= 0 else {
             // Without a descriptor to be had, the one who waits would be there in the next turn too, and the next.
             self.isShort = errno != EAGAIN && errno != ECONNABORTED && errno != EINTR
             return
         }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         self.lastNumber += 1
         self.links[self.lastNumber] = Link(descriptor: descriptor)
         self.server.state.withLock { $0.clients[self.lastNumber] = ControlServer.Client() }

@@ -1,0 +1,58 @@
+import Glibc
+import Testing
+
+@testable import KiiPushCore
+
+/// The sockets that the loop waits for.
+@Suite struct SocketTableTests {
+    private func pair() throws -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    @Test func aDescriptorThatAnotherProcessKeepsOpenIsReportedOnce() throws {
+        let table = try SocketTable(waker: try Waker())
+        let alarm = try #require(ClockAlarm())
+        let (lost, lostPeer) = try self.pair()
+        let (watched, watchedPeer) = try self.pair()
+        try table.watch(lost, for: Epoll.readable, owner: .alarm(alarm))
+        table.forgetAll()
+        try table.watch(watched, for: Epoll.readable, owner: .alarm(alarm))
+        // As if a program had inherited it that was started meanwhile: closed here, and still open.
+        let inherited = dup(lost)
+        close(lost)
+        #expect(send(lostPeer, [1], 1, 0) == 1)
+        #expect(table.wait(milliseconds: 0) == 1)
+        #expect(table.wait(milliseconds: 0) == 0)
+        // The others are still watched.
+        #expect(send(watchedPeer, [1], 1, 0) == 1)
+        #expect(table.wait(milliseconds: 0) == 1)
+        for descriptor in [lostPeer, watched, watchedPeer, inherited] { close(descriptor) }
+    }
+
+    @Test func anAcceptedSocketDoesNotWaitAndIsInheritedByNobody() throws {
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(listener) }
+        // An address of the kernel's own choice.
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var length = socklen_t(MemoryLayout<sa_family_t>.size)
+        let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(client) }
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                #expect(bind(listener, address, length) == 0)
+                #expect(listen(listener, 1) == 0)
+                length = socklen_t(MemoryLayout<sockaddr_un>.size)
+                #expect(getsockname(listener, address, &length) == 0)
+                #expect(connect(client, address, length) == 0)
+            }
+        }
+        let accepted = acceptSocket(listener)
+        try #require(accepted >= 0)
+        defer { close(accepted) }
+        #expect(fcntl(accepted, F_GETFD) & FD_CLOEXEC != 0)
+        #expect(fcntl(accepted, F_GETFL) & O_NONBLOCK != 0)
+    }
+}
