@@ -109,6 +109,16 @@ final class ReceivePipeline: TurnDelegate {
     /// What could not be written a moment ago is tried once more.
     func loopEnds() { self.isLastTurn = true }
 
+    /// Lets go of the links, which hold the pipeline: without this the inbox would stay open whenever a message of theirs
+    /// could not be stored, or waits for its outcome in memory.
+    func loopEnded() {
+        self.work = TurnWork()
+        self.committed = nil
+        self.gates = [:]
+        self.links = [:]
+        self.timersFired = []
+    }
+
     private func commitWork() {
         let reserved = self.reserveRoom()
         do throws(InboxError) {

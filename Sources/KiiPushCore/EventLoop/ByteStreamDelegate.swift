@@ -20,8 +20,11 @@ package protocol TurnDelegate: AnyObject {
     func afterCommit()
     /// The loop ends: what comes now is its last turn.
     func loopEnds()
+    /// The last turn is over, and every stream has ended: nothing follows.
+    func loopEnded()
 }
 
 extension TurnDelegate {
     package func loopEnds() {}
+    package func loopEnded() {}
 }

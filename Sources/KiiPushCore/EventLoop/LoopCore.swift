@@ -73,6 +73,7 @@ final class LoopCore {
         self.streams.endAll(.shutDown)
         self.sockets.forgetAll()
         self.timers.removeAll()
+        self.turnDelegate?.loopEnded()
         self.turnDelegate = nil
         self.clockObserver = nil
     }

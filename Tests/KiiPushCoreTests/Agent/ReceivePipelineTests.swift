@@ -1,0 +1,69 @@
+import TestSupport
+import Testing
+
+@testable import KiiPushCore
+
+/// The pipeline and its links, turn by turn, on a loop's thread and without a broker.
+@Suite(.timeLimit(.minutes(10))) struct ReceivePipelineTests {
+    /// A pipeline around a store, whose delivery takes nothing.
+    private struct Line {
+        let pipeline: ReceivePipeline
+        let mailbox = DeliveryMailbox(wake: {})
+        private let loop: EventLoop
+
+        init(_ store: any MessageStore, on loop: EventLoop, holding fuse: Fuse? = nil) {
+            self.loop = loop
+            let runner = DeliveryRunner(store: self.mailbox)
+            runner.shutdown()
+            self.pipeline = ReceivePipeline(
+                store: store, loop: loop, mailbox: self.mailbox, limits: .memory, delivery: runner, running: { [] },
+                report: { _ in withExtendedLifetime(fuse) {} })
+        }
+
+        /// A link whose first connection has the number 101.
+        func link(topic: String = "topic") -> BrokerLink {
+            BrokerLink(
+                installation: 1, configuration: MQTTSession.Configuration(clientID: "client", topicFilter: topic),
+                filter: RedeliveryFilter(), connectionBase: 100, loop: self.loop, pipeline: self.pipeline,
+                verifiesCertificates: true, report: { _ in })
+        }
+
+        func turn() {
+            self.pipeline.commit()
+            self.pipeline.afterCommit()
+        }
+    }
+
+    private static func arrival(
+        _ link: BrokerLink, topic: String = "topic", duplicate: Bool = false, ticket: UInt64 = 1,
+        truncatedLength: Int? = nil, connection: Int64 = 100
+    ) -> Arrival {
+        Arrival(
+            link: link,
+            message: MQTTSession.InboundMessage(
+                topic: topic, payload: [1], qos: .atLeastOnce, duplicate: duplicate, packetID: 5, ticket: ticket,
+                truncatedLength: truncatedLength),
+            connection: connection, receivedAt: .now())
+    }
+
+    private static func target() throws -> BrokerLink.Target {
+        let endpoint = MQTTEndpoint(
+            installationID: "i", host: "127.0.0.1", portTCP: 1, portSSL: nil, mqttTopic: "topic", username: "u",
+            password: "p")
+        return try BrokerLink.Target(endpoint, usesTLS: false)
+    }
+
+    @Test func nothingOutlivesTheLoop() async throws {
+        let hasEnded = Locked(false)
+        let loop = try EventLoop()
+        try await loop.run {
+            let fuse = Fuse { hasEnded.withLock { $0 = true } }
+            let line = Line(MemoryMessageStore(), on: loop, holding: fuse)
+            // Its acknowledgement waits for an outcome that does not come.
+            line.pipeline.received(Self.arrival(line.link()))
+            loop.setTurnDelegate(line.pipeline)
+        }
+        loop.shutdown()
+        #expect(hasEnded.withLock { $0 })
+    }
+}
