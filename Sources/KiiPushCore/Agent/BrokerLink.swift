@@ -25,6 +25,10 @@ final class BrokerLink: ByteStreamDelegate {
         }
     }
 
+    /// How much may wait for a broker that does not read, in bytes. One that reads is never owed as much: it awaits the
+    /// acknowledgements of 65,535 packets at most, of 4 bytes each.
+    private static let unsentLimit = 1 << 20
+
     /// How long the answer to a PINGREQ may take after a sleep of the machine; tests have it take longer.
     private let probeLimit: Duration
 
@@ -168,7 +172,18 @@ extension BrokerLink {
         guard !self.output.bytes.isEmpty else { return }
         self.stream?.send(self.output.bytes)
         self.output.bytes.removeAll(keepingCapacity: true)
-        self.setTimer()
+        if !self.endIfUnread() { self.setTimer() }
+    }
+
+    /// Ends a connection whose broker sends and sends and reads nothing: the answers would take up all memory.
+    ///
+    /// - Returns: whether it did.
+    private func endIfUnread() -> Bool {
+        guard let stream, stream.unsentBytes > BrokerLink.unsentLimit else { return false }
+        stream.close()
+        let error = TransportError(.other, detail: "the broker does not read what it is sent, more than 1 MiB by now")
+        self.finish(.transport(self.naming(error)))
+        return true
     }
 
     func setReadingPaused(_ isWanted: Bool) {
@@ -222,7 +237,7 @@ extension BrokerLink {
         let close = self.output.close
         self.output.removeAll()
         switch close {
-        case nil: self.setTimer()
+        case nil: if !self.endIfUnread() { self.setTimer() }
         case .atOnce:
             self.stream?.close()
             self.closed()

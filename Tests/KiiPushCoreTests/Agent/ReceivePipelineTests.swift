@@ -66,4 +66,28 @@ import Testing
         loop.shutdown()
         #expect(hasEnded.withLock { $0 })
     }
+
+    @Test func aBrokerThatDoesNotReadIsLeft() async throws {
+        let loop = try EventLoop()
+        defer { loop.shutdown() }
+        try await loop.run {
+            let link = Line(MemoryMessageStore(), on: loop).link()
+            let stream = loop.openStream(try Self.target().stream, delegate: link)
+            defer { stream.close() }
+            var ends: [BrokerLink.End] = []
+            link.connect(to: try Self.target()) { ends.append($0) }
+            // What is sent stays where it is: the link's own stream does not connect before this turn is over.
+            link.streamDidConnect(stream)
+            var bytes: [UInt8] = []
+            try MQTTPacket.connack(MQTTConnack(sessionPresent: false, code: .accepted)).encode(into: &bytes)
+            bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) }
+            bytes = []
+            for _ in 0..<16_384 { try MQTTPacket.pubrel(packetID: 1).encode(into: &bytes) }
+            for _ in 0..<15 { bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) } }
+            #expect(ends.isEmpty)
+            for _ in 0..<2 { bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) } }
+            #expect(ends.count == 1)
+            #expect(ends.first?.reason.contains("does not read") == true)
+        }
+    }
 }
