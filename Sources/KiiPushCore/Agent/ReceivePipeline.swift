@@ -97,6 +97,7 @@ final class ReceivePipeline: TurnDelegate {
         self.timersFired.removeAll(keepingCapacity: true)
         for link in timersFired { link.lookAtClock() }
         self.work.orders += self.mailbox.take()
+        if self.isLastTurn { self.declineLoads() }
         guard !self.work.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue else {
             // An agent may have begun or ended.
             if self.isReadingPaused { self.applyBackPressure() }
@@ -117,6 +118,18 @@ final class ReceivePipeline: TurnDelegate {
         self.gates = [:]
         self.links = [:]
         self.timersFired = []
+    }
+
+    /// Reads nothing back that nobody takes any more: what is marked as in hand would look, to the next process, as if
+    /// this one had ended of it.
+    private func declineLoads() {
+        var declined: [@Sendable (DeliveryPage) -> Void] = []
+        self.work.orders.removeAll { order in
+            guard case .load(_, let deliver) = order else { return false }
+            declined.append(deliver)
+            return true
+        }
+        for deliver in declined { deliver(DeliveryPage(messages: [], isComplete: false, isFailure: true)) }
     }
 
     private func commitWork() {

@@ -53,6 +53,32 @@ import Testing
         return try BrokerLink.Target(endpoint, usesTLS: false)
     }
 
+    @Test func theLastTurnTakesNothingInHand() async throws {
+        try await withTemporaryDirectory { directory in
+            let loop = try EventLoop()
+            defer { loop.shutdown() }
+            try await loop.run {
+                let inbox = try RecoverableInbox(
+                    path: directory + "/inbox.sqlite", configuration: Inbox.Configuration())
+                let store = FileMessageStore(inbox, longestDelay: .seconds(1))
+                let line = Line(store, on: loop)
+                #expect(try store.installation(id: "i") == 1)
+                line.pipeline.received(Self.arrival(line.link()))
+                line.turn()
+                #expect(store.ledger.waiting == 1)
+                let pages = Locked<[DeliveryPage]>([])
+                line.pipeline.loopEnds()
+                line.mailbox.load(DeliveryLoad(installation: 1, kind: .waiting, limit: 10)) { page in
+                    pages.withLock { $0.append(page) }
+                }
+                line.turn()
+                #expect(pages.withLock { $0 }.map(\.isFailure) == [true])
+                #expect(store.ledger.waiting == 1)
+                #expect(store.ledger.running == 0)
+            }
+        }
+    }
+
     @Test func nothingOutlivesTheLoop() async throws {
         let hasEnded = Locked(false)
         let loop = try EventLoop()
