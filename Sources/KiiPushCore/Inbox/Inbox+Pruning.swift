@@ -125,12 +125,19 @@ extension Inbox {
         return looked < Inbox.rowsPerStep || (old.isEmpty && kept >= Inbox.rowsPerStep / 2)
     }
 
+    /// Gives some free pages back to the file system, if there are many.
+    ///
+    /// - Returns: whether there may be more to give. A file that was not made for it keeps all that it has.
     private func giveBackPages() throws(InboxError) -> Bool {
-        let free = self.statements.freePages
-        defer { free.reset() }
-        guard try free.next(), free.integer(0) > Inbox.freePagesKept else { return false }
-        free.reset()
+        let before = try self.freePages()
+        guard before > Inbox.freePagesKept else { return false }
         try self.statements.vacuum.run()
-        return true
+        return try self.freePages() < before
+    }
+
+    private func freePages() throws(InboxError) -> Int64 {
+        let statement = self.statements.freePages
+        defer { statement.reset() }
+        return try statement.next() ? statement.integer(0) : 0
     }
 }

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct InboxPruningTests {
@@ -133,6 +134,26 @@ import Testing
         #expect(try self.prune(inbox, at: .at(3000)) == 0)
         #expect(try self.sequences(inbox) == [])
         #expect(inbox.counts[.done] == .init())
+    }
+
+    @Test func givesUpOnPagesThatAFileDoesNotGiveBack() throws {
+        let fixture = try InboxFixture()
+        var inbox = try fixture.open { $0.keepsDoneBytes = 0 }
+        try inbox.insert((0..<300).map { .sample($0, bytes: 50_000) })
+        for sequence in Int64(1)...300 { try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(1)) }
+        inbox = try Inbox(path: ":memory:", configuration: Inbox.Configuration())
+        let file = try SQLiteFile(fixture.path, for: .changing)
+        try file.execute("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM")
+        inbox = try fixture.open { $0.keepsDoneBytes = 0 }
+        var wait = Duration.zero
+        for _ in 1...100 where wait == .zero {
+            wait = try inbox.transaction { transaction throws(InboxError) in
+                try inbox.prune(now: .at(2), in: transaction)
+            }
+        }
+        #expect(wait == .seconds(60))
+        #expect(try self.sequences(inbox) == [])
+        #expect(try file.integers("PRAGMA freelist_count")[0][0] > 1024)
     }
 
     @Test func givesPagesBackToTheFileSystem() throws {
