@@ -54,6 +54,8 @@ final class BrokerLink: ByteStreamDelegate {
     private var absorbedInTurn: Set<Int64> = []
     private var storedThrough: UInt64?
     private let connectionBase: Int64
+    /// The number of the connection that stands; `nil` without one, also while the next is being made.
+    private var openConnection: Int64?
 
     init(
         installation: Int64,
@@ -153,7 +155,7 @@ extension BrokerLink {
     }
 
     /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
-    func stillCarries(_ arrival: Arrival) -> Bool { self.stream != nil && arrival.connection == self.connection }
+    func stillCarries(_ arrival: Arrival) -> Bool { arrival.connection == self.openConnection }
 
     /// Opens the gate of one acknowledgement. One of an earlier connection is ignored: its message comes again.
     func acknowledge(_ ticket: UInt64) {
@@ -201,6 +203,7 @@ extension BrokerLink {
     func streamDidConnect(_ stream: ByteStream) {
         self.filter.connectionOpened(firstTicket: self.session.nextTicket)
         self.session.transportConnected(now: self.loop.now, into: &self.output)
+        self.openConnection = self.connection
         if self.pipeline.isReadingPaused || self.isStopping { self.setReadingPaused(true) }
         self.perform()
     }
@@ -309,6 +312,7 @@ extension BrokerLink {
         self.pipeline.remove(self)
         self.output.removeAll()
         self.stream = nil
+        self.openConnection = nil
         self.ended = nil
         self.connectedAt = nil
         self.isProbing = false

@@ -93,6 +93,30 @@ import Testing
         #expect(hasEnded.withLock { $0 })
     }
 
+    @Test func anAcknowledgementLeavesOnAConnectionThatStandsAlone() async throws {
+        let loop = try EventLoop()
+        defer { loop.shutdown() }
+        try await loop.run {
+            let link = Line(MemoryMessageStore(), on: loop).link()
+            let stream = loop.openStream(try Self.target().stream, delegate: link)
+            defer { stream.close() }
+            func carries(_ connection: Int64) -> Bool {
+                link.stillCarries(Self.arrival(link, connection: connection))
+            }
+            link.connect(to: try Self.target()) { _ in }
+            #expect(!carries(100))
+            link.streamDidConnect(stream)
+            #expect(carries(101))
+            #expect(!carries(100))
+            link.disconnect()
+            #expect(!carries(101))
+            link.connect(to: try Self.target()) { _ in }
+            // The next one is on its way.
+            #expect(!carries(101))
+            link.disconnect()
+        }
+    }
+
     @Test func aBrokerThatDoesNotReadIsLeft() async throws {
         let loop = try EventLoop()
         defer { loop.shutdown() }
