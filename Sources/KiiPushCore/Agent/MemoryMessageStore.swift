@@ -133,7 +133,9 @@ final class MemoryMessageStore: MessageStore {
 
     private func store(_ arrival: Arrival) -> StoredArrival {
         if let row = arrival.link.redeliveryCandidate(of: arrival), let entry = self.entries[row],
-            entry.message.topic == arrival.message.topic, entry.message.payload == arrival.message.payload
+            entry.message.topic.utf8.elementsEqual(arrival.message.topic.utf8),
+            entry.message.payload == arrival.message.payload,
+            entry.message.originalLength == arrival.message.truncatedLength
         {
             arrival.link.absorbs(row)
             self.counted.duplicates += 1

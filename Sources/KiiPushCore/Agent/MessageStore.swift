@@ -96,7 +96,8 @@ extension StoredMessage {
             payload: arrival.message.payload,
             originalLength: arrival.message.truncatedLength,
             receivedAt: arrival.receivedAt,
-            isUnexpectedTopic: arrival.message.topic != arrival.link.topic
+            // By bytes, as a broker compares: to Swift, texts that only look the same are equal.
+            isUnexpectedTopic: !arrival.message.topic.utf8.elementsEqual(arrival.link.topic.utf8)
         )
     }
 }

@@ -140,4 +140,30 @@ import Testing
             #expect(ends.first?.reason.contains("does not read") == true)
         }
     }
+
+    @Test func topicsAreTheSameWhenTheirBytesAre() async throws {
+        let loop = try EventLoop()
+        defer { loop.shutdown() }
+        try await loop.run {
+            let store = MemoryMessageStore()
+            // Equal to Swift.
+            let (topic, other) = ("caf\u{e9}", "cafe\u{301}")
+            let link = Line(store, on: loop).link(topic: topic)
+            /// Whether it is new, and whether its topic is another than the link's.
+            func outcome(of arrival: Arrival) -> [Bool] {
+                switch store.commit(TurnWork(arrivals: [arrival])).arrivals.first {
+                case .new(let message): [true, message.isUnexpectedTopic]
+                case .redelivered: [false]
+                case nil: []
+                }
+            }
+            let first = Self.arrival(link, topic: topic)
+            #expect(outcome(of: first) == [true, false])
+            link.stored(1, first)
+            #expect(outcome(of: Self.arrival(link, topic: other, duplicate: true, ticket: 2)) == [true, true])
+            let longer = Self.arrival(link, topic: topic, duplicate: true, ticket: 3, truncatedLength: 9)
+            #expect(outcome(of: longer) == [true, false])
+            #expect(outcome(of: Self.arrival(link, topic: topic, duplicate: true, ticket: 4)) == [false])
+        }
+    }
 }
