@@ -25,7 +25,7 @@ package final class OwnedDescriptor: Sendable {
     ) throws(SpawnError) -> (OwnedDescriptor, OwnedDescriptor) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw SpawnError(program: program, code: errno)
+            throw SpawnError(program: program, code: errno, step: "make two sockets for")
         }
         return (OwnedDescriptor(ends[0]), OwnedDescriptor(ends[1]))
     }
@@ -38,11 +38,11 @@ package final class OwnedDescriptor: Sendable {
         // POSIX has the descriptor closed in programs that are started.
         let name = "/kii-push-\(getpid())-\(UInt64.random(in: .min ... .max))"
         let number = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0o600)
-        guard number >= 0 else { throw SpawnError(program: program, code: errno) }
+        guard number >= 0 else { throw SpawnError(program: program, code: errno, step: "make a file in /dev/shm for") }
         shm_unlink(name)
         let file = OwnedDescriptor(number)
         guard pwrite(number, bytes, bytes.count, 0) == bytes.count else {
-            throw SpawnError(program: program, code: errno)
+            throw SpawnError(program: program, code: errno, step: "write a file in /dev/shm for")
         }
         return file
     }

@@ -171,13 +171,18 @@ package struct SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
     package var program: String
     /// An `errno` value.
     package var code: Int32
+    /// What of the program's surroundings could not be had, as the verb that the program's name follows; `nil` when it
+    /// was the start itself.
+    package var step: String?
 
-    package init(program: String, code: Int32) {
+    package init(program: String, code: Int32, step: String? = nil) {
         self.program = program
         self.code = code
+        self.step = step
     }
 
     package var description: String {
+        if let step { return "cannot \(step) \(self.program): \(errorText(self.code))" }
         let advice =
             switch self.code {
             case ENOENT: "; name it with its whole path, or install it"
