@@ -178,13 +178,18 @@ extension PushAgent {
 
     /// The lock that keeps two processes of one user from receiving as one installation.
     func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> StateLock {
-        let directory =
-            (self.runtime.configuration.lockDirectory ?? StateDirectory.runtime(environment: environmentVariable))
-            + "/installations"
+        let configuration = self.runtime.configuration
+        let directory: String
         // The ID is the cloud's, so it could hold anything; a file's name it becomes by its bytes.
         let name = endpoint.installationID.utf8.map { String($0, radix: 16) }.joined()
         do throws(FileError) {
-            try PrivateFile.makeDirectory(directory)
+            if let lockDirectory = configuration.lockDirectory {
+                directory = lockDirectory + "/installations"
+                try PrivateFile.makeDirectory(directory)
+            } else {
+                directory = try StateDirectory.locks(
+                    environment: environmentVariable, in: configuration.stateDirectory)
+            }
         } catch {
             throw .file(error)
         }

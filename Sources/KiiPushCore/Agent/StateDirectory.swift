@@ -18,9 +18,41 @@ package enum StateDirectory {
 
     /// Where locks live that concern the whole machine's user: `$XDG_RUNTIME_DIR/kii-push`, else a directory of this
     /// user's in `/tmp`.
-    package static func runtime(environment: (String) -> String?) -> String {
+    package static func runtime(environment: (String) -> String?, shared: String = "/tmp") -> String {
         if let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") { return directory + "/kii-push" }
-        return "/tmp/kii-push-\(geteuid())"
+        return "\(shared)/kii-push-\(geteuid())"
+    }
+
+    /// The directory of the installations' locks, made where it is missing. All processes of a user have to come to the
+    /// same one: ``runtime(environment:)``, but for a case that concerns them all.
+    ///
+    /// In `/tmp` another user may have made the directory first, and could then hold the locks, or have them written over
+    /// files of this user. One that is not this user's alone is not used; then it is the state directory, of which two
+    /// processes are kept apart anyway. Two with different state directories and one installation are not: they knock each
+    /// other off at the broker, which their agents tell.
+    ///
+    /// - Parameter shared: where anybody may make directories. Default: `/tmp`.
+    /// - Throws: ``FileError``.
+    package static func locks(
+        environment: (String) -> String?, shared: String = "/tmp", in stateDirectory: String
+    ) throws(FileError) -> String {
+        var directory = StateDirectory.runtime(environment: environment, shared: shared)
+        if environment("XDG_RUNTIME_DIR")?.hasPrefix("/") != true {
+            // What another user put in its place may be no directory at all.
+            try? PrivateFile.makeDirectory(directory)
+            if !StateDirectory.isOwn(directory) { directory = stateDirectory }
+        }
+        directory += "/installations"
+        try PrivateFile.makeDirectory(directory)
+        return directory
+    }
+
+    /// Whether it is a directory that is this user's alone. After it was made: who comes later cannot change that, since
+    /// what lies in `/tmp` only its owner may replace.
+    private static func isOwn(_ directory: String) -> Bool {
+        var status = stat()
+        return lstat(directory, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+            && status.st_mode & 0o077 == 0
     }
 }
 

@@ -81,3 +81,46 @@ import Testing
         }
     }
 }
+
+@Suite struct LockDirectoryTests {
+    private func locks(_ directory: String, environment: [String: String] = [:]) throws -> String {
+        try StateDirectory.locks(
+            environment: { environment[$0] }, shared: "\(directory)/tmp", in: "\(directory)/state")
+    }
+
+    @Test func isThisUsersOwnBelowASharedDirectory() throws {
+        try withTemporaryDirectory { directory in
+            let locks = try self.locks(directory)
+            #expect(locks == "\(directory)/tmp/kii-push-\(geteuid())/installations")
+            // And the same for the next process.
+            #expect(try self.locks(directory) == locks)
+            var status = stat()
+            #expect(stat(locks, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o700)
+        }
+    }
+
+    @Test func isTheRuntimeDirectoryWhereThereIsOne() throws {
+        try withTemporaryDirectory { directory in
+            let locks = try self.locks(directory, environment: ["XDG_RUNTIME_DIR": "\(directory)/run"])
+            #expect(locks == "\(directory)/run/kii-push/installations")
+        }
+    }
+
+    enum Trap: CaseIterable { case openToOthers, link, file }
+
+    @Test(arguments: Trap.allCases) func isTheStateDirectoryWhereAnotherMayHaveMadeIt(trap: Trap) throws {
+        try withTemporaryDirectory { directory in
+            let name = "\(directory)/tmp/kii-push-\(geteuid())"
+            try PrivateFile.makeDirectory("\(directory)/tmp")
+            switch trap {
+            case .openToOthers:
+                try #require(mkdir(name, 0o700) == 0)
+                try #require(chmod(name, 0o770) == 0)
+            case .link: try #require(symlink(directory, name) == 0)
+            case .file: try PrivateFile.replace(name, with: [])
+            }
+            #expect(try self.locks(directory) == "\(directory)/state/installations")
+        }
+    }
+}
