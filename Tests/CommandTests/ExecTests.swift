@@ -148,6 +148,8 @@ import Testing
         (["--exec", "a", "--forward-timeout", "1s"], "'--forward-timeout' needs '--forward-to'"),
         (["--exec", "a", "--exec-timeout", "31s"], "'--exec-timeout' is 30s at most"),
         (["--forward-to", "1", "--forward-timeout", "1m"], "'--forward-timeout' is 30s at most"),
+        (["--exec", "a", "--jobs", "10001"], "expected a whole number from 1 to 10,000"),
+        (["--activate", "a", "--concurrency", "9223372036854775807"], "expected a whole number from 1 to 10,000"),
         (["--forward-to", "1", "--grace", "1s"], "'--grace' needs '--exec' or '--activate'"),
         (["--exec", "a 'b"], "'--exec' has a quote that is not closed"),
         (["--exec", " "], "expected a command"), (["--forward-to", "ftp://a"], "expected an http or https URL"),

@@ -46,6 +46,15 @@ import Testing
         #expect(verdict.components(separatedBy: "port 1 ").count == 2, "\(verdict)")
     }
 
+    @Test(arguments: ["0", "10001", "9223372036854775807"])
+    func atOnceIsHandledWhatAProcessCanHandle(jobs: String) throws {
+        let tool = try Tool()
+        let file = try tool.write(Self.recording, to: "pushes.kpr")
+        let result = try tool("replay", file, "--exec", "true", "--jobs", jobs)
+        #expect(result.exit == 64)
+        #expect(result.error.contains("expected a whole number from 1 to 10,000"), "\(result.error)")
+    }
+
     @Test func onlyShowsWhereNobodyIsNamed() throws {
         let tool = try Tool()
         let file = try tool.write(Self.recording, to: "pushes.kpr")

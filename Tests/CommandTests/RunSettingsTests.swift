@@ -38,7 +38,15 @@ import Testing
         (#"{"exce":"a"}"#, "/profiles/default/run/exce is unknown; did you mean 'exec'?"),
         (#"{"exec":1}"#, "/profiles/default/run/exec must be a command"),
         (#"{"exec":"a 'b"}"#, "/profiles/default/run/exec has a quote that is not closed"),
-        (#"{"jobs":0}"#, "/profiles/default/run/jobs must be a whole number above 0"),
+        (#"{"jobs":0}"#, "/profiles/default/run/jobs must be a whole number from 1 to 10,000"),
+        (
+            #"{"exec":"a","jobs":20000}"#,
+            "/profiles/default/run/jobs must be a whole number from 1 to 10,000"
+        ),
+        (
+            #"{"activate":"a","concurrency":10001}"#,
+            "/profiles/default/run/concurrency must be a whole number from 1 to 10,000"
+        ),
         (#"{"exec":"a","shell":"yes"}"#, "/profiles/default/run/shell must be true or false"),
         (
             #"{"exec":"a","execTimeout":10}"#,

@@ -48,6 +48,23 @@ struct PositiveCount: ExpressibleByArgument {
     static var expectation: String { "a whole number above 0" }
 }
 
+/// How many messages are handled at once.
+struct HandlerCount: ExpressibleByArgument {
+    /// The most that a runtime takes.
+    ///
+    /// - Source: ``PushRuntime/Configuration/concurrentHandlers``.
+    static let most = 10_000
+
+    let value: Int
+
+    init?(argument: String) {
+        guard let value = Int(argument), (1...Self.most).contains(value) else { return nil }
+        self.value = value
+    }
+
+    static var expectation: String { "a whole number from 1 to 10,000" }
+}
+
 /// A whole number, also one below 0, which is written as `--badge=-1`.
 struct WholeNumber: ExpressibleByArgument {
     let value: Int

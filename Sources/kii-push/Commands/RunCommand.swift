@@ -52,7 +52,7 @@ struct RunCommand: ParsableCommand {
         value: "N",
         help: "How many messages PROGRAM gets at once, if it says that it takes as many. Default: 1."
     )
-    var concurrency: PositiveCount?
+    var concurrency: HandlerCount?
 
     @Option(
         value: "TIME",

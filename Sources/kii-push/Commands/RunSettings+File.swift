@@ -59,7 +59,7 @@ extension RunSettings {
         switch member {
         case .exec: CommandText.expectation
         case .forwardTo: ForwardTarget.expectation
-        case .jobs, .concurrency: PositiveCount.expectation
+        case .jobs, .concurrency: HandlerCount.expectation
         case .execTimeout, .forwardTimeout, .grace, .exitWhenOffline: "a text: \(TimeSpan.expectation)"
         case .activate, .shell, .stdin, .arguments: "a text"
         }
@@ -73,6 +73,6 @@ extension RunSettings {
     }
 
     private static func count(_ value: JSONValue) -> Int? {
-        value.int64.flatMap { $0 > 0 && $0 <= 10_000 ? Int($0) : nil }
+        value.int64.flatMap { HandlerCount(argument: "\($0)")?.value }
     }
 }

@@ -27,7 +27,7 @@ struct HandlerOptions: ParsableArguments {
     var forwardTimeout: TimeSpan?
 
     @Option(value: "N", help: "How many messages are handled at once. Default: 1.")
-    var jobs: PositiveCount?
+    var jobs: HandlerCount?
 
     /// Whether it says who handles messages.
     var isGiven: Bool { self.exec != nil || self.forwardTo != nil }

@@ -43,7 +43,11 @@ enum ConfigurationSchema {
             RunSettings.Member.allCases.map { member in
                 switch member {
                 case .shell, .stdin: (member.rawValue, ["type": "boolean"])
-                case .jobs, .concurrency: (member.rawValue, ["type": "integer", "minimum": 1])
+                case .jobs, .concurrency:
+                    (
+                        member.rawValue,
+                        ["type": "integer", "minimum": 1, "maximum": JSONValue(HandlerCount.most)]
+                    )
                 case .arguments: (member.rawValue, ["type": "array", "items": ["type": "string"]])
                 case .exec, .execTimeout, .forwardTo, .forwardTimeout, .activate, .grace, .exitWhenOffline:
                     (member.rawValue, ["type": "string"])
