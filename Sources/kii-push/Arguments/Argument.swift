@@ -73,6 +73,6 @@ extension Argument {
         help: String,
         completion: CompletionKind? = nil
     ) where Value == [Element] {
-        self.init(wrappedValue, .array(isRequired: false), value, help, completion)
+        self.init(wrappedValue, .array(), value, help, completion)
     }
 }

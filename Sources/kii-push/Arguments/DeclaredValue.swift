@@ -42,9 +42,9 @@ struct ValueReading<Value> {
         }
     }
 
-    static func array<Element: ExpressibleByArgument>(isRequired: Bool) -> ValueReading where Value == [Element] {
+    static func array<Element: ExpressibleByArgument>() -> ValueReading where Value == [Element] {
         ValueReading(
-            isRequired: isRequired, isRepeating: true, defaultText: nil, expectation: Element.expectation,
+            isRequired: false, isRepeating: true, defaultText: nil, expectation: Element.expectation,
             completion: Element.completion
         ) { box, text in
             guard let value = Element(argument: text) else { return false }

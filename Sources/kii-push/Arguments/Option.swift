@@ -96,6 +96,6 @@ extension Option {
         help: String,
         completion: CompletionKind? = nil
     ) where Value == [Element] {
-        self.init(wrappedValue, .array(isRequired: false), name, value, help, completion)
+        self.init(wrappedValue, .array(), name, value, help, completion)
     }
 }

@@ -51,16 +51,7 @@ struct HandlerOptions: ParsableArguments {
     }
 
     /// What the options ask for; `nil` when they name nobody.
-    ///
-    /// - Parameters:
-    ///   - arguments: further words for the command.
-    ///   - grace: how long a program has to end after SIGTERM.
-    func plan(arguments: [String] = [], grace: Duration? = nil) -> HandlerPlan? {
-        var settings = self.settings
-        settings.arguments = arguments
-        settings.grace = grace
-        return settings.plan
-    }
+    func plan() -> HandlerPlan? { self.settings.plan }
 }
 
 /// Who is to handle messages, as options or a file say it.
