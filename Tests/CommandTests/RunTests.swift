@@ -89,6 +89,53 @@ import Testing
         #expect(result.error.contains("program: process \(left), which an earlier run has left, is ended"))
     }
 
+    @Test(arguments: [["--exec", "true"], ["--activate", "true"], ["--forward-to", "1"]])
+    func endsWhatMoreCommandsThanItRunsItselfHaveLeft(next: [String]) throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        for topic in ["one", "two"] { try session.succeed("subscribe", topic) }
+        let script = #"echo "began $KII_PUSH_TOPIC $$"; exec sleep 1000"#
+        let hanging = try session.tool.start(["run", "--shell", "--exec", script, "--jobs", "2", "-v"])
+        #expect(hanging.error(containing: "> Ready. ").contains("> Ready. "))
+        for topic in ["one", "two"] { try session.succeed("send", "topic", topic, "--data", #"{"msg":"hi"}"#) }
+        let directory = session.tool.home.path + "/state/kii-push/profiles/default"
+        let left = ["one", "two"].compactMap { topic in
+            hanging.error(containing: "began \(topic)").split(separator: "\n")
+                .first { $0.hasPrefix("began \(topic) ") }?.split(separator: " ").last
+        }
+        // Told when it is written down, which the command does not wait for.
+        for processID in left { _ = hanging.error(containing: "started as process \(processID)\n") }
+        #expect(left.count == 2)
+        hanging.signal(SIGKILL)
+        hanging.waitForDeath()
+        let run = try session.tool.start(["run", "-v"] + next)
+        for processID in left {
+            let text = "process \(processID), which an earlier run has left, is ended"
+            #expect(run.error(containing: text).contains(text))
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: directory)
+        #expect(!files.contains("activated-2"))
+        run.signal(SIGTERM)
+        #expect(run.waitForExit().exit == 0)
+    }
+
+    @Test func leavesTheProgramsOfOneThatReceivesAlone() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let script = #"echo began; until [[ -e $HOME/end ]]; do sleep 0.05; done"#
+        let run = try session.tool.start(["run", "--exec", "bash", "--", "-c", script])
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(run.error(containing: "began").contains("began"))
+        for words in [["--exec", "true"], ["--forward-to", "1"]] {
+            #expect(try session.tool.start(["run"] + words).waitForExit().exit == 75)
+        }
+        try session.tool.write("", to: "end")
+        #expect(run.output(containing: "<-- ").contains("<-- newData        #1  exec bash  exit 0"))
+        run.signal(SIGTERM)
+        #expect(run.waitForExit().exit == 0)
+    }
+
     @Test func wantsAProgram() throws {
         let result = try Tool()("run")
         #expect(result.exit == 64)

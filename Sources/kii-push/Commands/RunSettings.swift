@@ -110,9 +110,12 @@ struct RunSettings: Sendable, Hashable {
         activation.input = self.stdin ? .standardInput : .descriptor
         activation.withheldVariables = ChildEnvironment.ofServiceManager
         if let grace = self.grace { activation.terminationGrace = grace }
-        activation.processFile = "\(directory)/activated"
+        activation.processFile = LeftoverPrograms.file(1, in: directory)
         return RunReceiver(
-            Activator(configuration: activation, report: report), concurrency: self.concurrency ?? 1)
+            Activator(configuration: activation, report: report), concurrency: self.concurrency ?? 1,
+            endLeftovers: { [grace] in
+                LeftoverPrograms.end(in: directory, beyond: 1, grace: grace, report: report)
+            })
     }
 
     /// The command or server that is named; `nil` without one.

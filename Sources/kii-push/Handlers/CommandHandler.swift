@@ -18,6 +18,7 @@ final class CommandHandler: OutsideHandler {
     }
 
     private let configuration: Configuration
+    private let report: @Sendable (Activator.Event) -> Void
     /// Each runs one process at a time.
     private let activators: [Activator]
     /// How many messages each of them has.
@@ -25,6 +26,7 @@ final class CommandHandler: OutsideHandler {
 
     init(_ configuration: Configuration, report: @escaping @Sendable (Activator.Event) -> Void) {
         self.configuration = configuration
+        self.report = report
         self.loads = Locked(Array(repeating: 0, count: configuration.jobs))
         self.activators = (1...configuration.jobs).map { number in
             var activation = Activator.Configuration(command: configuration.words)
@@ -32,14 +34,17 @@ final class CommandHandler: OutsideHandler {
             activation.sendsOutputToStandardError = true
             activation.withheldVariables = ChildEnvironment.withheld
             if let grace = configuration.grace { activation.terminationGrace = grace }
-            activation.processFile = configuration.directory.map {
-                "\($0)/activated" + (number == 1 ? "" : "-\(number)")
-            }
+            activation.processFile = configuration.directory.map { LeftoverPrograms.file(number, in: $0) }
             return Activator(configuration: activation, report: report)
         }
     }
 
-    func begin() { for activator in self.activators { activator.begin() } }
+    func begin() {
+        guard let directory = self.configuration.directory else { return }
+        for activator in self.activators { activator.begin() }
+        LeftoverPrograms.end(
+            in: directory, beyond: self.configuration.jobs, grace: self.configuration.grace, report: self.report)
+    }
 
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer {
         let index = self.loads.withLock { loads in

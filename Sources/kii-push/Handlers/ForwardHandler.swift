@@ -20,18 +20,21 @@ final class ForwardHandler: OutsideHandler {
 
     private let target: ForwardTarget
     private let timeout: Duration
+    private let endLeftovers: @Sendable () -> Void
     private let loop: EventLoop
     private let state = Locked(State())
 
+    /// - Parameter endLeftovers: ends the programs of an earlier run that had some.
     /// - Throws: ``TransportError`` when the system gives no thread.
-    init(_ target: ForwardTarget, timeout: Duration) throws {
+    init(_ target: ForwardTarget, timeout: Duration, endLeftovers: @escaping @Sendable () -> Void = {}) throws {
+        self.endLeftovers = endLeftovers
         self.target = target
         self.timeout = timeout
         // Its own: what was said about the cloud's proxy and certificates is not said about this server.
         self.loop = try EventLoop()
     }
 
-    func begin() {}
+    func begin() { self.endLeftovers() }
 
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer {
         let start = ContinuousClock.now

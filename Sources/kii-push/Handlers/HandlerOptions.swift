@@ -78,7 +78,11 @@ enum HandlerPlan: Sendable, Hashable {
         directory: String?, report: @escaping @Sendable (Activator.Event) -> Void
     ) throws -> any OutsideHandler {
         switch self {
-        case .forward(let target, let timeout, _): return try ForwardHandler(target, timeout: timeout)
+        case .forward(let target, let timeout, _):
+            return try ForwardHandler(target, timeout: timeout) {
+                guard let directory else { return }
+                LeftoverPrograms.end(in: directory, beyond: 0, grace: nil, report: report)
+            }
         case .exec(let command, let usesShell, let arguments, let timeout, let jobs, let grace):
             // What follows the command's text is $0, $1 and so on.
             let shell = ["/bin/sh", "-c", command.text, "kii-push"]

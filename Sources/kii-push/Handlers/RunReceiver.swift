@@ -5,8 +5,8 @@ struct RunReceiver: Sendable {
     private enum Kind: Sendable {
         /// A command or a server.
         case outside(any OutsideHandler)
-        /// A program with this library.
-        case activator(Activator)
+        /// A program with this library, and what ends others that an earlier run has left.
+        case activator(Activator, endLeftovers: @Sendable () -> Void)
     }
 
     private let kind: Kind
@@ -20,8 +20,9 @@ struct RunReceiver: Sendable {
         self.concurrency = concurrency
     }
 
-    init(_ activator: Activator, concurrency: Int) {
-        self.kind = .activator(activator)
+    /// - Parameter endLeftovers: ends the programs of an earlier run that had more than one.
+    init(_ activator: Activator, concurrency: Int, endLeftovers: @escaping @Sendable () -> Void) {
+        self.kind = .activator(activator, endLeftovers: endLeftovers)
         self.concurrency = concurrency
     }
 
@@ -32,7 +33,7 @@ struct RunReceiver: Sendable {
             PushAgent(
                 runtime: runtime, configuration: configuration,
                 handler: OutsideBridge(outside: outside, notes: self.notes))
-        case .activator(let activator):
+        case .activator(let activator, _):
             PushAgent(
                 runtime: runtime, configuration: configuration,
                 handler: ActivatorBridge(activator: activator, notes: self.notes))
@@ -43,7 +44,9 @@ struct RunReceiver: Sendable {
     func begin() {
         switch self.kind {
         case .outside(let outside): outside.begin()
-        case .activator(let activator): activator.begin()
+        case .activator(let activator, let endLeftovers):
+            activator.begin()
+            endLeftovers()
         }
     }
 
@@ -59,7 +62,7 @@ struct RunReceiver: Sendable {
     func stop() async {
         switch self.kind {
         case .outside(let outside): await outside.stop()
-        case .activator(let activator): await activator.stop()
+        case .activator(let activator, _): await activator.stop()
         }
     }
 }

@@ -19,7 +19,6 @@ struct RunSession: Sendable {
     /// - Parameter patience: how long it waits for another process to let go of the state directory.
     /// - Returns: why it ended by itself, or what stopping brought to light.
     func receive(patience: Duration) async -> (any Error)? {
-        self.receiver.begin()
         self.offline.offline()
         let events = self.agent.events
         let shown = Task {
@@ -33,6 +32,9 @@ struct RunSession: Sendable {
         let end = ContinuousClock.now + patience
         while true {
             do {
+                // Locks the state directory: what runs for another process that receives with it is not ended.
+                _ = try await self.runtime.ledger()
+                self.receiver.begin()
                 try await self.agent.run()
             } catch PushAgentError.stateDirectoryInUse where ContinuousClock.now < end && !Task.isCancelled {
                 try? await Task.sleep(for: .milliseconds(100))

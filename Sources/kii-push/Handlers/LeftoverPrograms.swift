@@ -1,0 +1,52 @@
+import Glibc
+import KiiPushCore
+
+/// What an earlier run of a profile has left running: each process is named in a file of the profile's directory.
+enum LeftoverPrograms {
+    private static let firstFile = "activated"
+
+    /// Where it is kept which process runs as the number-th of those that run at once.
+    ///
+    /// - Parameter number: 1 or more.
+    static func file(_ number: Int, in directory: String) -> String {
+        "\(directory)/\(Self.firstFile)" + (number == 1 ? "" : "-\(number)")
+    }
+
+    /// Ends those that no activator of this run takes the place of: the earlier run may have had more of them. Returns at
+    /// once.
+    ///
+    /// - Parameters:
+    ///   - count: how many files are this run's own, and left to their activators.
+    ///   - grace: how long a process has to end after SIGTERM; `nil` for the usual.
+    ///   - report: told of each that is ended, on a thread that it must not block.
+    static func end(
+        in directory: String, beyond count: Int, grace: Duration?, report: @escaping @Sendable (Activator.Event) -> Void
+    ) {
+        let own = Set((0..<count).map { Self.file($0 + 1, in: directory) })
+        for file in Self.files(in: directory) where !own.contains(file) {
+            var configuration = Activator.Configuration(command: [])
+            configuration.processFile = file
+            if let grace { configuration.terminationGrace = grace }
+            // Its thread ends what the file names, and then itself, since nobody has a use for it.
+            Activator(configuration: configuration, report: report).begin()
+        }
+    }
+
+    private static func files(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var files: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) {
+                    String(cString: $0)
+                }
+            }
+            let rest = name.dropFirst(Self.firstFile.count)
+            guard name.hasPrefix(Self.firstFile), rest.isEmpty || rest.first == "-" && Int(rest.dropFirst()) != nil
+            else { continue }
+            files.append("\(directory)/\(name)")
+        }
+        return files
+    }
+}
