@@ -30,8 +30,8 @@ import Testing
             #expect(settings.namesHandler)
             members.formUnion(value.members?.map(\.key) ?? [])
         }
-        // What every member is for can be seen in one of them, but for the oldest form of a command.
-        #expect(members.union(["stdin"]) == Set(RunSettings.Member.allCases.map(\.rawValue)))
+        // What every member is for can be seen in one of them.
+        #expect(members == Set(RunSettings.Member.allCases.map(\.rawValue)))
     }
 
     @Test(arguments: [("service", 9), ("debugging", 18)])

@@ -139,7 +139,6 @@ import Testing
         (["--exec", "a", "--forward-to", "3000"], "'--exec' and '--forward-to' exclude each other"),
         (["--exec", "a", "--activate", "b"], "'--activate' and '--exec' exclude each other"),
         (["--forward-to", "3000", "--activate", "b"], "'--activate' and '--forward-to' exclude each other"),
-        (["--exec", "a", "--stdin"], "'--stdin' needs '--activate'"),
         (["--exec", "a", "--concurrency", "2"], "'--concurrency' needs '--activate'"),
         (["--activate", "a", "--jobs", "2"], "'--jobs' needs '--exec' or '--forward-to'"),
         (["--jobs", "2"], "'--jobs' needs '--exec' or '--forward-to'"),
@@ -148,9 +147,9 @@ import Testing
         (["--exec", "a", "--forward-timeout", "1s"], "'--forward-timeout' needs '--forward-to'"),
         (["--exec", "a", "--exec-timeout", "31s"], "'--exec-timeout' is 30s at most"),
         (["--forward-to", "1", "--forward-timeout", "1m"], "'--forward-timeout' is 30s at most"),
+        (["--forward-to", "1", "--grace", "1s"], "'--grace' needs '--exec' or '--activate'"),
         (["--exec", "a", "--jobs", "10001"], "expected a whole number from 1 to 10,000"),
         (["--activate", "a", "--concurrency", "9223372036854775807"], "expected a whole number from 1 to 10,000"),
-        (["--forward-to", "1", "--grace", "1s"], "'--grace' needs '--exec' or '--activate'"),
         (["--exec", "a 'b"], "'--exec' has a quote that is not closed"),
         (["--exec", " "], "expected a command"), (["--forward-to", "ftp://a"], "expected an http or https URL"),
     ])

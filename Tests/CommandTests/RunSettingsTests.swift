@@ -29,7 +29,6 @@ import Testing
         let activate = try Self.read(#"{"activate":"./a","concurrency":4}"#)
         #expect(activate.activate == "./a")
         #expect(activate.concurrency == 4)
-        #expect(try Self.read(#"{"activate":"./a","stdin":true}"#).stdin)
         #expect(try Self.read("{}") == RunSettings())
     }
 

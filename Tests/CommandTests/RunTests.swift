@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KiiPushCore
 import TestSupport
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         let script = "read -r payload; [[ $payload == *hi* ]] && exit 10; exit 65"
-        let run = try session.tool.start(["run", "--activate", "bash", "--stdin", "-v", "--", "-c", script])
+        let run = try session.tool.start(["run", "--exec", "bash", "-v", "--", "-c", script])
         #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(run.output(containing: "<-- noData").contains("<-- noData"))
@@ -42,6 +43,24 @@ import Testing
         #expect(result.error.matches(of: /program: started as process \d+\n/).count == 1)
         #expect(result.error.matches(of: /program: process \d+ ended with exit status 0\n/).count == 1)
         #expect(try String(contentsOfFile: journal, encoding: .utf8).split(separator: "\n").count == 3)
+    }
+
+    @Test func aProgramDoesNotGetTheSecretsOfTheTool() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        // The secrets are the emulator's own, so they may be said in the environment too.
+        let key = try #require(try session.runtimeFile()["appKey"]?.string)
+        let secrets = ["KII_PUSH_APP_KEY": key, "KII_PUSH_PASSWORD": "secret", "CREDENTIALS_DIRECTORY": "/nowhere"]
+        let run = try session.tool.start(
+            ["run", "--activate", "bash", "--", "-c", #"env > "$HOME/environment"; exit 10"#], environment: secrets)
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(run.output(containing: "<-- noData").contains("<-- noData"))
+        let environment = try String(contentsOfFile: session.tool.home.path + "/environment", encoding: .utf8)
+        #expect(environment.contains("KII_PUSH_LAUNCH_FD="))
+        for name in secrets.keys { #expect(!environment.contains("\(name)=")) }
+        run.signal(SIGTERM)
+        #expect(run.waitForExit().exit == 0)
     }
 
     @Test(arguments: ["/nowhere/program", "no-such-program", "/etc/passwd", "/tmp"])
@@ -81,7 +100,7 @@ import Testing
         let left = try #require(line.firstMatch(of: /started as process (\d+)/)?.1)
         hanging.signal(SIGKILL)
         hanging.waitForDeath()
-        let next = try session.tool.start(["run", "--activate", "bash", "--stdin", "-v", "--", "-c", "exit 10"])
+        let next = try session.tool.start(["run", "--exec", "bash", "-v", "--", "-c", "exit 10"])
         #expect(next.output(containing: "<-- noData").contains("<-- noData"))
         next.signal(SIGTERM)
         let result = next.waitForExit()

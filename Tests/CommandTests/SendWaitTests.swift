@@ -53,7 +53,7 @@ import Testing
 
     @Test func aDeadLetterEndsTheWait() throws {
         let run = try self.session.tool.start(
-            ["run", "--activate", "bash", "--stdin", "--", "-c", "cat > /dev/null; exit 65"])
+            ["run", "--exec", "bash", "--", "-c", "cat > /dev/null; exit 65"])
         #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
         let result = try self.session.tool("send", "user", "me", "--data", #"{"n":1}"#, "--wait", "9m")
         #expect(result.exit == 1)

@@ -19,7 +19,7 @@ struct RunCommand: ParsableCommand {
                 + "answer failed; any other 4xx never again. It gets Kii-Push-Id, Kii-Push-Kind, Kii-Push-Topic or "
                 + "Kii-Push-Bucket, and Kii-Push-Attempt. With Retry-After it is left alone until then, 5 min at most.",
             "A program with this library (--activate) is started for a push, keeps running and gets those that follow, "
-                + "from the descriptor that KII_PUSH_LAUNCH_FD names; with --stdin it is a command.",
+                + "from the descriptor that KII_PUSH_LAUNCH_FD names.",
             "What failed, was killed or did not answer within 30 s is tried again after 1 s, 5 s, 30 s, 5 min and 30 min; "
                 + "then, as what was refused for good, it is kept for 'kii-push inbox'.",
             "What a program writes to its standard output goes to standard error.",
@@ -44,9 +44,6 @@ struct RunCommand: ParsableCommand {
         value: "PROGRAM", help: "Start a program with this library, found along the PATH unless it has a slash.",
         completion: .program)
     var activate: String?
-
-    @Flag(help: "Start PROGRAM once for each message, with the payload on its standard input.")
-    var stdin = false
 
     @Option(
         value: "N",
@@ -100,7 +97,6 @@ struct RunCommand: ParsableCommand {
     private var own: RunSettings {
         var settings = self.handler.settings
         settings.activate = self.activate
-        settings.stdin = self.stdin
         settings.arguments = self.arguments
         settings.concurrency = self.concurrency?.value
         settings.grace = self.grace?.duration

@@ -30,9 +30,9 @@ extension RunSettings {
         case .exitWhenOffline: self.exitWhenOffline = Self.argument(value, as: TimeSpan.self)?.duration
         case .jobs: self.jobs = Self.count(value)
         case .concurrency: self.concurrency = Self.count(value)
-        case .shell, .stdin:
+        case .shell:
             guard let isWanted = value.bool else { return "true or false" }
-            if member == .shell { self.shell = isWanted } else { self.stdin = isWanted }
+            self.shell = isWanted
         case .arguments:
             guard let texts = value.array?.map(\.string), !texts.contains(nil) else { return "a list of texts" }
             self.arguments = texts.compactMap { $0 }
@@ -51,7 +51,7 @@ extension RunSettings {
         case .exitWhenOffline: self.exitWhenOffline != nil
         case .jobs: self.jobs != nil
         case .concurrency: self.concurrency != nil
-        case .shell, .stdin, .arguments: true
+        case .shell, .arguments: true
         }
     }
 
@@ -61,7 +61,7 @@ extension RunSettings {
         case .forwardTo: ForwardTarget.expectation
         case .jobs, .concurrency: HandlerCount.expectation
         case .execTimeout, .forwardTimeout, .grace, .exitWhenOffline: "a text: \(TimeSpan.expectation)"
-        case .activate, .shell, .stdin, .arguments: "a text"
+        case .activate, .shell, .arguments: "a text"
         }
     }
 

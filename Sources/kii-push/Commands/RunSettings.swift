@@ -4,7 +4,7 @@ import KiiPushCore
 struct RunSettings: Sendable, Hashable {
     /// A member of `run` in config.json, and the option that says the same.
     enum Member: String, CaseIterable, Sendable {
-        case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, stdin, arguments, concurrency, grace
+        case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, arguments, concurrency, grace
         case exitWhenOffline
 
         /// How the option is written.
@@ -24,7 +24,6 @@ struct RunSettings: Sendable, Hashable {
     var forwardTimeout: Duration?
     var jobs: Int?
     var activate: String?
-    var stdin = false
     var arguments: [String] = []
     var concurrency: Int?
     var grace: Duration?
@@ -54,7 +53,6 @@ struct RunSettings: Sendable, Hashable {
         settings.forwardTimeout = self.forwardTimeout ?? file.forwardTimeout
         settings.jobs = self.jobs ?? file.jobs
         settings.activate = file.activate
-        settings.stdin = self.stdin || file.stdin
         settings.arguments = self.arguments.isEmpty ? file.arguments : self.arguments
         settings.concurrency = self.concurrency ?? file.concurrency
         settings.grace = self.grace ?? file.grace
@@ -70,12 +68,11 @@ struct RunSettings: Sendable, Hashable {
             self.forwardTo == nil ? nil : .forwardTo,
         ].compactMap { $0 }
         if handlers.count > 1 { return "\(name(handlers[0])) and \(name(handlers[1])) exclude each other" }
-        if self.stdin, self.concurrency != nil { return "\(name(.stdin)) and \(name(.concurrency)) exclude each other" }
         let needs: [(Member, isSaid: Bool, [Member])] = [
             (.shell, self.shell, [.exec]), (.execTimeout, self.execTimeout != nil, [.exec]),
             (.forwardTimeout, self.forwardTimeout != nil, [.forwardTo]),
             (.jobs, self.jobs != nil, [.exec, .forwardTo]),
-            (.stdin, self.stdin, [.activate]), (.concurrency, self.concurrency != nil, [.activate]),
+            (.concurrency, self.concurrency != nil, [.activate]),
             (.grace, self.grace != nil, [.exec, .activate]), (.arguments, !self.arguments.isEmpty, [.exec, .activate]),
         ]
         for (member, isSaid, owners) in needs where isSaid && !owners.contains(where: { handlers.contains($0) }) {
@@ -107,8 +104,7 @@ struct RunSettings: Sendable, Hashable {
         try ProgramLookup.require(program)
         var activation = Activator.Configuration(command: [program] + self.arguments)
         activation.sendsOutputToStandardError = true
-        activation.input = self.stdin ? .standardInput : .descriptor
-        activation.withheldVariables = ChildEnvironment.ofServiceManager
+        activation.withheldVariables = ChildEnvironment.withheld
         if let grace = self.grace { activation.terminationGrace = grace }
         activation.processFile = LeftoverPrograms.file(1, in: directory)
         return RunReceiver(

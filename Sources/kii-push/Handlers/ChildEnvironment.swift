@@ -2,15 +2,14 @@ import KiiPushCore
 
 /// What a command finds in its environment about its message, and what of this process's is kept from it.
 enum ChildEnvironment {
-    /// What a service manager says to this program alone.
-    static let ofServiceManager: Set<String> = ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"]
-
-    /// The secrets of this program as well.
-    static let withheld = ofServiceManager.union([
-        EnvironmentVariable.appKey.rawValue, EnvironmentVariable.clientID.rawValue,
-        EnvironmentVariable.clientSecret.rawValue, EnvironmentVariable.password.rawValue,
-        EnvironmentVariable.credentialsDirectory.rawValue,
-    ])
+    /// The secrets of this program, and what a service manager says to it alone. Programs with this library do not get
+    /// them either: they have nothing to ask the cloud as this profile.
+    static let withheld: Set<String> = [
+        EnvironmentVariable.notifySocket.rawValue, EnvironmentVariable.watchdogProcess.rawValue,
+        EnvironmentVariable.watchdogMicroseconds.rawValue, EnvironmentVariable.appKey.rawValue,
+        EnvironmentVariable.clientID.rawValue, EnvironmentVariable.clientSecret.rawValue,
+        EnvironmentVariable.password.rawValue, EnvironmentVariable.credentialsDirectory.rawValue,
+    ]
 
     /// - Parameter limit: how long the command has.
     static func variables(

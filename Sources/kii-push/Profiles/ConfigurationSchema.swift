@@ -42,7 +42,7 @@ enum ConfigurationSchema {
         self.object(
             RunSettings.Member.allCases.map { member in
                 switch member {
-                case .shell, .stdin: (member.rawValue, ["type": "boolean"])
+                case .shell: (member.rawValue, ["type": "boolean"])
                 case .jobs, .concurrency:
                     (
                         member.rawValue,
