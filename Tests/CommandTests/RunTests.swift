@@ -155,6 +155,25 @@ import Testing
         #expect(run.waitForExit().exit == 0)
     }
 
+    @Test func receivesOnWhenNobodyReadsItsOutputAnyMore() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        // The shell becomes the tool, whose reader ends at once.
+        let script = #"exec "$0" run --exec true 2>&1 > >(exec true)"#
+        let run = try RunningTool(
+            ["/bin/bash", "-c", script, try Tool.executable.path], environment: session.tool.environment)
+        #expect(run.output(containing: "> Ready. ").contains("> Ready. "))
+        for number in 1...2 {
+            let sent = try session.tool("send", "user", "me", "--data", #"{"n":1}"#, "--wait", "9m")
+            #expect(sent.exit == 0, "\(sent.error)")
+            #expect(sent.output.contains("newData by profile default  #\(number)  "))
+        }
+        run.signal(SIGTERM)
+        let result = run.waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.output.matches(of: /nobody reads the output any more/).count == 1)
+    }
+
     @Test func wantsAProgram() throws {
         let result = try Tool()("run")
         #expect(result.exit == 64)

@@ -33,6 +33,8 @@ actor RunView {
     private let notes: MessageNotes
     private let listeners: Listeners
     private(set) var connection = Connection()
+    /// Whether somebody reads standard output.
+    private var isRead = true
     /// Which attempt of a message is under way, and when it began.
     private var started: [Int64: (attempt: Int, at: ContinuousClock.Instant)] = [:]
 
@@ -47,13 +49,13 @@ actor RunView {
         do {
             switch event {
             case .connected(let connection):
-                try self.console.show(connection, of: self.installationID)
+                try self.say { try self.console.show(connection, of: self.installationID) }
                 let text = Console.text(of: connection, installationID: self.installationID)
                 self.connection = Connection(state: .connected, text: text)
                 self.listeners.offline?.clear()
                 self.listeners.notifier.connected(text)
             case .disconnected(let reason, let retryIn):
-                try self.console.show(trouble: "offline", reason, retryIn: retryIn)
+                try self.say { try self.console.show(trouble: "offline", reason, retryIn: retryIn) }
                 let text = "offline: \(reason.terminalSafe); retry in \(retryIn.text)"
                 if self.connection.state != .offline { self.connection = Connection(state: .offline) }
                 self.connection.text = text
@@ -61,10 +63,25 @@ actor RunView {
                 self.listeners.notifier.offline(text, retryIn: retryIn)
             case .message(let event): try self.show(event)
             case .stopping: self.listeners.stopping()
-            default: try self.console.show(event)
+            case .subscribed(let target): self.console.detail("subscribed to \(target.text.terminalSafe)")
+            case .subscriptionFailed(let target, let reason, let retryIn):
+                let text = "\(target.text): \(reason)"
+                try self.say { try self.console.show(trouble: "not subscribed", text, retryIn: retryIn) }
+            default: try self.say { try self.console.show(event) }
             }
         } catch {
             self.listeners.failed(error)
+        }
+    }
+
+    /// Writes to standard output. That its reader has gone away ends nothing: messages are handled all the same.
+    private func say(_ body: () throws -> Void) throws {
+        guard self.isRead else { return }
+        do {
+            try body()
+        } catch is BrokenPipe {
+            self.isRead = false
+            self.console.warning("nobody reads the output any more; going on without it")
         }
     }
 
@@ -81,7 +98,7 @@ actor RunView {
         let isWritten = self.write(event, elapsed, note)
         // Both streams end in one journal: the entry with the fields is the better one.
         if isWritten, self.listeners.journal?.hasStandardOutput == true, !self.console.options.json { return }
-        try self.console.show(event, after: elapsed, outcome: note?.outcome)
+        try self.say { try self.console.show(event, after: elapsed, outcome: note?.outcome) }
     }
 
     /// - Returns: whether the journal has it.
