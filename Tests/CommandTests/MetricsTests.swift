@@ -76,6 +76,9 @@ import Testing
         #expect(text([on, off, off]).contains("\nkii_push_disconnections_total 1\n"))
         #expect(text([on, off, on]).contains("\nkii_push_connected 1\n"))
         #expect(text([on, off]).contains("\nkii_push_connected 0\n"))
+        // A reload stops one agent and starts another.
+        #expect(text([on, .stopping, off]).contains("\nkii_push_disconnections_total 1\n"))
+        #expect(text([.stopping]).contains("\nkii_push_disconnections_total 0\n"))
         #expect(text([.storageFailed(reason: "full")]).contains("\nkii_push_storage_failing 1\n"))
         #expect(text([.storageFailed(reason: "full"), .storageRecovered]).contains("\nkii_push_storage_failing 0\n"))
     }

@@ -29,6 +29,9 @@ import Testing
         let activate = try Self.read(#"{"activate":"./a","concurrency":4}"#)
         #expect(activate.activate == "./a")
         #expect(activate.concurrency == 4)
+        let metrics = try Self.read(#"{"exec":"a","metricsFile":"/a.prom","metricsSocket":"/run/a.sock"}"#)
+        #expect(metrics.metricsFile == "/a.prom")
+        #expect(metrics.metricsSocket == "/run/a.sock")
         #expect(try Self.read("{}") == RunSettings())
     }
 

@@ -52,12 +52,14 @@ import Testing
             "WatchdogSec=60", "Restart=on-failure", "RestartPreventExitStatus=64 77 78", "DynamicUser=yes",
             "StateDirectory=kii-push", "ProtectSystem=strict", "NoNewPrivileges=yes", "KillMode=mixed",
             "LoadCredential=kii-push-credentials.json:/etc/kii-push/credentials.json",
+            "RuntimeDirectory=kii-push", "RuntimeDirectoryPreserve=yes",
         ] {
             #expect(text.split(separator: "\n").contains { $0 == line }, "\(line)")
         }
         let user = try self.tool("install-unit", "--print", "--user").output
         #expect(user.contains("After=dbus.socket\n"))
         #expect(!user.contains("DynamicUser"))
+        #expect(user.contains("\nRuntimeDirectory=kii-push\n"))
     }
 
     @Test func registersTheFirstTimeAlone() throws {

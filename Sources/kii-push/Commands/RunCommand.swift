@@ -82,8 +82,8 @@ struct RunCommand: ParsableCommand {
         let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
         let service = RunService(console: self.output.console, environment: ProcessEnvironment())
         let session = try self.session(service, nil)
-        // One for all sessions: a counter that began anew would look like a restart.
-        let metrics = try await self.metrics.start(console: service.console)
+        // One for all sessions: a counter that began anew would look like a restart. So a reload does not move it.
+        let metrics = try await MetricsPublisher.start(session.settings, console: service.console)
         do {
             try await service.run(session.counted(by: metrics), signals) { try self.session(service, metrics) }
         } catch {
@@ -105,6 +105,8 @@ struct RunCommand: ParsableCommand {
     }
 
     /// What the options and the profile's part of config.json say together.
+        settings.metricsFile = self.metrics.metricsFile
+        settings.metricsSocket = self.metrics.metricsSocket
     private func settings(of profile: Profile) throws -> RunSettings {
         let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
         let settings = self.own.completed(from: try configuration.runSettings())

@@ -28,6 +28,8 @@ extension RunSettings {
         case .forwardTimeout: self.forwardTimeout = Self.argument(value, as: TimeSpan.self)?.duration
         case .grace: self.grace = Self.argument(value, as: TimeSpan.self)?.duration
         case .exitWhenOffline: self.exitWhenOffline = Self.argument(value, as: TimeSpan.self)?.duration
+        case .metricsFile: self.metricsFile = Self.argument(value)
+        case .metricsSocket: self.metricsSocket = Self.argument(value)
         case .jobs: self.jobs = Self.count(value)
         case .concurrency: self.concurrency = Self.count(value)
         case .shell:
@@ -49,6 +51,8 @@ extension RunSettings {
         case .forwardTimeout: self.forwardTimeout != nil
         case .grace: self.grace != nil
         case .exitWhenOffline: self.exitWhenOffline != nil
+        case .metricsFile: self.metricsFile != nil
+        case .metricsSocket: self.metricsSocket != nil
         case .jobs: self.jobs != nil
         case .concurrency: self.concurrency != nil
         case .shell, .arguments: true
@@ -61,7 +65,7 @@ extension RunSettings {
         case .forwardTo: ForwardTarget.expectation
         case .jobs, .concurrency: HandlerCount.expectation
         case .execTimeout, .forwardTimeout, .grace, .exitWhenOffline: "a text: \(TimeSpan.expectation)"
-        case .activate, .shell, .arguments: "a text"
+        case .activate, .shell, .arguments, .metricsFile, .metricsSocket: "a text"
         }
     }
 

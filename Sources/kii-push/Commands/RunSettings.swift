@@ -5,7 +5,7 @@ struct RunSettings: Sendable, Hashable {
     /// A member of `run` in config.json, and the option that says the same.
     enum Member: String, CaseIterable, Sendable {
         case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, arguments, concurrency, grace
-        case exitWhenOffline
+        case exitWhenOffline, metricsFile, metricsSocket
 
         /// How the option is written.
         var option: String {
@@ -28,6 +28,8 @@ struct RunSettings: Sendable, Hashable {
     var concurrency: Int?
     var grace: Duration?
     var exitWhenOffline: Duration?
+    var metricsFile: String?
+    var metricsSocket: String?
 
     /// Who handles messages, in a few words; never with arguments or a path of a URL.
     var handlerText: String {
@@ -45,6 +47,8 @@ struct RunSettings: Sendable, Hashable {
         guard let file else { return self }
         var settings = self
         settings.exitWhenOffline = self.exitWhenOffline ?? file.exitWhenOffline
+        settings.metricsFile = self.metricsFile ?? file.metricsFile
+        settings.metricsSocket = self.metricsSocket ?? file.metricsSocket
         guard !self.namesHandler else { return settings }
         settings.exec = file.exec
         settings.shell = self.shell || file.shell

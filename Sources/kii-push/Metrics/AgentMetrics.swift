@@ -35,11 +35,10 @@ struct AgentMetrics {
         case .connected:
             self.connections += 1
             self.isConnected = true
-        case .disconnected:
+        case .disconnected, .stopping:
             // An attempt that came to nothing is none.
             if self.isConnected { self.disconnections += 1 }
             self.isConnected = false
-        case .stopping: self.isConnected = false
         case .storageFailed: self.isStorageFailing = true
         case .storageRecovered: self.isStorageFailing = false
         case .message(let event): self.count(event, at: now)

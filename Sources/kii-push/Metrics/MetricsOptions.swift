@@ -9,14 +9,4 @@ struct MetricsOptions: ParsableArguments {
 
     @Option(value: "PATH", help: "Answer HTTP on this Unix socket with metrics; nobody else may connect.")
     var metricsSocket: String?
-
-    /// Begins to publish; `nil` when nobody asked for it.
-    ///
-    /// - Throws: As ``MetricsPublisher/start(file:socket:console:)``.
-    func start(console: Console) async throws -> MetricsPublisher? {
-        guard self.metricsFile != nil || self.metricsSocket != nil else { return nil }
-        let publisher = MetricsPublisher(file: self.metricsFile, console: console)
-        try await publisher.start(socket: self.metricsSocket)
-        return publisher
-    }
 }

@@ -19,6 +19,16 @@ actor MetricsPublisher {
         self.console = console
     }
 
+    /// Begins to publish what `settings` ask for; `nil` when they ask for nothing.
+    ///
+    /// - Throws: As ``start(socket:)``.
+    static func start(_ settings: RunSettings, console: Console) async throws -> MetricsPublisher? {
+        guard settings.metricsFile != nil || settings.metricsSocket != nil else { return nil }
+        let publisher = MetricsPublisher(file: settings.metricsFile, console: console)
+        try await publisher.start(socket: settings.metricsSocket)
+        return publisher
+    }
+
     /// Writes the file for the first time, and listens on the socket.
     ///
     /// - Throws: ``CommandFailure`` with exit 73 when the file or the socket cannot be made, 75 when another process

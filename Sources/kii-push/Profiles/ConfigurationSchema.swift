@@ -49,7 +49,8 @@ enum ConfigurationSchema {
                         ["type": "integer", "minimum": 1, "maximum": JSONValue(HandlerCount.most)]
                     )
                 case .arguments: (member.rawValue, ["type": "array", "items": ["type": "string"]])
-                case .exec, .execTimeout, .forwardTo, .forwardTimeout, .activate, .grace, .exitWhenOffline:
+                case .exec, .execTimeout, .forwardTo, .forwardTimeout, .activate, .grace, .exitWhenOffline,
+                    .metricsFile, .metricsSocket:
                     (member.rawValue, ["type": "string"])
                 }
             })

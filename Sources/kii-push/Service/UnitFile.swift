@@ -83,6 +83,8 @@ struct UnitFile: Sendable, Hashable {
     private var common: [String] {
         [
             "ExecStart=\(self.words("run"))", "ExecReload=/bin/kill -HUP $MAINPID",
+            "# For a socket with metrics. An emulator is found by a file in it, and others share it: it is left there.",
+            "RuntimeDirectory=kii-push", "RuntimeDirectoryMode=0700", "RuntimeDirectoryPreserve=yes",
             "# kii-push alone gets SIGTERM, and gives what it has started the time to answer.",
             "KillMode=mixed", "TimeoutStopSec=45", "WatchdogSec=60", "Restart=on-failure", "RestartSec=5",
             "# Wrong options, refused credentials, wrong configuration: to begin again changes nothing.",
