@@ -60,6 +60,7 @@ import Testing
     @Test func theWatchdogIsAsPatientAsThePageSays() {
         #expect(Watchdog.Limits().silence == .seconds(100))
         #expect(Watchdog.Limits().overdue == .seconds(60))
+        #expect(Watchdog.Limits(grace: .seconds(100)).overdue == .seconds(230))
         #expect(HandlerCount.most == 10_000)
         #expect(HandlerOptions.longest == .seconds(30))
     }

@@ -41,7 +41,7 @@ import Testing
         (AgentHealth(), .seconds(300), "a handler is 5 min over its time"),
     ])
     func complainsAboutWhatIsNotAlive(health: AgentHealth, overdue: Duration, complaint: String?) {
-        #expect(self.watchdog.complaint(health, attemptOverdue: overdue) == complaint)
+        #expect(self.watchdog.complaint(health, attemptOverdue: overdue, Watchdog.Limits()) == complaint)
     }
 
     @Test func isNotFedWhileThereIsAComplaintWhichIsSaidOnce() async {
@@ -53,8 +53,8 @@ import Testing
                 if checks.withLock({ $0.isEmpty }) { throw CancellationError() }
             },
             check: { checks.withLock { $0.removeFirst() } }, feed: { record.note("fed") },
-            complain: { record.note($0) })
-        #expect(record.lines.withLock { $0 } == ["fed", "late", "fed", "late"])
+            complain: { record.note($0) }, recover: { record.note("recovered") })
+        #expect(record.lines.withLock { $0 } == ["fed", "late", "recovered", "fed", "late"])
     }
 
     @Test func isNotFedWhileTheNetworkThreadDoesNotTurn() async throws {
@@ -96,5 +96,38 @@ import Testing
         #expect(notes.inHand == 0)
         notes.forget(1)
         #expect(notes.note(of: 1, attempt: 1) == nil)
+    }
+
+    @Test func anAttemptThatGoesOnWhileAnotherHasBegunIsOverdueStill() {
+        let notes = MessageNotes()
+        let command = HandledMessage(ThingCommand(commandID: "c", actions: [:], rawPayload: [:]))
+        func context(_ attempt: Int, _ limit: Duration) -> DeliveryContext {
+            DeliveryContext(
+                installationID: "i", messageID: 1, receivedAt: .now(), attempt: attempt,
+                deadlineInstant: .now() + limit)
+        }
+        let outcome = HandlerOutcome(target: "exec a", ending: .exit(0), elapsed: .zero)
+        notes.begin(command, context(1, .seconds(30)), isWatched: true)
+        // Its time is up, which is shown; then the next attempt is made, and comes to its end.
+        notes.forget(1)
+        notes.begin(command, context(2, .seconds(300)), isWatched: true)
+        #expect(notes.inHand == 2)
+        #expect(notes.note(of: 1, attempt: 2)?.attempt == 2)
+        notes.end(1, attempt: 2, outcome)
+        notes.forget(1)
+        #expect(notes.inHand == 1)
+        #expect(notes.overdue(at: .now + .seconds(95)) > .seconds(60))
+        notes.end(1, attempt: 1, outcome)
+        #expect(notes.inHand == 0)
+        #expect(notes.note(of: 1, attempt: 1) == nil)
+        #expect(notes.note(of: 1, attempt: 2) == nil)
+    }
+
+    @Test(arguments: [(nil, 60), (.seconds(5), 60), (.seconds(15), 60), (.seconds(300), 630)] as [(Duration?, Int)])
+    func aLongGraceIsWaitedFor(grace: Duration?, overdue: Int) {
+        let limits = Watchdog.Limits(grace: grace)
+        #expect(limits.overdue == .seconds(overdue))
+        #expect(self.watchdog.complaint(AgentHealth(), attemptOverdue: .seconds(overdue), limits) == nil)
+        #expect(self.watchdog.complaint(AgentHealth(), attemptOverdue: .seconds(overdue + 1), limits) != nil)
     }
 }

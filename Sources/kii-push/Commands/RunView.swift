@@ -93,7 +93,7 @@ actor RunView {
         let elapsed = call.map { ContinuousClock.now - $0.at }
         if event.isOutcome {
             self.started[id] = nil
-            self.notes.forget(id)
+            self.notes.forget(id, attempt: call?.attempt)
         }
         let isWritten = self.write(event, elapsed, note)
         // Both streams end in one journal: the entry with the fields is the better one.

@@ -2,8 +2,10 @@ import KiiPushCore
 
 /// What is known about the messages that are being handled, for those who show and watch it: how attempts went, and what
 /// each message is, which the events of an agent do not say.
+///
+/// An attempt whose time is over may still be under way when the next one begins, so each has a note of its own.
 final class MessageNotes: Sendable {
-    /// What is known about one message.
+    /// What is known about one attempt.
     struct Note: Sendable, Hashable {
         var attempt: Int
         var kind: String
@@ -14,12 +16,15 @@ final class MessageNotes: Sendable {
         var deadline: SuspendingClock.Instant
         /// Whether it is told how the attempt went.
         var isWatched: Bool
+        /// Whether nobody asks for it any more, so that it goes when the attempt ends.
+        var isForgotten = false
     }
 
-    /// Notes that nobody asked for are let go of beyond this number.
+    /// Notes of attempts that are over are let go of beyond so many messages.
     private static let most = 10_000
 
-    private let notes = Locked<[Int64: Note]>([:])
+    /// By the message, in the order in which its attempts began.
+    private let notes = Locked<[Int64: [Note]]>([:])
 
     /// An attempt begins.
     ///
@@ -29,38 +34,54 @@ final class MessageNotes: Sendable {
             attempt: context.attempt, kind: message.kind, source: message.source,
             deadline: .now + context.timeRemaining, isWatched: isWatched)
         self.notes.withLock { notes in
-            if notes.count >= Self.most { notes = notes.filter { $0.value.outcome == nil } }
-            notes[context.messageID] = note
+            if notes.count >= Self.most { notes = notes.filter { $0.value.contains { $0.outcome == nil } } }
+            notes[context.messageID, default: []].append(note)
         }
     }
 
     /// An attempt has ended like this.
     func end(_ messageID: Int64, attempt: Int, _ outcome: HandlerOutcome) {
         self.notes.withLock { notes in
-            if notes[messageID]?.attempt == attempt { notes[messageID]?.outcome = outcome }
+            var ofMessage = notes[messageID] ?? []
+            guard let index = ofMessage.firstIndex(where: { $0.attempt == attempt && $0.outcome == nil }) else {
+                return
+            }
+            if ofMessage[index].isForgotten { ofMessage.remove(at: index) } else { ofMessage[index].outcome = outcome }
+            notes[messageID] = ofMessage.isEmpty ? nil : ofMessage
         }
     }
 
     /// What is known about an attempt; `nil` of one that this process did not make.
     func note(of messageID: Int64, attempt: Int) -> Note? {
-        self.notes.withLock { notes in notes[messageID].flatMap { $0.attempt == attempt ? $0 : nil } }
+        self.notes.withLock { $0[messageID]?.last { $0.attempt == attempt } }
     }
 
-    /// Lets go of what is known about a message. An attempt that goes on behind its deadline is still known.
-    func forget(_ messageID: Int64) {
+    /// Lets go of what is known about a message. An attempt that goes on behind its deadline is known until it ends.
+    ///
+    /// - Parameter attempt: this attempt alone. Default: all of them.
+    func forget(_ messageID: Int64, attempt: Int? = nil) {
         self.notes.withLock { notes in
-            if notes[messageID]?.outcome != nil || notes[messageID]?.isWatched == false { notes[messageID] = nil }
+            let left = (notes[messageID] ?? []).compactMap { note -> Note? in
+                guard attempt == nil || note.attempt == attempt else { return note }
+                guard note.isWatched, note.outcome == nil else { return nil }
+                var note = note
+                note.isForgotten = true
+                return note
+            }
+            notes[messageID] = left.isEmpty ? nil : left
         }
     }
 
     /// How long the attempt that should have ended first is past its deadline; zero when none is.
     func overdue(at now: SuspendingClock.Instant = .now) -> Duration {
         self.notes.withLock { notes in
-            notes.values.filter { $0.outcome == nil && $0.isWatched }
+            notes.values.joined().filter { $0.outcome == nil && $0.isWatched }
                 .reduce(.zero) { max($0, $1.deadline.duration(to: now)) }
         }
     }
 
     /// How many attempts are under way.
-    var inHand: Int { self.notes.withLock { notes in notes.values.count { $0.outcome == nil } } }
+    var inHand: Int {
+        self.notes.withLock { notes in notes.values.joined().count { $0.outcome == nil } }
+    }
 }

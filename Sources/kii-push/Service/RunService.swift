@@ -13,16 +13,6 @@ final class RunService: Sendable {
         case offline(for: Duration)
     }
 
-    /// What the watchdog looks at.
-    private struct Watched: Sendable {
-        var session: RunSession
-        /// Since when it is being ended. Stands still while the machine sleeps, as the watchdog does.
-        var endingSince: SuspendingClock.Instant?
-    }
-
-    /// How long the end of a session may take.
-    private static let longestEnd = Duration.seconds(90)
-
     let console: Console
     let notifier: ServiceNotifier
     let journal: Journal?
@@ -30,7 +20,7 @@ final class RunService: Sendable {
     private let begun = ContinuousClock.now
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
-    private let watched = Locked<Watched?>(nil)
+    private let watch: ServiceWatch
 
     init(console: Console, environment: ProcessEnvironment) {
         self.console = console
@@ -39,6 +29,7 @@ final class RunService: Sendable {
         self.watchdog = Watchdog(
             microseconds: environment.text(.watchdogMicroseconds), processID: environment.text(.watchdogProcess),
             ownProcessID: getpid())
+        self.watch = ServiceWatch(console: console, notifier: self.notifier)
         (self.events, self.continuation) = AsyncStream.makeStream()
     }
 
@@ -73,7 +64,7 @@ final class RunService: Sendable {
                 for await number in signals.asks { continuation.yield(.ask(signal: number)) }
             },
         ]
-        if let watchdog = self.watchdog { relays.append(Task { await self.feed(watchdog) }) }
+        if let watchdog = self.watchdog { relays.append(Task { [watch] in await watch.feed(watchdog) }) }
         defer { for relay in relays { relay.cancel() } }
         var number = 1
         var running = self.start(first, number)
@@ -110,7 +101,7 @@ final class RunService: Sendable {
     /// - Parameter number: 1 for the first session. Between two of them another process may take the directory for a
     ///   moment, to look or to change something.
     private func start(_ session: RunSession, _ number: Int) -> Running {
-        self.watched.withLock { $0 = Watched(session: session) }
+        self.watch.begin(session)
         let task = Task { [continuation] in
             let error = await session.receive(patience: number == 1 ? .zero : .seconds(10))
             continuation.yield(.ended(number, error))
@@ -123,7 +114,7 @@ final class RunService: Sendable {
         if isLast { self.notifier.stopping() }
         // Its time without a connection is not the next one's.
         running.session.offline.clear()
-        self.watched.withLock { $0?.endingSince = .now }
+        self.watch.end()
         running.task.cancel()
         return await running.task.value
     }
@@ -149,32 +140,6 @@ final class RunService: Sendable {
         Task { [begun] in
             let state = await session.state(since: begun, processID: getpid())
             try? StandardStream.error.write(state.terminalText + "\n")
-        }
-    }
-
-    private func feed(_ watchdog: Watchdog) async {
-        await watchdog.run(
-            pause: { try await Task.sleep(for: $0) }, check: { await self.complaint(watchdog) },
-            feed: { self.notifier.feedWatchdog() },
-            complain: { reason in
-                self.console.warning("the watchdog is not fed: \(reason)")
-                self.notifier.status("not alive: \(reason)")
-            })
-    }
-
-    private func complaint(_ watchdog: Watchdog) async -> String? {
-        guard let watched = self.watched.withLock({ $0 }) else { return nil }
-        if let since = watched.endingSince {
-            let elapsed = SuspendingClock.now - since
-            return elapsed > Self.longestEnd ? "it has been stopping for \(elapsed.text)" : nil
-        }
-        do {
-            let health = try await watched.session.agent.health()
-            return watchdog.complaint(health, attemptOverdue: watched.session.receiver.notes.overdue())
-        } catch {
-            // It may have begun to end meanwhile.
-            let isEnding = self.watched.withLock { $0?.endingSince != nil }
-            return isEnding ? nil : "the network thread has ended"
         }
     }
 }

@@ -10,13 +10,18 @@ struct Watchdog: Sendable {
         /// How long the broker may be silent on a connection that stands: the keep-alive interval, the time for its answer,
         /// and some for a busy machine.
         var silence = Duration.seconds(100)
-        /// How long after its deadline an attempt may still be under way: a program that is told to end has its grace twice.
+        /// How long after its deadline an attempt may still be under way.
         var overdue = Duration.seconds(60)
+
+        /// - Parameter grace: how long a program has to end when it is told to; `nil` for the usual 5 s. It has that twice,
+        ///   before SIGTERM and before SIGKILL, and 30 s are for a busy machine; 60 s it is at least.
+        init(grace: Duration? = nil) {
+            if let grace { self.overdue = max(self.overdue, grace * 2 + .seconds(30)) }
+        }
     }
 
     /// How often it is fed: twice in the time that the manager has set.
     let interval: Duration
-    var limits = Limits()
 
     /// - Parameters:
     ///   - microseconds: `$WATCHDOG_USEC`.
@@ -31,12 +36,12 @@ struct Watchdog: Sendable {
     /// Why it is not to be fed; `nil` when all is well.
     ///
     /// - Parameter attemptOverdue: how long an attempt outside this process is past its deadline.
-    func complaint(_ health: AgentHealth, attemptOverdue: Duration) -> String? {
-        if let silence = health.brokerSilence, silence > self.limits.silence {
+    func complaint(_ health: AgentHealth, attemptOverdue: Duration, _ limits: Limits) -> String? {
+        if let silence = health.brokerSilence, silence > limits.silence {
             return "the broker has not been heard for \(silence.text)"
         }
         let overdue = max(health.overdue, attemptOverdue)
-        guard overdue > self.limits.overdue else { return nil }
+        guard overdue > limits.overdue else { return nil }
         return "a handler is \(overdue.text) over its time"
     }
 
@@ -47,9 +52,10 @@ struct Watchdog: Sendable {
     ///   - check: why it is not to be fed. Where it does not return, nothing is fed either.
     ///   - feed: feeds it.
     ///   - complain: told why it is not fed, once until it is fed again.
+    ///   - recover: told that it is fed again.
     func run(
         pause: (Duration) async throws -> Void, check: () async -> String?, feed: () -> Void,
-        complain: (String) -> Void
+        complain: (String) -> Void, recover: () async -> Void
     ) async {
         var isComplaining = false
         while true {
@@ -58,6 +64,7 @@ struct Watchdog: Sendable {
                 if !isComplaining { complain(reason) }
                 isComplaining = true
             } else {
+                if isComplaining { await recover() }
                 isComplaining = false
                 feed()
             }
