@@ -30,7 +30,7 @@ struct RunCommand: ParsableCommand {
                 + "ready, how it is, and that it is alive.",
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time.",
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [.missingInput, .inputOutput, .interrupted],
+        exitCodes: ExitStatus.ofCloudCommands + [.missingInput, .cannotCreate, .inputOutput, .interrupted],
         environment: EnvironmentVariable.ofCloudCommands + [
             .stateHome, .stateDirectory, .path, .credentialsDirectory, .notifySocket, .watchdogMicroseconds,
             .watchdogProcess, .journalStream,
