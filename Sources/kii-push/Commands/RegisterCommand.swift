@@ -57,21 +57,11 @@ struct RegisterCommand: ParsableCommand {
             // A thing that the cloud knows keeps its type, whatever is said now.
             account = isReplacing ? account.completed(from: saved) : saved.completed(from: account)
         }
-        let registration = try await Self.register(
-            profile,
-            cloud: cloud,
-            account: account,
-            calls: self.calls,
-            isReplacing: isReplacing,
-            isCreatingUser: self.principal.create,
-            payload: self.payload?.format,
-            isAnew: self.anew
-        )
-        let saved = SavedProfile(cloud: cloud.identity, account: account)
-        profile.credentials.appKey = cloud.source == .emulator ? nil : cloud.app.appKey
-        if isReplacing { KnownSubscriptions(directory: profile.directory).forget() }
-        try profile.credentials.write(directory: profile.directory)
-        try saved.write(directory: profile.directory)
+        let (saved, registration) = try await profile.register(
+            account, with: cloud, calls: self.calls,
+            ProfileRegistering(
+                isReplacing: isReplacing, isCreatingUser: self.principal.create, payload: self.payload?.format,
+                isAnew: self.anew))
         try console.show(registration, of: saved, profile: profile, as: "registration")
     }
 
@@ -103,52 +93,6 @@ struct RegisterCommand: ParsableCommand {
             hint: "name another profile with --profile, or forget this one with --anew"
                 + (saved.account == .pseudoUser ? ", which loses what is subscribed and waits for it" : "")
         )
-    }
-
-    private static func register(
-        _ profile: Profile,
-        cloud: CloudSettings,
-        account: SavedProfile.Account,
-        calls: CallOptions,
-        isReplacing: Bool,
-        isCreatingUser: Bool,
-        payload: PayloadFormat?,
-        isAnew: Bool
-    ) async throws -> Registration {
-        try PrivateFile.makeDirectory(profile.directory)
-        let runtime = try PushRuntime(
-            configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory, calls: calls)
-        )
-        var configuration = profile.agentConfiguration(account, app: cloud.app, creatingUser: isCreatingUser)
-        configuration.payload = payload
-        if payload == nil, isReplacing, !isAnew {
-            // The emulator is another one; what the profile wants is the same.
-            let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
-            configuration.payload = (try? former.registration())?.payload
-        }
-        let agent = PushAgent(
-            runtime: runtime,
-            configuration: configuration,
-            handler: NoHandler()
-        )
-        do {
-            let registration = try await agent.register(replacing: isReplacing)
-            await runtime.shutdown()
-            return registration
-        } catch {
-            await runtime.shutdown()
-            throw isCreatingUser ? error : Self.advising(error, account)
-        }
-    }
-
-    /// The cloud tells nobody whether the name or the password is wrong, so the advice is for both.
-    private static func advising(_ error: any Error, _ account: SavedProfile.Account) -> any Error {
-        guard case .user = account, case .signInRefused(let refusal)? = error as? PushAgentError,
-            refusal.errorCode != .appNotFound, !refusal.saysDisabled
-        else { return error }
-        var failure = CommandFailure(describing: error)
-        failure.hint = "if there is no \(account.text) yet, create it: add --create"
-        return failure
     }
 }
 

@@ -25,6 +25,8 @@ struct RunCommand: ParsableCommand {
             "What a program writes to its standard output goes to standard error.",
             "Options that are not given come from \"run\" of the profile in config.json, where their names are those of the "
                 + "options: execTimeout, forwardTo. A handler that an option names takes the place of the file's.",
+            "What the profile declares in \"subscriptions\" it subscribes to, as often as that takes; it ends no subscription. "
+                + "A profile that the configuration knows and nobody has registered is registered, as a user of its own.",
             "SIGHUP reads the files again, SIGUSR1 writes the state to standard error as JSON, SIGTERM ends it when what "
                 + "has begun is done; a second one at once. Under systemd ('kii-push install-unit') it says when it is "
                 + "ready, how it is, and that it is alive.",
@@ -81,11 +83,13 @@ struct RunCommand: ParsableCommand {
     func run() async throws {
         let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
         let service = RunService(console: self.output.console, environment: ProcessEnvironment())
-        let session = try self.session(service, nil)
+        let session = try await self.session(service, nil, isFirst: true)
         // One for all sessions: a counter that began anew would look like a restart. So a reload does not move it.
         let metrics = try await MetricsPublisher.start(session.settings, console: service.console)
         do {
-            try await service.run(session.counted(by: metrics), signals) { try self.session(service, metrics) }
+            try await service.run(session.counted(by: metrics), signals) {
+                try await self.session(service, metrics, isFirst: false)
+            }
         } catch {
             await metrics?.stop()
             throw error
@@ -101,14 +105,13 @@ struct RunCommand: ParsableCommand {
         settings.concurrency = self.concurrency?.value
         settings.grace = self.grace?.duration
         settings.exitWhenOffline = self.exitWhenOffline?.duration
+        settings.metricsFile = self.metrics.metricsFile
+        settings.metricsSocket = self.metrics.metricsSocket
         return settings
     }
 
     /// What the options and the profile's part of config.json say together.
-        settings.metricsFile = self.metrics.metricsFile
-        settings.metricsSocket = self.metrics.metricsSocket
-    private func settings(of profile: Profile) throws -> RunSettings {
-        let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
+    private func settings(_ configuration: ProfileConfiguration) throws -> RunSettings {
         let settings = self.own.completed(from: try configuration.runSettings())
         if let problem = settings.problem({ "'\($0.option)'" }) {
             throw UsageError(problem, commandPath: "kii-push run")
@@ -116,27 +119,45 @@ struct RunCommand: ParsableCommand {
         return settings
     }
 
+    /// What the profile is registered as. One that somebody has configured, and nobody has registered yet, becomes a user
+    /// of its own: of an emulator, which every profile finds, or with a password, which is somebody's, that is not said.
+    private func registration(
+        of profile: Profile, with cloud: CloudSettings, mayRegister: Bool, _ console: Console
+    ) async throws -> (saved: SavedProfile, registration: Registration) {
+        guard mayRegister, profile.saved == nil, cloud.source != .emulator, profile.credentials.password == nil else {
+            return try profile.registration(with: cloud)
+        }
+        console.status("> Registering, as a user of its own.")
+        return try await profile.register(.pseudoUser, with: cloud)
+    }
+
     /// Makes a session from the options and what the files say now. Begins nothing.
-    private func session(_ service: RunService, _ metrics: MetricsPublisher?) throws -> RunSession {
+    ///
+    /// - Parameter isFirst: whether it is none that takes the place of another.
+    private func session(
+        _ service: RunService, _ metrics: MetricsPublisher?, isFirst: Bool
+    ) async throws -> RunSession {
         let profile = try Profile(self.profile)
-        let settings = try self.settings(of: profile)
+        let file = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
+        let settings = try self.settings(file)
         let programEvents = AsyncStream.makeStream(of: Activator.Event.self, bufferingPolicy: .bufferingNewest(1024))
         let report = { @Sendable (event: Activator.Event) in _ = programEvents.continuation.yield(event) }
-        guard settings.namesHandler else {
+        guard let receiver = try settings.receiver(directory: profile.directory, report: report) else {
             throw UsageError(
                 "who is to handle the messages? '--exec COMMAND', '--forward-to URL' or '--activate PROGRAM' is missing",
                 commandPath: "kii-push run")
         }
         let cloud = try profile.cloud(self.profile)
-        let (saved, registration) = try profile.registration(with: cloud)
-        guard let receiver = try settings.receiver(directory: profile.directory, report: report) else {
-            throw CommandFailure(.internalError, "nobody was named to handle messages")
-        }
         // Before anything is made of it: a reload is to find out, and to change nothing.
         if let file = cloud.caFile, access(file, R_OK) != 0 {
             throw CommandFailure(.configuration, "cannot read the authorities in \(file): \(errorText(errno))")
         }
         cloud.warn(service.console)
+        let (saved, registration) = try await self.registration(
+            of: profile, with: cloud, mayRegister: isFirst, service.console)
+        var identity = profile.agentConfiguration(saved.account, app: cloud.app)
+        identity.subscriptions = try file.subscriptions?.value.targets(of: registration.principal) ?? []
+        profile.note(identity.subscriptions, service.console)
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
         // No message's time runs out while the program has another.
@@ -147,8 +168,7 @@ struct RunCommand: ParsableCommand {
             profile: profile.name,
             settings: settings,
             runtime: runtime,
-            agent: receiver.agent(
-                runtime: runtime, configuration: profile.agentConfiguration(saved.account, app: cloud.app)),
+            agent: receiver.agent(runtime: runtime, configuration: identity),
             receiver: receiver,
             view: RunView(
                 console: service.console, installationID: registration.installationID, notes: receiver.notes,

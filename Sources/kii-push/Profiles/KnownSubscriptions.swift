@@ -29,6 +29,20 @@ struct KnownSubscriptions: Sendable {
     }
 }
 
+extension Profile {
+    /// Notes what is going to be subscribed, so that it is found when nobody declares it any more. One that comes to
+    /// nothing does no harm: the cloud is asked about each.
+    func note(_ targets: [SubscriptionTarget], _ console: Console) {
+        do {
+            for target in targets {
+                try KnownSubscriptions(directory: self.directory).note(target, isSubscribed: true)
+            }
+        } catch {
+            console.warning("'kii-push subscriptions' may not find all: \(CommandFailure(describing: error).message)")
+        }
+    }
+}
+
 extension SubscriptionTarget {
     /// Reads what ``json`` wrote.
     fileprivate init?(remembered json: JSONValue) {

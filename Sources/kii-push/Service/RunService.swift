@@ -55,7 +55,7 @@ final class RunService: Sendable {
     ///   - first: the first session.
     ///   - reload: makes another from what the files say now, without beginning it.
     /// - Throws: what ended it.
-    func run(_ first: RunSession, _ signals: StopSignals, reload: () throws -> RunSession) async throws {
+    func run(_ first: RunSession, _ signals: StopSignals, reload: () async throws -> RunSession) async throws {
         var relays = [
             Task { [continuation] in
                 if let number = await signals.next() { continuation.yield(.stop(signal: number)) }
@@ -85,7 +85,7 @@ final class RunService: Sendable {
                 return
             case .ask(SIGUSR1): self.tellState(of: running.session)
             case .ask:
-                guard let next = self.prepare(reload) else { continue }
+                guard let next = await self.prepare(reload) else { continue }
                 _ = await self.end(running, isLast: false)
                 number += 1
                 running = self.start(next, number)
@@ -120,10 +120,10 @@ final class RunService: Sendable {
     }
 
     /// Makes the next session; `nil` when that is not possible, and all goes on as before.
-    private func prepare(_ reload: () throws -> RunSession) -> RunSession? {
+    private func prepare(_ reload: () async throws -> RunSession) async -> RunSession? {
         self.notifier.reloading()
         do {
-            return try reload()
+            return try await reload()
         } catch {
             let failure = CommandFailure(describing: error)
             let text = "not reloaded: \(failure.message.terminalSafe)"

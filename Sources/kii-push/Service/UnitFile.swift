@@ -52,19 +52,15 @@ struct UnitFile: Sendable, Hashable {
     private static let restarts = ["StartLimitIntervalSec=0"]
 
     private var systemService: [String] {
-        let register = self.words("register") + " > /dev/null"
-        let isRegistered = "test -e \"$STATE_DIRECTORY/profiles/\(self.profile)/profile.json\""
-        return [
+        [
             // Not notify-reload, which systemd has from 253 on: the same is said with ExecReload, which all have.
             "Type=notify", "NotifyAccess=main",
             "Environment=KII_PUSH_CONFIG=/etc/kii-push/config.json",
             "LoadCredential=kii-push-credentials.json:/etc/kii-push/credentials.json",
-            "# The first time: as a user of its own.",
-            "ExecStartPre=/bin/sh -c '\(isRegistered.unitEscaped) || exec \(register)'",
         ] + self.common + [
-            "", "# It is nobody else, and keeps its state in /var/lib/kii-push.",
-            "DynamicUser=yes", "StateDirectory=kii-push", "StateDirectoryMode=0700", "WorkingDirectory=%S/kii-push",
-            "UMask=0077",
+            "", "# A user of its own, the same for every profile, whose state is in /var/lib/kii-push.",
+            "DynamicUser=yes", "User=kii-push", "StateDirectory=kii-push", "StateDirectoryMode=0700",
+            "WorkingDirectory=%S/kii-push", "UMask=0077",
             "", "# What it starts is held to this too; a drop-in can allow more, for instance with ReadWritePaths=.",
             "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes", "PrivateDevices=yes", "PrivateUsers=yes",
             "ProtectHostname=yes", "ProtectClock=yes", "ProtectKernelTunables=yes", "ProtectKernelModules=yes",
@@ -82,13 +78,13 @@ struct UnitFile: Sendable, Hashable {
 
     private var common: [String] {
         [
-            "ExecStart=\(self.words("run"))", "ExecReload=/bin/kill -HUP $MAINPID",
-            "# For a socket with metrics. An emulator is found by a file in it, and others share it: it is left there.",
-            "RuntimeDirectory=kii-push", "RuntimeDirectoryMode=0700", "RuntimeDirectoryPreserve=yes",
+            "ExecStart=\(self.command)", "ExecReload=/bin/kill -HUP $MAINPID",
             "# kii-push alone gets SIGTERM, and gives what it has started the time to answer.",
             "KillMode=mixed", "TimeoutStopSec=45", "WatchdogSec=60", "Restart=on-failure", "RestartSec=5",
             "# Wrong options, refused credentials, wrong configuration: to begin again changes nothing.",
             "RestartPreventExitStatus=64 77 78", "SuccessExitStatus=0",
+            "# For a socket with metrics. An emulator is found by a file in it, and others share it: it is left there.",
+            "RuntimeDirectory=kii-push", "RuntimeDirectoryMode=0700", "RuntimeDirectoryPreserve=yes",
         ]
     }
 
@@ -98,11 +94,11 @@ struct UnitFile: Sendable, Hashable {
         "SystemCallArchitectures=native",
     ]
 
-    private func words(_ command: String) -> String {
+    private var command: String {
         let program = self.program.unitEscaped
         let isPlain = program.allSatisfy { !$0.isWhitespace && !"\"'\\".contains($0) }
         let quoted = program.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        return "\(isPlain ? program : "\"\(quoted)\"") \(command) --profile \(self.profile)"
+        return "\(isPlain ? program : "\"\(quoted)\"") run --profile \(self.profile)"
     }
 }
 
