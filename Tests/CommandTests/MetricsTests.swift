@@ -88,7 +88,7 @@ import Testing
         let publisher = MetricsPublisher(file: path, console: self.console)
         try await publisher.start(socket: nil)
         #expect(try String(contentsOfFile: path, encoding: .utf8).contains("\nkii_push_connections_total 0\n"))
-        await publisher.count(Self.message(1, .received))
+        publisher.count(Self.message(1, .received))
         await publisher.stop()
         #expect(try String(contentsOfFile: path, encoding: .utf8).contains(#""receive"} 1"#))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -106,7 +106,7 @@ import Testing
         var status = stat()
         #expect(lstat(path, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
-        await publisher.count(Self.message(1, .received))
+        publisher.count(Self.message(1, .received))
         let answer = try await self.ask(path, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"))
         #expect(answer.contains(#""receive"} 1"#))

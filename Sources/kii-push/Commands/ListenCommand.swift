@@ -139,7 +139,11 @@ struct ListenCommand: ParsableCommand {
             } else {
                 PushAgent(runtime: runtime, configuration: identity, handler: handler)
             }
-        bridge?.outside.begin()
+        if let bridge {
+            // Locks the state directory: what runs for another process that receives with it is not ended.
+            _ = try await runtime.ledger()
+            bridge.outside.begin()
+        }
         let ending = try await Listening(agent: agent, view: view, timeout: self.timeout?.duration).run()
         await bridge?.outside.stop()
         await runtime.shutdown()

@@ -2,8 +2,7 @@ import KiiPushCore
 
 /// What is counted of an agent, from its events.
 ///
-/// A duration is the time between two events as they come out of the stream: when that is read late, it is as much too
-/// long.
+/// A duration is the time between two events as they happen.
 ///
 /// - Source: OpenTelemetry semantic conventions for messaging metrics: `messaging.client.consumed.messages`,
 ///   `messaging.process.duration`. What they have no name for begins with `kii_push`.

@@ -1,14 +1,14 @@
 import KiiPushCore
 
-/// Counts the events of an agent and publishes the numbers. An actor, since events and questions come at any time.
+/// Counts the events of an agent and publishes the numbers. An actor, since questions come at any time; events are counted
+/// where they happen, so that none is missed.
 actor MetricsPublisher {
     /// How old the file may be.
     private static let interval = Duration.seconds(5)
 
     private let file: String?
     private let console: Console
-    private var metrics = AgentMetrics()
-    private var hasChanged = false
+    private let counted = Locked((metrics: AgentMetrics(), hasChanged: false))
     /// Said once, until the file can be written again.
     private var isFileFailing = false
     private var socket: MetricsSocket?
@@ -37,7 +37,7 @@ actor MetricsPublisher {
         let socket = try path.map { try MetricsSocket(path: $0) }
         if let file = self.file {
             do {
-                try MetricsFile.write(self.metrics.prometheusText, to: file)
+                try MetricsFile.write(self.text, to: file)
             } catch {
                 socket?.close()
                 throw error
@@ -48,15 +48,19 @@ actor MetricsPublisher {
         self.socket = socket
         self.tasks.append(
             Task {
-                for await request in socket.requests { request.answer(self.metrics.prometheusText) }
+                for await request in socket.requests { request.answer(self.text) }
             })
     }
 
-    /// Takes an event into account.
-    func count(_ event: PushEvent) {
-        self.metrics.count(event)
-        self.hasChanged = true
+    /// Takes an event into account, on whatever thread it happens.
+    nonisolated func count(_ event: PushEvent) {
+        self.counted.withLock { counted in
+            counted.metrics.count(event)
+            counted.hasChanged = true
+        }
     }
+
+    private var text: String { self.counted.withLock { $0.metrics }.prometheusText }
 
     /// Writes the last numbers, and takes the socket away.
     func stop() async {
@@ -72,12 +76,18 @@ actor MetricsPublisher {
     }
 
     private func writeFile() {
-        guard let file = self.file, self.hasChanged else { return }
+        guard let file = self.file else { return }
+        let hasChanged = self.counted.withLock { counted in
+            defer { counted.hasChanged = false }
+            return counted.hasChanged
+        }
+        guard hasChanged else { return }
         do {
-            try MetricsFile.write(self.metrics.prometheusText, to: file)
-            self.hasChanged = false
+            try MetricsFile.write(self.text, to: file)
             self.isFileFailing = false
         } catch {
+            // To be written the next time.
+            self.counted.withLock { $0.hasChanged = true }
             if !self.isFileFailing { self.console.warning(CommandFailure(describing: error).message) }
             self.isFileFailing = true
         }

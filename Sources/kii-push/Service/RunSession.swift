@@ -21,11 +21,10 @@ struct RunSession: Sendable {
     func receive(patience: Duration) async -> (any Error)? {
         self.offline.offline()
         let events = self.agent.events
+        // Where they happen: who reads a stream too slowly misses some.
+        if let metrics { self.agent.observe { metrics.count($0) } }
         let shown = Task {
-            for await event in events {
-                await self.metrics?.count(event)
-                await self.view.show(event)
-            }
+            for await event in events { await self.view.show(event) }
         }
         let program = Task { for await event in self.programEvents.stream { await self.view.showProgram(event) } }
         var failure: (any Error)?

@@ -1,0 +1,34 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `script/install` with the program that the tests are built with.
+@Suite(.timeLimit(.minutes(15))) struct InstallTests {
+    private let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "script/install").path
+
+    @Test func theToolItsPagesAndCompletionsAreInstalled() throws {
+        let tool = try Tool()
+        let prefix = tool.home.path + "/a prefix"
+        let run = try RunningTool([self.script, "--binary", Tool.executable.path, prefix], environment: tool.environment)
+        let result = run.waitForExit()
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.output == "installed \(prefix)/bin/kii-push, its manual pages and completions\n")
+        let installed = try RunningTool([prefix + "/bin/kii-push", "--version"], environment: tool.environment)
+        #expect(installed.waitForExit().output.hasPrefix("kii-push "))
+        for file in [
+            "man/man1/kii-push.1", "man/man1/kii-push-listen.1", "bash-completion/completions/kii-push",
+            "zsh/site-functions/_kii-push", "fish/vendor_completions.d/kii-push.fish",
+        ] {
+            let size = try FileManager.default.attributesOfItem(atPath: "\(prefix)/share/\(file)")[.size] as? Int
+            #expect(try #require(size) > 100, "\(file)")
+        }
+    }
+
+    @Test(arguments: [["--binary"], ["relative"], ["--prefix", "/tmp"]])
+    func wordsThatAreNoneAreRefused(words: [String]) throws {
+        let result = try RunningTool([self.script] + words, environment: Tool().environment).waitForExit()
+        #expect(result.exit == 64)
+        #expect(result.error.contains("usage: script/install [--binary FILE] [PREFIX]"))
+    }
+}
