@@ -97,9 +97,12 @@ import Testing
         state.clients[1]?.outbox.reserveCapacity(4096)
         func place() -> UnsafeRawPointer? { state.clients[1]?.outbox.withUnsafeBytes { $0.baseAddress } }
         let before = place()
-        for _ in 1...8 { state.tell(Array("line\n".utf8)) }
-        #expect(place() == before)
-        #expect(state.clients[1]?.outbox.count == 40)
+        // Each time: a copy of a copy may come back to where the first was.
+        for number in 1...8 {
+            state.tell(Array("line\n".utf8))
+            #expect(place() == before)
+            #expect(state.clients[1]?.outbox.count == 5 * number)
+        }
     }
 
     @Test func countsALineThatIsTooLongAsMissed() async throws {
