@@ -10,8 +10,8 @@ import Testing
     @Test func theToolItsPagesAndCompletionsAreInstalled() throws {
         let tool = try Tool()
         let prefix = tool.home.path + "/a prefix"
-        let run = try RunningTool([self.script, "--binary", Tool.executable.path, prefix], environment: tool.environment)
-        let result = run.waitForExit()
+        let words = [self.script, "--binary", Tool.executable.path, prefix]
+        let result = try RunningTool(words, environment: tool.environment).waitForExit()
         #expect(result.exit == 0, "\(result.error)")
         #expect(result.output == "installed \(prefix)/bin/kii-push, its manual pages and completions\n")
         let installed = try RunningTool([prefix + "/bin/kii-push", "--version"], environment: tool.environment)
