@@ -10,7 +10,7 @@ import Testing
     @Test func theToolItsPagesAndCompletionsAreInstalled() throws {
         let tool = try Tool()
         let prefix = tool.home.path + "/a prefix"
-        let words = [self.script, "--binary", Tool.executable.path, prefix]
+        let words = [self.script, "--binary", try Tool.executable.path, prefix]
         let result = try RunningTool(words, environment: tool.environment).waitForExit()
         #expect(result.exit == 0, "\(result.error)")
         #expect(result.output == "installed \(prefix)/bin/kii-push, its manual pages and completions\n")

@@ -11,11 +11,10 @@ import Testing
     @Test func aVerdictHasFieldsToLookForAndNothingOfWhatTheMessageSays() async throws {
         let journal = try DatagramReceiver("@kii-push-test-\(UUID().uuidString)")
         let notes = MessageNotes()
-        var listeners = RunView.Listeners()
         // Standard output ends there too, so that the line is not written twice; the test's own output has none of it.
-        listeners.journal = Journal(path: journal.path, hasStandardOutput: true)
         let view = RunView(
-            console: Console(.init()), installationID: "installation", notes: notes, listeners: listeners)
+            console: Console(.init()), installationID: "installation", notes: notes,
+            journal: Journal(path: journal.path, hasStandardOutput: true))
         let payload = #"{"msg":"secret words","appID":"a","sender":"s","topic":"alerts","objectScopeType":"APP"}"#
         let message = try ReceivedMessage(payload: Array(payload.utf8))
         let context = DeliveryContext(

@@ -49,6 +49,25 @@ import Testing
         #expect(!self.manager.texts.contains { $0.contains("WATCHDOG") })
     }
 
+    @Test func anOutputThatNobodyReadsHoldsUpNothing() throws {
+        let path = self.session.tool.home.path + "/output"
+        #expect(mkfifo(path, 0o600) == 0)
+        let descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        defer { close(descriptor) }
+        let filling = [UInt8](repeating: 10, count: 4096)
+        while write(descriptor, filling, filling.count) > 0 {}
+        let words = ["bash", "-c", #"exec "$@" > "$0""#, path, try Tool.executable.path, "run", "--exec", "true"]
+        let environment = self.session.tool.environment.merging(["NOTIFY_SOCKET": self.manager.path]) { $1 }
+        let run = try RunningTool(words, environment: environment)
+        #expect(self.manager.line("READY=") == "1")
+        for _ in 1...2 { try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#) }
+        while try !self.session.succeed("inbox", "list", "--state", "done").contains("#2") {}
+        run.signal(SIGUSR1)
+        #expect(run.error(containing: #""done":2"#).contains(#""state":"connected""#))
+        run.signal(SIGTERM)
+        #expect(run.waitForExit().exit == 0)
+    }
+
     @Test func anAbstractSocketIsASocketToo() throws {
         let manager = try DatagramReceiver("@kii-push-test-\(UUID().uuidString)")
         let run = try self.run("--exec", "true", environment: ["NOTIFY_SOCKET": manager.path])

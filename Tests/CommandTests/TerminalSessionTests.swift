@@ -21,7 +21,8 @@ import Testing
         try cloud.type(emulator)
         cloud.wait(for: "> Ready. ")
         try person.type("kii-push register")
-        person.wait(for: "installation  ")
+        // Its last line: what is typed amid its output would stand there.
+        person.wait(for: "state         ")
         try person.type("kii-push subscribe alerts")
         person.wait(for: "subscribed alerts")
         try person.type("kii-push listen --exec ./on-push")

@@ -170,9 +170,10 @@ struct RunCommand: ParsableCommand {
             runtime: runtime,
             agent: receiver.agent(runtime: runtime, configuration: identity),
             receiver: receiver,
-            view: RunView(
-                console: service.console, installationID: registration.installationID, notes: receiver.notes,
-                listeners: service.listeners(receiver, offline)),
+            view: service.view(installationID: registration.installationID, receiver.notes),
+            status: RunStatus(
+                installationID: registration.installationID, notifier: service.notifier, offline: offline,
+                stopping: { receiver.hurry() }),
             offline: offline,
             metrics: metrics,
             programEvents: programEvents

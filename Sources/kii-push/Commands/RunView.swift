@@ -1,48 +1,28 @@
 import KiiPushCore
 
-/// Shows what an agent and its program go through: on the console, to the service manager, and in the journal. An actor, so
-/// that lines come out one after the other.
+/// Shows what an agent and its program go through: on the console, and in the journal. An actor, so that lines come out one
+/// after the other.
 actor RunView {
-    /// How the agent stands with its broker.
-    struct Connection: Sendable, Hashable {
-        enum State: String, Sendable {
-            case starting
-            case connected
-            case offline
-        }
-
-        var state = State.starting
-        var since = Timestamp.now()
-        /// The text of the console.
-        var text = "Starting."
-    }
-
-    /// Who else is told.
-    struct Listeners: Sendable {
-        var notifier = ServiceNotifier(path: nil)
-        var journal: Journal?
-        var offline: OfflineLimit?
-        /// Told when no message follows.
-        var stopping: @Sendable () -> Void = {}
-        /// Told that nothing can be shown any more.
-        var failed: @Sendable (any Error) -> Void = { _ in }
-    }
-
     private let console: Console
     private let installationID: String
     private let notes: MessageNotes
-    private let listeners: Listeners
-    private(set) var connection = Connection()
+    private let journal: Journal?
+    private let failed: @Sendable (any Error) -> Void
     /// Whether somebody reads standard output.
     private var isRead = true
     /// Which attempt of a message is under way, and when it began.
     private var started: [Int64: (attempt: Int, at: ContinuousClock.Instant)] = [:]
 
-    init(console: Console, installationID: String, notes: MessageNotes, listeners: Listeners) {
+    /// - Parameter failed: told that nothing can be shown any more.
+    init(
+        console: Console, installationID: String, notes: MessageNotes, journal: Journal?,
+        failed: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
         self.console = console
         self.installationID = installationID
         self.notes = notes
-        self.listeners = listeners
+        self.journal = journal
+        self.failed = failed
     }
 
     func show(_ event: PushEvent) {
@@ -50,19 +30,9 @@ actor RunView {
             switch event {
             case .connected(let connection):
                 try self.say { try self.console.show(connection, of: self.installationID) }
-                let text = Console.text(of: connection, installationID: self.installationID)
-                self.connection = Connection(state: .connected, text: text)
-                self.listeners.offline?.clear()
-                self.listeners.notifier.connected(text)
             case .disconnected(let reason, let retryIn):
                 try self.say { try self.console.show(trouble: "offline", reason, retryIn: retryIn) }
-                let text = "offline: \(reason.terminalSafe); retry in \(retryIn.text)"
-                if self.connection.state != .offline { self.connection = Connection(state: .offline) }
-                self.connection.text = text
-                self.listeners.offline?.offline()
-                self.listeners.notifier.offline(text, retryIn: retryIn)
             case .message(let event): try self.show(event)
-            case .stopping: self.listeners.stopping()
             case .subscribed(let target): self.console.detail("subscribed to \(target.text.terminalSafe)")
             case .subscriptionFailed(let target, let reason, let retryIn):
                 let text = "\(target.text): \(reason)"
@@ -70,7 +40,7 @@ actor RunView {
             default: try self.say { try self.console.show(event) }
             }
         } catch {
-            self.listeners.failed(error)
+            self.failed(error)
         }
     }
 
@@ -97,13 +67,13 @@ actor RunView {
         }
         let isWritten = self.write(event, elapsed, note)
         // Both streams end in one journal: the entry with the fields is the better one.
-        if isWritten, self.listeners.journal?.hasStandardOutput == true, !self.console.options.json { return }
+        if isWritten, self.journal?.hasStandardOutput == true, !self.console.options.json { return }
         try self.say { try self.console.show(event, after: elapsed, outcome: note?.outcome) }
     }
 
     /// - Returns: whether the journal has it.
     private func write(_ event: MessageEvent, _ elapsed: Duration?, _ note: MessageNotes.Note?) -> Bool {
-        guard let journal = self.listeners.journal,
+        guard let journal,
             let verdict = self.console.verdict(event, after: elapsed, outcome: note?.outcome)
         else { return false }
         var fields = [("KII_MESSAGE_ID", String(event.messageID)), ("KII_RESULT", verdict.word)]

@@ -33,14 +33,10 @@ final class RunService: Sendable {
         (self.events, self.continuation) = AsyncStream.makeStream()
     }
 
-    /// Who is told what a session goes through.
-    ///
-    /// - Parameters:
-    ///   - receiver: who handles its messages.
-    ///   - offline: who minds the time without a connection.
-    func listeners(_ receiver: RunReceiver, _ offline: OfflineLimit) -> RunView.Listeners {
-        RunView.Listeners(
-            notifier: self.notifier, journal: self.journal, offline: offline, stopping: { receiver.hurry() },
+    /// Shows what a session goes through.
+    func view(installationID: String, _ notes: MessageNotes) -> RunView {
+        RunView(
+            console: self.console, installationID: installationID, notes: notes, journal: self.journal,
             failed: { [continuation] in continuation.yield(.failed($0)) })
     }
 
@@ -75,7 +71,7 @@ final class RunService: Sendable {
                 throw SilentExit(status: StopSignals.status(after: signal))
             case .failed(let error): throw await self.end(running) ?? error
             case .offline(let limit):
-                let text = await running.session.view.connection.text
+                let text = running.session.status.connection.text
                 if let error = await self.end(running) { throw error }
                 throw CommandFailure(.unreachable, "no connection stood for \(limit.text); the last word: \(text)")
             case .ended(let ended, let error):

@@ -8,6 +8,7 @@ struct RunSession: Sendable {
     let agent: PushAgent
     let receiver: RunReceiver
     let view: RunView
+    let status: RunStatus
     let offline: OfflineLimit
     /// Counts what happens.
     var metrics: MetricsPublisher?
@@ -21,7 +22,8 @@ struct RunSession: Sendable {
     func receive(patience: Duration) async -> (any Error)? {
         self.offline.offline()
         let events = self.agent.events
-        // Where they happen: who reads a stream too slowly misses some.
+        // Where they happen: who reads a stream too slowly misses some, and output may have to wait for its reader.
+        self.agent.observe { [status] in status.observe($0) }
         if let metrics { self.agent.observe { metrics.count($0) } }
         let shown = Task {
             for await event in events { await self.view.show(event) }
@@ -46,12 +48,29 @@ struct RunSession: Sendable {
         self.offline.clear()
         // A cancelled stream still gives out what it holds, so the last answers are shown.
         shown.cancel()
-        await shown.value
+        await Self.wait(for: shown, atMost: .seconds(2))
         await self.receiver.stop()
         self.programEvents.continuation.finish()
-        await program.value
+        await Self.wait(for: program, atMost: .seconds(2))
         await self.runtime.shutdown()
         return failure
+    }
+
+    /// Output that nobody reads does not hold up the end.
+    private static func wait(for task: Task<Void, Never>, atMost limit: Duration) async {
+        let (end, continuation) = AsyncStream.makeStream(of: Void.self)
+        let tasks = [
+            Task {
+                await task.value
+                continuation.finish()
+            },
+            Task {
+                try? await Task.sleep(for: limit)
+                continuation.finish()
+            },
+        ]
+        for await _ in end {}
+        for task in tasks { task.cancel() }
     }
 
     func counted(by metrics: MetricsPublisher?) -> RunSession {
@@ -64,7 +83,7 @@ struct RunSession: Sendable {
     ///
     /// - Parameter begun: when the process began to run.
     func state(since begun: ContinuousClock.Instant, processID: Int32) async -> JSONValue {
-        let connection = await self.view.connection
+        let connection = self.status.connection
         var members: [(String, JSONValue)] = [
             ("v", 1), ("type", "service"), ("at", JSONValue(Timestamp.now().description)),
             ("pid", JSONValue(Int(processID))), ("uptime_ms", JSONValue((ContinuousClock.now - begun).milliseconds)),

@@ -40,7 +40,7 @@ final class ServiceWatch: Sendable {
                 self.console.status("> The watchdog is fed again.")
                 // A session that ends has said so, and that is its state.
                 guard let watched = self.watched.withLock({ $0 }), watched.endingSince == nil else { return }
-                self.notifier.status(await watched.session.view.connection.text)
+                self.notifier.status(watched.session.status.connection.text)
             })
     }
 

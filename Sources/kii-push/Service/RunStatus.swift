@@ -1,0 +1,60 @@
+import KiiPushCore
+
+/// How an agent of `run` stands with its broker, and those who have to know: the service manager, and who minds the time
+/// without a connection.
+///
+/// It is told where things happen, so that an output that nobody reads keeps none of it back.
+final class RunStatus: Sendable {
+    /// How the agent stands with its broker.
+    struct Connection: Sendable, Hashable {
+        enum State: String, Sendable {
+            case starting
+            case connected
+            case offline
+        }
+
+        var state = State.starting
+        var since = Timestamp.now()
+        /// The text of the console.
+        var text = "Starting."
+    }
+
+    private let installationID: String
+    private let notifier: ServiceNotifier
+    private let offline: OfflineLimit
+    private let stopping: @Sendable () -> Void
+    private let state = Locked(Connection())
+
+    /// - Parameter stopping: told when no message follows.
+    init(
+        installationID: String, notifier: ServiceNotifier, offline: OfflineLimit,
+        stopping: @escaping @Sendable () -> Void
+    ) {
+        self.installationID = installationID
+        self.notifier = notifier
+        self.offline = offline
+        self.stopping = stopping
+    }
+
+    var connection: Connection { self.state.withLock { $0 } }
+
+    func observe(_ event: PushEvent) {
+        switch event {
+        case .connected(let connection):
+            let text = Console.text(of: connection, installationID: self.installationID)
+            self.state.withLock { $0 = Connection(state: .connected, text: text) }
+            self.offline.clear()
+            self.notifier.connected(text)
+        case .disconnected(let reason, let retryIn):
+            let text = "offline: \(reason.terminalSafe); retry in \(retryIn.text)"
+            self.state.withLock { state in
+                if state.state != .offline { state = Connection(state: .offline) }
+                state.text = text
+            }
+            self.offline.offline()
+            self.notifier.offline(text, retryIn: retryIn)
+        case .stopping: self.stopping()
+        default: break
+        }
+    }
+}
