@@ -6,7 +6,9 @@ import Testing
 /// The whole emulator: HTTP, a real mosquitto, and clients that are not ours.
 @Suite(.timeLimit(.minutes(15))) struct EmulatorTests {
     @Test func deliversWhatIsSentToAnInstallation() async throws {
-        let emulator = try await Emulator.start()
+        var configuration = Emulator.Configuration()
+        configuration.patience = .long
+        let emulator = try await Emulator.start(configuration)
         let client = try EmulatorClient(emulator)
         let receiver = try await client.receiver()
         let mosquitto = Mosquitto(emulator: emulator, receiver: receiver)

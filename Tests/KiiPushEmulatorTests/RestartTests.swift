@@ -74,7 +74,9 @@ import Testing
     }
 
     @Test func stoppingLeavesNoProcessAndNoTemporaryDirectory() async throws {
-        let emulator = try await Emulator.start()
+        var configuration = Emulator.Configuration()
+        configuration.patience = .long
+        let emulator = try await Emulator.start(configuration)
         #expect(BrokerProcess(directory: emulator.directory) != nil)
         #expect(mode(of: emulator.directory) == 0o700)
         await emulator.stop()
