@@ -1,4 +1,3 @@
-import Glibc
 import KiiPushCore
 
 /// What the scripts of `completion` ask: the values of one kind, one a line. It says nothing rather than to fail: there is
@@ -34,16 +33,7 @@ struct CompleteCommand: ParsableCommand {
 
     private static func profiles() throws -> [String] {
         let directory = try FilePaths(environment: ProcessEnvironment(), configurationFile: nil).profiles
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: Int(entry.pointee.d_reclen)) { String(cString: $0) }
-            }
-            if ProfileLocation.isValid(name) { names.append(name) }
-        }
-        return names.sorted()
+        return fileNames(in: directory).filter { ProfileLocation.isValid($0) }.sorted()
     }
 
     /// What is not done yet comes before what is, where there are too many.

@@ -1,4 +1,3 @@
-import Glibc
 import KiiPushCore
 
 /// What an earlier run of a profile has left running: each process is named in a file of the profile's directory.
@@ -33,20 +32,10 @@ enum LeftoverPrograms {
     }
 
     private static func files(in directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var files: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) {
-                    String(cString: $0)
-                }
-            }
+        fileNames(in: directory).filter { name in
             let rest = name.dropFirst(Self.firstFile.count)
-            guard name.hasPrefix(Self.firstFile), rest.isEmpty || rest.first == "-" && Int(rest.dropFirst()) != nil
-            else { continue }
-            files.append("\(directory)/\(name)")
+            return name.hasPrefix(Self.firstFile) && (rest.isEmpty || rest.first == "-" && Int(rest.dropFirst()) != nil)
         }
-        return files
+        .map { "\(directory)/\($0)" }
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import KiiPushCore
 
 /// A profile of this state directory, as one that may receive what is sent.
@@ -11,18 +10,7 @@ struct ReceivingProfile: Sendable {
     ///
     /// - Throws: ``FileError`` when the state of one cannot be read.
     static func all(in profiles: String) throws -> [ReceivingProfile] {
-        guard let stream = opendir(profiles) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) {
-                    String(cString: $0)
-                }
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return try names.sorted().compactMap { name in
+        try fileNames(in: profiles).filter { !$0.hasPrefix(".") }.sorted().compactMap { name in
             let directory = profiles + "/" + name
             return try PushAgent.registration(in: directory).map { registration in
                 ReceivingProfile(name: name, directory: directory, installationID: registration.installationID)
