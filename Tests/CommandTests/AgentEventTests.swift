@@ -73,8 +73,7 @@ import Testing
             let seen = words.isEmpty ? listener.error(containing: "> Ready") : listener.output(containing: "connected")
             #expect(seen.contains(text), "\(seen)")
             #expect(seen.contains(Self.directory(session) + "/control.sock"))
-            listener.signal(SIGTERM)
-            #expect(listener.waitForExit().exit == 0)
+            listener.stop()
         }
     }
 }

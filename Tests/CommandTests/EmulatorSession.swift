@@ -30,6 +30,14 @@ final class EmulatorSession {
         return result.output
     }
 
+    /// Starts a command that receives, and waits until its subscription stands.
+    func ready(_ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation) throws -> RunningTool {
+        let tool = try self.tool.start(arguments)
+        let text = tool.error(containing: "> Ready. ")
+        try #require(text.contains("> Ready. "), "\(arguments): \(text)", sourceLocation: sourceLocation)
+        return tool
+    }
+
     /// The text of one label of what `whoami` prints.
     func whoami(_ label: String, profile: String = "default") throws -> String {
         let lines = try self.succeed("whoami", "-p", profile).split(separator: "\n")

@@ -26,11 +26,6 @@ import Testing
         return (session, run)
     }
 
-    private static func end(_ run: RunningTool) {
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
-    }
-
     @Test(arguments: [
         (0, "<-- newData        #1  exec ", "  exit 0  "), (10, "<-- noData         #1  exec ", "  exit 10  "),
         (65, "<-- dead           #1  exec ", "  rejected: the program refused it (exit status 65); kept in the inbox"),
@@ -44,7 +39,7 @@ import Testing
         #expect(line.contains(start))
         #expect(line.contains("on push.sh  exit \(status)  "))
         #expect(line.contains(detail))
-        Self.end(run)
+        run.stop()
     }
 
     @Test func aProgramThatASignalEndsHasFailedAndTheReasonIsKept() throws {
@@ -56,7 +51,7 @@ import Testing
         #expect(verdict["handler"]?.string?.hasSuffix("on push.sh") == true)
         #expect(verdict["failure"]?.string == "threw: the program ended without an answer: signal 9")
         #expect(verdict["exit_status"] == nil)
-        Self.end(run)
+        run.stop()
     }
 
     @Test func aProgramThatTakesTooLongIsKilledAndHasFailed() throws {
@@ -64,7 +59,7 @@ import Testing
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         let text = run.output(containing: #""signal":15"#)
         #expect(text.contains(#""failure":"threw: the program did not end within 1.0 s and was killed (signal 15)""#))
-        Self.end(run)
+        run.stop()
     }
 
     @Test func thePayloadArrivesByteForByteAndTheEnvironmentSaysWhatItIs() async throws {
@@ -91,7 +86,7 @@ import Testing
         let reader = try InboxReader(
             stateDirectory: home.appending(path: "state/kii-push/profiles/default").path)
         #expect([UInt8](try Data(contentsOf: home.appending(path: "payload"))) == (try reader.trace(of: 1).payload))
-        Self.end(run)
+        run.stop()
     }
 
     @Test func theShellRunsOnlyWhenItIsAskedFor() throws {
@@ -100,12 +95,12 @@ import Testing
         ])
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(run.output(containing: "<-- dead").contains("exec sh  exit 65"))
-        Self.end(run)
+        run.stop()
         let plain = try session.tool.start(["run", "--exec", #"test 'a b' = "#, "--", "a b;"])
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         // 1: the semicolon was a part of the word.
         #expect(plain.output(containing: "<-- failed").contains("exec test  exit 1  "))
-        Self.end(plain)
+        plain.stop()
     }
 
     @Test func asManyCommandsRunAtOnceAsItMay() throws {
@@ -120,11 +115,10 @@ import Testing
             try session.succeed("subscribe", topic)
         }
         let path = try session.tool.write("#!/bin/bash\n" + script, to: "handle", mode: 0o700)
-        let run = try session.tool.start(["run", "--exec", path, "--jobs", "2"])
-        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        let run = try session.ready(["run", "--exec", path, "--jobs", "2"])
         for topic in ["one", "two"] { try session.succeed("send", "topic", topic, "--data", #"{"msg":"hi"}"#) }
         for number in 1...2 { #expect(run.output(containing: "newData        #\(number)").contains("exit 0")) }
-        Self.end(run)
+        run.stop()
     }
 
     @Test func receivesNothingForACommandThatIsNotThere() throws {

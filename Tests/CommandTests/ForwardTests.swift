@@ -16,11 +16,6 @@ import Testing
         return (session, run)
     }
 
-    private static func end(_ run: RunningTool) {
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
-    }
-
     @Test(arguments: [
         ("200 OK", "newData", "POST"), ("202 Accepted", "newData", "POST"), ("204 No Content", "noData", "POST"),
         ("408 -", "failed", "attempt 1, retry in 1.0 s"), ("425 -", "failed", "attempt 1, retry in 1.0 s"),
@@ -40,7 +35,7 @@ import Testing
         #expect(line.contains(detail))
         // A redirect is not followed.
         #expect(server.requests.allSatisfy { $0.head.first == "POST / HTTP/1.1" })
-        Self.end(run)
+        run.stop()
     }
 
     @Test func thePayloadArrivesByteForByteAndTheFieldsSayWhatItIs() throws {
@@ -64,7 +59,7 @@ import Testing
         let reader = try InboxReader(
             stateDirectory: session.tool.home.appending(path: "state/kii-push/profiles/default").path)
         #expect(request.body == (try reader.trace(of: 1).payload))
-        Self.end(run)
+        run.stop()
     }
 
     @Test func aServerThatIsNotThereHasFailed() throws {
@@ -74,7 +69,7 @@ import Testing
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         let line = run.output(containing: "<-- failed")
         #expect(line.contains("POST 127.0.0.1:\(port)  no answer: "))
-        Self.end(run)
+        run.stop()
     }
 
     @Test func aServerThatTakesTooLongHasFailed() throws {
@@ -89,7 +84,7 @@ import Testing
         #expect(line.contains("POST localhost:\(server.port)  no answer: "))
         // On a busy machine the first may have been given up on before it was sent; one of those that follow is.
         #expect(arrived.wait(timeout: .now() + 600) == .success)
-        Self.end(run)
+        run.stop()
     }
 
     @Test func aServerThatNamesATimeIsLeftAloneUntilThen() throws {
@@ -109,7 +104,7 @@ import Testing
         // The retry is due after 1 s; a second sooner than 4 s is what the clocks of both sides may differ by.
         #expect(try #require(times.last) - #require(times.first) > .seconds(3))
         #expect(times[0] > begin)
-        Self.end(run)
+        run.stop()
     }
 
     @Test func whatIsHeldBackForTheServerHoldsUpNoStop() throws {

@@ -103,8 +103,7 @@ import Testing
 
     @Test func asksTheProcessThatReceivesToChangeTheInbox() throws {
         let session = try self.session()
-        let listener = try session.tool.start(["listen"])
-        #expect(listener.error(containing: "> Ready. ").contains("> Ready. "))
+        let listener = try session.ready(["listen"])
         #expect(try session.succeed("inbox", "drop", "5") == "dropped #5\n")
         let refused = try session.tool("inbox", "retry", "4", "5")
         #expect(refused.exit == 66)
@@ -112,8 +111,7 @@ import Testing
         #expect(refused.error.hasPrefix("kii-push: #5 is no dead letter that could be retried\n"))
         // At once: nobody starts it again for that.
         #expect(listener.output(containing: " n=4").contains(" n=4"))
-        listener.signal(SIGTERM)
-        #expect(listener.waitForExit().exit == 0)
+        listener.stop()
         #expect(try session.succeed("inbox", "stats", "--json").contains(#""dead":0,"expired":1,"unaccounted":0"#))
     }
 

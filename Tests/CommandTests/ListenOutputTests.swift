@@ -80,8 +80,7 @@ import Testing
     @Test func watchesTheProcessThatReceives() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        let first = try session.tool.start(["listen", "--complete-as", "failed"])
-        #expect(first.error(containing: "> Ready. ").contains("> Ready. "))
+        let first = try session.ready(["listen", "--complete-as", "failed"])
         let watcher = try session.tool.start(["listen"])
         let ready = watcher.error(containing: "> Ready. ")
         #expect(
@@ -98,8 +97,7 @@ import Testing
         let end = counted.waitForExit()
         #expect(end.exit == 0)
         #expect(end.output.matches(of: /"type":"verdict"/).count == 1)
-        first.signal(SIGTERM)
-        #expect(first.waitForExit().exit == 0)
+        first.stop()
         let result = watcher.waitForExit()
         #expect(result.exit == 69)
         #expect(
@@ -123,30 +121,24 @@ import Testing
         let contradiction = try session.tool("listen", "--state-directory", directory, "--exec", "true")
         #expect(contradiction.exit == 64)
         #expect(contradiction.error.contains("'--state-directory' and '--exec' exclude each other"))
-        let program = try session.tool.start(["listen"])
-        #expect(program.error(containing: "> Ready. ").contains("> Ready. "))
-        let watcher = try session.tool.start(["listen", "--state-directory", directory, "-n1"])
-        #expect(watcher.error(containing: "> Ready. ").contains("> Ready. "))
+        let program = try session.ready(["listen"])
+        let watcher = try session.ready(["listen", "--state-directory", directory, "-n1"])
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         let result = watcher.waitForExit()
         #expect(result.exit == 0)
         #expect(result.output.contains(#"msg="hi""#))
         #expect(result.output.contains("<-- newData        #1"))
-        program.signal(SIGTERM)
-        #expect(program.waitForExit().exit == 0)
+        program.stop()
     }
 
     @Test func listsWhatNobodyToldItOf() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        let first = try session.tool.start(["listen"])
-        #expect(first.error(containing: "> Ready. ").contains("> Ready. "))
-        let watcher = try session.tool.start(["listen", "-n3"])
-        #expect(watcher.error(containing: "> Ready. ").contains("> Ready. "))
+        let first = try session.ready(["listen"])
+        let watcher = try session.ready(["listen", "-n3"])
         try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
         #expect(watcher.output(containing: "<-- newData        #1").contains("<-- newData        #1"))
-        first.signal(SIGTERM)
-        #expect(first.waitForExit().exit == 0)
+        first.stop()
         #expect(watcher.error(containing: "> It has ended; ").contains("> It has ended; "))
         // What is received while it does not watch.
         try { () throws in
@@ -165,16 +157,14 @@ import Testing
         let result = watcher.waitForExit()
         #expect(result.exit == 0)
         #expect(result.output.contains("<-- newData        #3"))
-        second.signal(SIGTERM)
-        #expect(second.waitForExit().exit == 0)
+        second.stop()
     }
 
     @Test func countsMessagesAndNotTheirAttempts() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
         try session.succeed("subscribe", "alerts")
-        let listen = try session.tool.start(["listen", "-n2", "--complete-as", "failed"])
-        #expect(listen.error(containing: "> Ready. ").contains("> Ready. "))
+        let listen = try session.ready(["listen", "-n2", "--complete-as", "failed"])
         try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
         #expect(listen.output(containing: "attempt 2, retry in ").contains("attempt 2, retry in "))
         try session.succeed("send", "topic", "alerts", "--data", #"{"n":2}"#)

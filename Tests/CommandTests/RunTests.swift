@@ -10,8 +10,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         let script = "read -r payload; [[ $payload == *hi* ]] && exit 10; exit 65"
-        let run = try session.tool.start(["run", "--exec", "bash", "-v", "--", "-c", script])
-        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        let run = try session.ready(["run", "--exec", "bash", "-v", "--", "-c", script])
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(run.output(containing: "<-- noData").contains("<-- noData"))
         try session.succeed("send", "user", "me", "--data", #"{"msg":"no"}"#)
@@ -59,8 +58,7 @@ import Testing
         let environment = try String(contentsOfFile: session.tool.home.path + "/environment", encoding: .utf8)
         #expect(environment.contains("KII_PUSH_LAUNCH_FD="))
         for name in secrets.keys { #expect(!environment.contains("\(name)=")) }
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 
     @Test(arguments: ["/nowhere/program", "no-such-program", "/etc/passwd", "/tmp"])
@@ -78,23 +76,20 @@ import Testing
         let program = session.tool.home.appending(path: "program")
         try Data("#!/bin/sh\n".utf8).write(to: program)
         #expect(chmod(program.path, 0o700) == 0)
-        let run = try session.tool.start(["run", "--activate", program.path])
-        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        let run = try session.ready(["run", "--activate", program.path])
         try FileManager.default.removeItem(at: program)
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         let line =
             "cannot start \(program.path): No such file or directory; name it with its whole path, or install it"
         #expect(run.output(containing: "<-- failed").contains("threw: \(line); attempt 1, retry in 1.0 s"))
         #expect(run.error(containing: "warning: program: \(line)").contains(line))
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 
     @Test func losesNothingWhenItIsKilledAndEndsWhatItLeft() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        let hanging = try session.tool.start(["run", "--activate", "sleep", "-v", "--", "1000"])
-        #expect(hanging.error(containing: "> Ready. ").contains("> Ready. "))
+        let hanging = try session.ready(["run", "--activate", "sleep", "-v", "--", "1000"])
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         let line = hanging.error(containing: "program: started as process ")
         let left = try #require(line.firstMatch(of: /started as process (\d+)/)?.1)
@@ -114,8 +109,7 @@ import Testing
         try session.succeed("register")
         for topic in ["one", "two"] { try session.succeed("subscribe", topic) }
         let script = #"echo "began $KII_PUSH_TOPIC $$"; exec sleep 1000"#
-        let hanging = try session.tool.start(["run", "--shell", "--exec", script, "--jobs", "2", "-v"])
-        #expect(hanging.error(containing: "> Ready. ").contains("> Ready. "))
+        let hanging = try session.ready(["run", "--shell", "--exec", script, "--jobs", "2", "-v"])
         for topic in ["one", "two"] { try session.succeed("send", "topic", topic, "--data", #"{"msg":"hi"}"#) }
         let directory = session.tool.home.path + "/state/kii-push/profiles/default"
         let left = ["one", "two"].compactMap { topic in
@@ -134,16 +128,14 @@ import Testing
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(!files.contains("activated-2"))
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 
     @Test func leavesTheProgramsOfOneThatReceivesAlone() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
         let script = #"echo began; until [[ -e $HOME/end ]]; do sleep 0.05; done"#
-        let run = try session.tool.start(["run", "--exec", "bash", "--", "-c", script])
-        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        let run = try session.ready(["run", "--exec", "bash", "--", "-c", script])
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(run.error(containing: "began").contains("began"))
         for words in [["--exec", "true"], ["--forward-to", "1"]] {
@@ -151,8 +143,7 @@ import Testing
         }
         try session.tool.write("", to: "end")
         #expect(run.output(containing: "<-- ").contains("<-- newData        #1  exec bash  exit 0"))
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 
     @Test func receivesOnWhenNobodyReadsItsOutputAnyMore() throws {

@@ -37,6 +37,12 @@ final class RunningTool {
         self.program.errors.wait(patience) { $0.contains(text) }
     }
 
+    /// Has it end gracefully, which has to succeed.
+    func stop(sourceLocation: SourceLocation = #_sourceLocation) {
+        self.signal(SIGTERM)
+        #expect(self.waitForExit().exit == 0, sourceLocation: sourceLocation)
+    }
+
     /// Waits for the end of the tool alone: what it has started may still hold its output.
     func waitForDeath() { _ = self.program.wait() }
 

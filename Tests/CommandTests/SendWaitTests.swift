@@ -23,8 +23,7 @@ import Testing
         #expect(result.exit == 0, "\(result.error)")
         #expect(result.output.wholeMatch(of: /sent \S+ to user \S+\nnewData by profile default  #1  \d.*\n/) != nil)
         #expect(result.error == "")
-        listening.signal(SIGTERM)
-        #expect(listening.waitForExit().exit == 0)
+        listening.stop()
     }
 
     @Test func programsAreToldTheVerdict() throws {

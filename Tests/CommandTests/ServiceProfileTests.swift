@@ -97,8 +97,7 @@ import Testing
         run.signal(SIGHUP)
         #expect(run.error(containing: "> Reloaded.").contains("> Reloaded."))
         try self.waitForSubscriptions("alerts\n", "/notes\n", "later\n")
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 
     /// Until the cloud knows all of these, and finds them although nobody declares them any more.

@@ -28,11 +28,6 @@ import Testing
             #"{"version": 1, "profiles": {"default": {\#(members)}}}"#, to: "config/kii-push/config.json")
     }
 
-    private func end(_ run: RunningTool) {
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
-    }
-
     @Test func isReadyWhenTheSubscriptionStandsAndSaysThatItStops() throws {
         let run = try self.run("--exec", "true")
         let texts = self.manager.wait { $0.contains { $0.contains("READY=1") } }
@@ -42,8 +37,7 @@ import Testing
         // The console's text.
         let status = try #require(self.manager.line("STATUS="))
         #expect(run.error(containing: "> Ready. ").contains("> \(status)   ^C to quit\n"))
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
         #expect(self.manager.line("STOPPING=") == "1")
         // Nobody watches.
         #expect(!self.manager.texts.contains { $0.contains("WATCHDOG") })
@@ -64,32 +58,28 @@ import Testing
         while try !self.session.succeed("inbox", "list", "--state", "done").contains("#2") {}
         run.signal(SIGUSR1)
         #expect(run.error(containing: #""done":2"#).contains(#""state":"connected""#))
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 
     @Test func anAbstractSocketIsASocketToo() throws {
         let manager = try DatagramReceiver("@kii-push-test-\(UUID().uuidString)")
         let run = try self.run("--exec", "true", environment: ["NOTIFY_SOCKET": manager.path])
         #expect(manager.line("READY=") == "1")
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 
     @Test(arguments: ["relative", "", "@", "vsock:2:1", "/\(String(repeating: "x", count: 200))", "/nowhere/notify"])
     func aSocketThatIsNoneKeepsNothingFromRunning(path: String) throws {
         let run = try self.run("--exec", "true", environment: ["NOTIFY_SOCKET": path])
         #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 
     @Test func feedsTheWatchdog() throws {
         let run = try self.run("--exec", "true", environment: ["WATCHDOG_USEC": "100000"])
         let texts = self.manager.wait { $0.count { $0 == "WATCHDOG=1" } >= 3 }
         #expect(texts.count { $0 == "WATCHDOG=1" } >= 3)
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 
     @Test func anothersWatchdogIsNoneOfOurs() throws {
@@ -97,8 +87,7 @@ import Testing
         #expect(self.manager.line("READY=") == "1")
         try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(run.output(containing: "<-- newData").contains("exit 0"))
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
         #expect(!self.manager.texts.contains { $0.contains("WATCHDOG") })
     }
 
@@ -130,15 +119,14 @@ import Testing
         #expect(self.manager.line("STATUS=not reloaded: ", after: count) != nil)
         try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(run.output(containing: "<-- noData         #3").contains("exec bash  exit 10"))
-        self.end(run)
+        run.stop()
     }
 
     @Test func whoWatchesGoesOnWatchingWhenTheFilesAreReadAgain() throws {
         try self.configure(#""run": {"exec": "true"}"#)
         let run = try self.run()
         #expect(self.manager.line("READY=") == "1")
-        let watcher = try self.session.tool.start(["listen"])
-        #expect(watcher.error(containing: "> Ready. ").contains("> Ready. "))
+        let watcher = try self.session.ready(["listen"])
         let count = self.manager.texts.count
         run.signal(SIGHUP)
         #expect(self.manager.line("READY=", after: count) == "1")
@@ -147,7 +135,7 @@ import Testing
         #expect(watcher.output(containing: "<-- newData        #1").contains(#"msg="hi""#))
         watcher.signal(SIGINT)
         #expect(watcher.waitForExit().exit == 130)
-        self.end(run)
+        run.stop()
     }
 
     @Test func secretsComeFromTheServiceManagerAndAreReadAgain() throws {
@@ -184,7 +172,7 @@ import Testing
         try self.session.tool.write(#"{"version": 1, "profiles": {"default": {"appKey": "\#(key)"}}}"#, to: name)
         run.signal(SIGHUP)
         #expect(run.error(containing: "> Reloaded.").contains("> Reloaded."))
-        self.end(run)
+        run.stop()
     }
 
     @Test func tellsItsStateToWhoAsks() throws {
@@ -206,7 +194,7 @@ import Testing
         #expect(state["in_hand"]?.int64 == 0)
         #expect((state["uptime_ms"]?.int64 ?? -1) >= 0)
         #expect(!text.contains("secret words"))
-        self.end(run)
+        run.stop()
     }
 
     @Test func endsWhenNoConnectionStandsForTooLong() throws {
@@ -226,7 +214,6 @@ import Testing
         #expect(self.manager.line("READY=") == "1")
         try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(run.output(containing: "<-- newData").contains("exit 0"))
-        run.signal(SIGTERM)
-        #expect(run.waitForExit().exit == 0)
+        run.stop()
     }
 }

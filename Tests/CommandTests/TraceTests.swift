@@ -89,8 +89,7 @@ import Testing
         let other = try session.tool("trace", "1", "--state-directory", state)
         #expect(other.exit == 0)
         #expect(other.output.contains("kind          direct-push  from=admin\n"))
-        listener.signal(SIGTERM)
-        #expect(listener.waitForExit().exit == 0)
+        listener.stop()
     }
 
     @Test func saysWhichMessagesThereAreNot() throws {
