@@ -52,6 +52,7 @@ enum Section: String, CaseIterable {
     case decode
     case receive
     case handler
+    case listen
     case broker
     case rest
     case emulator
@@ -64,6 +65,7 @@ enum Section: String, CaseIterable {
         case .decode: try DecodeSection.run(bench, into: &table)
         case .receive: try ReceiveSection.run(bench, into: &table)
         case .handler: try HandlerSection.run(bench, into: &table)
+        case .listen: try ListenSection.run(bench, into: &table)
         case .broker: try BrokerSection.run(bench, into: &table)
         case .rest: try RestSection.run(bench, into: &table)
         case .emulator: try await EmulatorSection.run(bench, into: &table)

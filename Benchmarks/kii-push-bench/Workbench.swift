@@ -34,8 +34,8 @@ struct Workbench {
         var pauseMicroseconds: Int?
     }
 
-    /// Runs `receiver` (its command line for a port) against the blast. Gives `rate`, and `cpu` and `user` seconds a
-    /// message.
+    /// Runs `receiver` (its command line for a port) against the blast. Gives `rate`, `cpu` and `user` seconds a
+    /// message, and the seconds that the receiver `lived`.
     func run(_ blast: Blast, receiver: (_ port: Int) throws -> [String]) throws -> Sample {
         var arguments = [self.program("blast"), blast.payload, "\(blast.count)", "-q", "\(blast.qos)"]
         if blast.isEncrypted { arguments += ["-k", self.certificate, self.key] }
@@ -44,12 +44,14 @@ struct Workbench {
         let broker = try ChildProcess(arguments)
         let port = try broker.port()
         let command = try receiver(port)
+        let start = ContinuousClock.now
         let subscriber = try ChildProcess(["timeout", "-k", "5", "180"] + command)
         var said: Sample = [:]
         while let line = subscriber.nextLine() {
             if line.contains("=") { said.merge(fields(of: line)) { $1 } }
         }
         let usage = subscriber.wait()
+        said["lived"] = (ContinuousClock.now - start) / .seconds(1)
         guard usage.succeeded, let line = broker.nextLine() else {
             throw ChildProcess.Failure(description: "\(command.joined(separator: " ")) did not receive everything")
         }

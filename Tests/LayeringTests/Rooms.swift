@@ -84,8 +84,12 @@ struct Room {
                 "KiiPushEmulator",
             ],
             seesPublicTypesOnly: true,
-            // The one HTTP client, the one lock, and what handlers outside the process and their watchdog need.
-            alsoSees: ["AgentHealth", "EventLoop", "HandlerVerdict", "Locked", "MonotonicInstant", "RetryAfter"]
+            // The one HTTP client, the one lock, what handlers outside the process and their watchdog need, and lines
+            // written without a tree of values.
+            alsoSees: [
+                "AgentHealth", "EventLoop", "HandlerVerdict", "JSONObjectWriter", "Locked", "MonotonicInstant",
+                "RetryAfter",
+            ]
         ),
     ]
 

@@ -54,7 +54,7 @@ extension [JSONMember] {
     /// Where the members are that a later one with the same key replaces.
     func replacedIndices() -> Set<Int> {
         var replaced: Set<Int> = []
-        if self.count <= 12 {
+        if self.count <= 32 {
             // Most objects are small; comparing keys pairwise is then cheaper than hashing them.
             for index in self.indices.dropLast() {
                 let key = self[index].key.utf8

@@ -1,3 +1,5 @@
+import Glibc
+
 /// One value of a parsed document: the document's bytes, retained, and where in them the value stands.
 ///
 /// The bytes passed ``JSONScanner`` before the slice was made, so whoever reads them again need not check them again.
@@ -42,11 +44,13 @@ struct JSONSlice: Sendable {
     /// The truth value; asked of a `bool` only.
     var bool: Bool { self.bytes[Int(self.start)] == UInt8(ascii: "t") }
 
+    /// Whether the text is written with an escape; asked of a `string` only.
+    var isEscaped: Bool { self.bytes[self.range].contains(UInt8(ascii: "\\")) }
+
     /// The text; asked of a `string` only.
     var string: String {
         let content = Int(self.start) + 1..<Int(self.end) - 1
-        let isEscaped = self.bytes[content].contains(UInt8(ascii: "\\"))
-        return JSONText.string(in: self.bytes.span, content, isEscaped: isEscaped)
+        return JSONText.string(in: self.bytes.span, content, isEscaped: self.isEscaped)
     }
 
     /// The digits as they stand; asked of a `number` only.
@@ -83,6 +87,32 @@ struct JSONSlice: Sendable {
         return members
     }
 
+    /// Where a member's key, without its quotes, and its value stand.
+    struct PlainMember {
+        let key: Range<Int>
+        let value: Range<Int>
+    }
+
+    /// All members, if their keys are written without an escape, and each once; otherwise `nil`, as for an object of so
+    /// many members that comparing each key with every other takes long. Asked of an `object` only.
+    func plainMembers() -> [PlainMember]? {
+        self.bytes.withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return nil }
+            var members: [PlainMember] = []
+            var cursor = JSONCursor(base: base, container: Int(self.start))
+            while let (key, value) = cursor.nextMember() {
+                let range = key.start..<key.end
+                let isKnown = members.contains { member in
+                    member.key.count == range.count
+                        && memcmp(base + member.key.lowerBound, base + key.start, range.count) == 0
+                }
+                guard !key.isEscaped, !isKnown, members.count < 32 else { return nil }
+                members.append(PlainMember(key: range, value: value))
+            }
+            return members
+        }
+    }
+
     /// All elements; asked of an `array` only.
     func elements() -> [JSONValue] {
         var elements: [JSONValue] = []
@@ -111,7 +141,7 @@ struct JSONSlice: Sendable {
         return range.map(self.slice)
     }
 
-    private func slice(_ range: Range<Int>) -> JSONSlice {
+    func slice(_ range: Range<Int>) -> JSONSlice {
         JSONSlice(bytes: self.bytes, range: range)
     }
 }

@@ -25,7 +25,7 @@ extension JSONValue: CustomStringConvertible {
 
 /// Appends values to a growing array of bytes.
 struct JSONWriter {
-    private(set) var bytes: [UInt8] = []
+    var bytes: [UInt8] = []
     let isPretty: Bool
     let sortsKeys: Bool
 
@@ -35,28 +35,61 @@ struct JSONWriter {
     }
 
     mutating func write(_ value: JSONValue, level: Int) {
-        if let token = value.parsedToken {
-            self.bytes.append(contentsOf: token)
-        } else if let string = value.string {
-            self.write(string)
-        } else if let number = value.number {
-            self.bytes.append(contentsOf: number.text.utf8)
-        } else if let bool = value.bool {
-            self.bytes.append(contentsOf: (bool ? "true" : "false").utf8)
-        } else if let members = value.members {
-            let ordered = self.sortsKeys ? members.sortedByKey() : members
-            self.writeContainer(ordered, open: "{", close: "}", level: level) { writer, member in
-                writer.write(member.key)
-                writer.bytes.append(UInt8(ascii: ":"))
-                if writer.isPretty { writer.bytes.append(UInt8(ascii: " ")) }
-                writer.write(member.value, level: level + 1)
-            }
-        } else if let elements = value.array {
-            self.writeContainer(elements, open: "[", close: "]", level: level) { writer, element in
-                writer.write(element, level: level + 1)
-            }
-        } else {
-            self.bytes.append(contentsOf: "null".utf8)
+        switch value.storage {
+        case .null: self.bytes.append(contentsOf: "null".utf8)
+        case .bool(let bool): self.bytes.append(contentsOf: (bool ? "true" : "false").utf8)
+        case .number(let number): self.bytes.append(contentsOf: number.text.utf8)
+        case .string(let string): self.write(string)
+        case .array(let elements): self.write(elements, level: level)
+        case .object(let members): self.write(members, level: level)
+        case .parsed(let slice): self.write(slice, level: level)
+        }
+    }
+
+    private mutating func write(_ slice: JSONSlice, level: Int) {
+        switch slice.kind {
+        case .array: self.write(slice.elements(), level: level)
+        case .object:
+            guard let members = slice.plainMembers() else { return self.write(slice.members(), level: level) }
+            self.write(members, of: slice, level: level)
+        // There are several ways to write an escape.
+        case .string where slice.isEscaped: self.write(slice.string)
+        case .string, .number, .bool, .null: self.bytes.append(contentsOf: slice.bytes[slice.range])
+        }
+    }
+
+    private mutating func write(_ elements: [JSONValue], level: Int) {
+        self.writeContainer(elements, open: "[", close: "]", level: level) { writer, element in
+            writer.write(element, level: level + 1)
+        }
+    }
+
+    /// Copies the keys as they stand, so that no string is made of them.
+    private mutating func write(_ members: [JSONSlice.PlainMember], of slice: JSONSlice, level: Int) {
+        let bytes = slice.bytes
+        let ordered =
+            self.sortsKeys ? members.sorted { bytes[$0.key].lexicographicallyPrecedes(bytes[$1.key]) } : members
+        self.writeContainer(ordered, open: "{", close: "}", level: level) { writer, member in
+            writer.bytes.append(UInt8(ascii: "\""))
+            writer.bytes.append(contentsOf: bytes[member.key])
+            writer.bytes.append(UInt8(ascii: "\""))
+            writer.endKey()
+            writer.write(slice.slice(member.value), level: level + 1)
+        }
+    }
+
+    private mutating func endKey() {
+        self.bytes.append(UInt8(ascii: ":"))
+        if self.isPretty { self.bytes.append(UInt8(ascii: " ")) }
+    }
+
+    private mutating func write(_ members: [JSONMember], level: Int) {
+        let unique = members.uniqued()
+        let ordered = self.sortsKeys ? unique.sortedByKey() : unique
+        self.writeContainer(ordered, open: "{", close: "}", level: level) { writer, member in
+            writer.write(member.key)
+            writer.endKey()
+            writer.write(member.value, level: level + 1)
         }
     }
 
@@ -83,7 +116,7 @@ struct JSONWriter {
         self.bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * level))
     }
 
-    private mutating func write(_ string: String) {
+    mutating func write(_ string: String) {
         var string = string
         self.bytes.append(UInt8(ascii: "\""))
         string.withUTF8 { utf8 in
@@ -110,19 +143,6 @@ struct JSONWriter {
             self.bytes.append(contentsOf: byte < 0x10 ? "u000".utf8 : "u001".utf8)
             self.bytes.append(contentsOf: String(byte & 0x0F, radix: 16).utf8)
         default: self.bytes.append(byte)
-        }
-    }
-}
-
-extension JSONValue {
-    /// The bytes of a parsed value that would be written as it was: no container, and no string with an escape, which
-    /// there are several ways to write.
-    fileprivate var parsedToken: ArraySlice<UInt8>? {
-        guard case .parsed(let slice) = self.storage else { return nil }
-        switch slice.kind {
-        case .array, .object: return nil
-        case .string where slice.bytes[slice.range].contains(UInt8(ascii: "\\")): return nil
-        case .string, .number, .bool, .null: return slice.bytes[slice.range]
         }
     }
 }

@@ -40,12 +40,18 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     public var description: String {
         let (days, millisecondOfDay) = self.millisecondsSinceEpoch.flooredDivision(by: 86_400_000)
         let (year, month, day) = Timestamp.civilDate(daysSinceEpoch: days)
-        let hour = millisecondOfDay / 3_600_000
-        let minute = millisecondOfDay / 60_000 % 60
-        let second = millisecondOfDay / 1000 % 60
-        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-        let time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2)).\(padded(millisecondOfDay % 1000, 3))"
-        return "\(date)T\(time)Z"
+        // With the longest year and its sign there are 30 characters.
+        return String(unsafeUninitializedCapacity: 30) { buffer in
+            var digits = DigitWriter(buffer: buffer)
+            digits.write(year, width: 4, "-")
+            digits.write(month, width: 2, "-")
+            digits.write(day, width: 2, "T")
+            digits.write(millisecondOfDay / 3_600_000, width: 2, ":")
+            digits.write(millisecondOfDay / 60_000 % 60, width: 2, ":")
+            digits.write(millisecondOfDay / 1000 % 60, width: 2, ".")
+            digits.write(millisecondOfDay % 1000, width: 3, "Z")
+            return digits.count
+        }
     }
 
     /// The proleptic Gregorian date of a day, counted in 400-year cycles from 0000-03-01, so that a leap day comes last.
@@ -68,8 +74,27 @@ extension Int64 {
     }
 }
 
-private func padded(_ value: Int64, _ width: Int) -> String {
-    let digits = String(abs(value))
-    let zeros = String(repeating: "0", count: max(0, width - digits.utf8.count))
-    return (value < 0 ? "-" : "") + zeros + digits
+/// Writes numbers into the memory of a string that is being made.
+private struct DigitWriter {
+    let buffer: UnsafeMutableBufferPointer<UInt8>
+    var count = 0
+
+    /// Writes `value` with at least `width` digits, and what follows it.
+    mutating func write(_ value: Int64, width: Int, _ separator: Unicode.Scalar) {
+        if value < 0 { self.write(UInt8(ascii: "-")) }
+        let magnitude = value.magnitude
+        var unit: UInt64 = 1
+        for _ in 1..<width { unit *= 10 }
+        while magnitude / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            self.write(UInt8(ascii: "0") + UInt8(magnitude / unit % 10))
+            unit /= 10
+        }
+        self.write(UInt8(ascii: separator))
+    }
+
+    private mutating func write(_ byte: UInt8) {
+        self.buffer[self.count] = byte
+        self.count += 1
+    }
 }

@@ -4,7 +4,7 @@ import KiiPushCore
 extension Console {
     /// A message that is handed to the handler.
     func show(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
-        guard !self.options.json else { return try self.object("message", self.members(of: message, context)) }
+        guard !self.options.json else { return try self.object("message") { Self.describe(message, context, in: &$0) } }
         let text = MessageText(message, style: self.style)
         let kind = self.style(message.kind.text.padded(to: 14), .bold)
         let attempt = context.attempt > 1 ? "  " + self.style("attempt \(context.attempt)", .magenta) : ""
@@ -16,12 +16,12 @@ extension Console {
     }
 
     /// What `--json` tells of a message that is handed to a handler.
-    func members(of message: ReceivedMessage, _ context: DeliveryContext) -> [(String, JSONValue)] {
-        [
-            ("id", JSONValue(context.messageID)), ("attempt", JSONValue(context.attempt)),
-            ("installation", JSONValue(context.installationID)),
-            ("received_at", JSONValue(context.receivedAt.description)),
-        ] + message.describingMembers
+    static func describe(_ message: ReceivedMessage, _ context: DeliveryContext, in line: inout JSONObjectWriter) {
+        line.add("id", context.messageID)
+        line.add("attempt", Int64(context.attempt))
+        line.add("installation", context.installationID)
+        line.add("received_at", context.receivedAt.description)
+        message.describe(in: &line)
     }
 
     /// What became of a message. `elapsed` is the time since its handler was called, and `outcome` what is known of an
@@ -34,12 +34,14 @@ extension Console {
             let details = Self.details(verdict, elapsed, outcome)
             return try self.line("\(Timestamp.now().localClock) <-- \(word) #\(event.messageID)  \(details)")
         }
-        var members: [(String, JSONValue)] = [
-            ("id", JSONValue(event.messageID)), ("result", JSONValue(verdict.word)),
-            ("at", JSONValue(Timestamp.now().description)),
-        ]
-        if let elapsed { members.append(("elapsed_ms", JSONValue(elapsed.milliseconds))) }
-        try self.object("verdict", members + verdict.members + (outcome?.members ?? []))
+        try self.object("verdict") { line in
+            line.add("id", event.messageID)
+            line.add("result", verdict.word)
+            line.add("at", Timestamp.now().description)
+            if let elapsed { line.add("elapsed_ms", elapsed.milliseconds) }
+            line.add(verdict.members)
+            line.add(outcome?.members ?? [])
+        }
     }
 
     /// A connection that carries messages; only said once the broker has granted the subscription.

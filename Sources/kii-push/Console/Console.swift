@@ -36,13 +36,21 @@ struct Console: Sendable {
 
     /// One object for programs; says nothing without `--json`.
     func object(_ type: String, _ members: [(String, JSONValue)]) throws {
+        try self.object(type) { $0.add(members) }
+    }
+
+    /// The same with members that are written where they come from.
+    func object(_ type: String, _ write: (inout JSONObjectWriter) -> Void) throws {
         guard self.options.json else { return }
-        let head: [(String, JSONValue)] = [("v", 1), ("type", JSONValue(type))]
-        let value = JSONValue.object(head + members)
-        var bytes = value.serialized()
+        var bytes = JSONObjectWriter.bytes { line in
+            line.add("v", Int64(1))
+            line.add("type", type)
+            write(&line)
+        }
         // Almost all lines: nothing in them could drive a terminal.
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else {
-            return try StandardStream.output.write(value.terminalText + "\n")
+            let text = String(decoding: bytes, as: UTF8.self).escapingTerminalControls
+            return try StandardStream.output.write(text + "\n")
         }
         bytes.append(UInt8(ascii: "\n"))
         try StandardStream.output.write(bytes)

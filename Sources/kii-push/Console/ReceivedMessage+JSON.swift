@@ -1,26 +1,32 @@
 import KiiPushCore
 
 extension ReceivedMessage {
-    /// The members that describe the message in a JSON line.
-    var describingMembers: [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = [
-            ("kind", JSONValue(self.kind.name)), ("bytes", JSONValue(self.payloadBytes.count)),
-        ]
-        let fields = MessageField.allCases.compactMap { field in
-            self.value(of: field).map { (field.key(in: .long), JSONValue($0)) }
+    /// Adds what describes the message in a line for programs.
+    func describe(in line: inout JSONObjectWriter) {
+        line.add("kind", self.kind.name)
+        line.add("bytes", Int64(self.payloadBytes.count))
+        line.add("fields") { fields in
+            for field in MessageField.allCases {
+                if let value = self.value(of: field) { fields.add(field.key(in: .long), value) }
+            }
         }
-        members.append(("fields", .object(fields)))
+        line.add(self.sourceMembers)
+        if let when = self.when { line.add("when", when.description) }
+        if let modifiedAt = self.modifiedAt { line.add("modifiedAt", modifiedAt.description) }
+        if self.content != nil, let aps = self.rawPayload["aps"] { line.add("aps", aps) }
+        line.add("custom", JSONValue(members: self.customMembers))
+        line.add("payload", self.rawPayload)
+    }
+
+    /// Who sent it, and what it is about.
+    var sourceMembers: [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = []
         if let sender = self.sender { members.append(("sender", sender.json)) }
         if let topic = self.sourceTopic { members.append(("topic", .object(SubscriptionTarget.topic(topic).json))) }
         if let bucket = self.sourceBucket {
             members.append(("bucket", .object(SubscriptionTarget.bucket(bucket).json)))
         }
         if let object = self.sourceObject { members.append(("object", JSONValue(object.id))) }
-        if let when = self.when { members.append(("when", JSONValue(when.description))) }
-        if let modifiedAt = self.modifiedAt { members.append(("modifiedAt", JSONValue(modifiedAt.description))) }
-        if self.content != nil, let aps = self.rawPayload["aps"] { members.append(("aps", aps)) }
-        members.append(("custom", .object(self.customMembers.map { ($0.key, $0.value) })))
-        members.append(("payload", self.rawPayload))
         return members
     }
 }

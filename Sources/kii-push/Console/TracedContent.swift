@@ -19,8 +19,8 @@ struct TracedContent {
             let message = try ReceivedMessage(payload: trace.payload)
             let source = MessageText(message, style: TerminalStyle.plain).source
             self.text = message.kind.text + (source.isEmpty ? "" : "  \(source)")
-            let named: Set<String> = ["kind", "topic", "bucket", "object"]
-            self.members = message.describingMembers.filter { named.contains($0.0) }
+            let kind = ("kind", JSONValue(message.kind.name))
+            self.members = [kind] + message.sourceMembers.filter { $0.0 != "sender" }
         } catch .thingCommand {
             self.text = "thing-if command"
             self.members = [("kind", "thingCommand")]

@@ -73,8 +73,7 @@ extension PayloadExplanation {
         members.append(("ignored", JSONValue(self.ignored.map(\.json))))
         members.append(("findings", JSONValue(self.findings.map(\.json))))
         if let refusal { members.append(("refused", refusal.json)) }
-        let resolved = self.message.describingMembers.filter { ["sender", "topic", "bucket", "object"].contains($0.0) }
-        members.append(("names", .object(resolved)))
+        members.append(("names", .object(self.message.sourceMembers)))
         return members
     }
 

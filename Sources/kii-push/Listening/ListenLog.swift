@@ -88,7 +88,11 @@ extension Console {
         result: String = ""
     ) throws {
         let bytes = format.text(
-            of: message, context, at: time, json: { JSONValue.object(self.members(of: message, context)).text },
+            of: message, context, at: time,
+            json: {
+                let line = JSONObjectWriter.bytes { Self.describe(message, context, in: &$0) }
+                return String(decoding: line, as: UTF8.self)
+            },
             result: result,
             isSafe: StandardStream.output.isTerminal)
         try StandardStream.output.write(bytes)

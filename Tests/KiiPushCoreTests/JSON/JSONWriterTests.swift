@@ -39,4 +39,25 @@ import Testing
         let sorted = String(decoding: value.serialized(sortedKeys: true), as: UTF8.self)
         #expect(sorted == #"{"":1,"B":2,"a":0,"b":{"A":3,"z":1,"é":2}}"#)
     }
+
+    @Test(arguments: [
+        (#"{"a":1,"b":2,"a":3}"#, #"{"b":2,"a":3}"#), (#"{"a":1,"\u0061":2}"#, #"{"a":2}"#),
+        (#"{"\n":1,"\u000a":2,"c":[{"d":1,"d":2}]}"#, #"{"\n":2,"c":[{"d":2}]}"#),
+        ("{\"\u{e9}\":1,\"e\u{301}\":2}", "{\"\u{e9}\":1,\"e\u{301}\":2}"),
+        (#"{"":1,"":2}"#, #"{"":2}"#),
+    ])
+    func writesTheLastOfTheMembersWithOneKey(document: String, text: String) throws {
+        let parsed = try JSONValue(parsing: document)
+        #expect(parsed.text.utf8.elementsEqual(text.utf8))
+        let built = JSONValue(members: parsed.members ?? [])
+        #expect(built.text.utf8.elementsEqual(text.utf8))
+    }
+
+    @Test(arguments: [31, 32, 33, 100])
+    func writesTheLastAlsoAmongManyMembers(count: Int) throws {
+        let members = (0..<count).map { #""key \#($0)":\#($0)"# }
+        let document = "{" + (members + [#""key 0":"again""#]).joined(separator: ",") + "}"
+        let text = "{" + (members.dropFirst() + [#""key 0":"again""#]).joined(separator: ",") + "}"
+        #expect(try JSONValue(parsing: document).text == text)
+    }
 }
