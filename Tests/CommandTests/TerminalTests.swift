@@ -109,6 +109,25 @@ import Testing
         }
     }
 
+    @Test func aCommandThatWaitsSaysSo() throws {
+        let (listener, port) = try Loopback.listening()
+        defer { close(listener) }
+        // Its connections wait to be accepted.
+        let line = "KII_PUSH_APP_KEY=k kii-push register --insecure --base-url http://127.0.0.1:\(port)/api --app-id a"
+        let seen = try self.seen("\(line) --timeout 2500ms || true")
+        // Taken back when there is something to say.
+        let note = "\r\u{1b}[Kwaiting 1.0 s   ^C to quit\r\u{1b}[Kwaiting 2.0 s   ^C to quit\r\u{1b}[K"
+        #expect(seen.contains(note))
+        #expect(seen.replacing(note, with: "").contains("kii-push: "))
+        #expect(!seen.replacing(note, with: "").contains("waiting"))
+        for quieter in ["-q", "--json", "2>&1 | cat"] {
+            let silent = try self.seen("\(line) --timeout 1100ms \(quieter) || true")
+            #expect(!silent.contains("waiting"))
+        }
+        let dumb = try self.seen("\(line) --timeout 1100ms || true", ["TERM": "dumb"])
+        #expect(!dumb.contains("waiting"))
+    }
+
     @Test(arguments: [
         ("", 0), ("abc", 3), ("日本", 4), ("한국", 4), ("ﾊﾝ", 2), ("Ａ", 2), ("e\u{301}", 1), ("👍", 2), ("👨‍👩‍👧", 2),
         ("❤\u{fe0f}", 2), ("🇯🇵", 2), ("a\u{200b}b", 2), ("é", 1), ("…", 1), ("\u{5d0}\u{5b8}", 1),

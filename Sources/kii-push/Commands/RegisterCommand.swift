@@ -57,11 +57,12 @@ struct RegisterCommand: ParsableCommand {
             // A thing that the cloud knows keeps its type, whatever is said now.
             account = isReplacing ? account.completed(from: saved) : saved.completed(from: account)
         }
-        let (saved, registration) = try await profile.register(
-            account, with: cloud, calls: self.calls,
-            ProfileRegistering(
-                isReplacing: isReplacing, isCreatingUser: self.principal.create, payload: self.payload?.format,
-                isAnew: self.anew))
+        let how = ProfileRegistering(
+            isReplacing: isReplacing, isCreatingUser: self.principal.create, payload: self.payload?.format,
+            isAnew: self.anew)
+        let (saved, registration) = try await console.waiting {
+            try await profile.register(account, with: cloud, calls: self.calls, how)
+        }
         try console.show(registration, of: saved, profile: profile, as: "registration")
     }
 

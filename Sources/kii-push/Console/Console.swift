@@ -7,6 +7,8 @@ struct Console: Sendable {
     let style: TerminalStyle
     /// For what goes to standard error.
     let statusStyle: TerminalStyle
+    /// That a command waits, for a person to see.
+    let note: WaitingNote?
 
     /// The part of ``OutputOptions`` that a console needs, as a value that can cross to other tasks.
     struct Options: Sendable {
@@ -20,11 +22,13 @@ struct Console: Sendable {
         self.options = options
         self.style = TerminalStyle(choice: options.color, stream: .output, environment: environment)
         self.statusStyle = TerminalStyle(choice: options.color, stream: .error, environment: environment)
+        self.note = WaitingNote(options, environment: environment)
     }
 
     /// One line of data for people; says nothing with `--json`.
     func line(_ text: String) throws {
         guard !self.options.json else { return }
+        self.note?.erase()
         try StandardStream.output.write(text + "\n")
     }
 
@@ -86,6 +90,7 @@ struct Console: Sendable {
     }
 
     private func error(_ text: String) {
+        self.note?.erase()
         // Where standard error itself cannot be written to, nobody can be told.
         try? StandardStream.error.write(text + "\n")
     }

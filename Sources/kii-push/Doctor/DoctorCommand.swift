@@ -50,7 +50,7 @@ struct DoctorCommand: ParsableCommand {
     func run() async throws {
         let console = self.output.console
         var examination = Examination(time: self.timeout?.duration ?? .seconds(10)) { try console.show($0) }
-        try await self.examine(&examination)
+        try await console.waiting { try await self.examine(&examination) }
         try examination.note(Check.Key(.service), ServiceContext.finding())
         for check in examination.checks {
             guard let fix = check.fix else { continue }

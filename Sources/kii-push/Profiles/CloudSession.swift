@@ -46,7 +46,7 @@ final class CloudSession: Sendable {
         console.detail("app \(cloud.app.appID) at \(cloud.app.baseURL), named by the \(cloud.source.rawValue)")
         let session = try CloudSession(profile: profile, cloud: cloud, calls: calls, console: console)
         do {
-            try await body(session)
+            try await console.waiting { try await body(session) }
         } catch {
             await session.runtime.shutdown()
             throw session.advising(error)
