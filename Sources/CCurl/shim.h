@@ -117,10 +117,10 @@ static inline int ccurl_clock_alarm(void) {
     return -1;
 }
 
-// accept4(2), which Swift's Glibc module leaves out: the socket does not wait, and no program inherits it that is started
-// meanwhile. It sets errno.
-static inline int ccurl_accept(int listener) {
-    return (int)syscall(SYS_accept4, (long)listener, NULL, NULL, (long)(EFD_NONBLOCK | EFD_CLOEXEC));
+// accept4(2), which Swift's Glibc module leaves out: no program inherits the socket that is started meanwhile. It sets
+// errno.
+static inline int ccurl_accept(int listener, int waits) {
+    return (int)syscall(SYS_accept4, (long)listener, NULL, NULL, (long)(EFD_CLOEXEC | (waits ? 0 : EFD_NONBLOCK)));
 }
 
 // Casts in the macros keep Swift from seeing these.

@@ -29,11 +29,6 @@ struct JSONWriter {
     let isPretty: Bool
     let sortsKeys: Bool
 
-    init(isPretty: Bool, sortsKeys: Bool) {
-        self.isPretty = isPretty
-        self.sortsKeys = sortsKeys
-    }
-
     mutating func write(_ value: JSONValue, level: Int) {
         switch value.storage {
         case .null: self.bytes.append(contentsOf: "null".utf8)

@@ -110,9 +110,9 @@ struct ListenCommand: ParsableCommand {
         configuration.hasControlSocket = true
         if self.inMemory { configuration.inbox = .memory }
         let plan = self.handler.plan()
-        // One at a time, if nothing else is said: what is shown is in order. With --count nothing is taken that is not
-        // shown.
-        configuration.concurrentHandlers = plan?.jobs ?? 1
+        // One at a time, if nothing else is said: what is shown is in order. With --count also if more is said: none is
+        // taken up beside the last one.
+        configuration.concurrentHandlers = self.count == nil ? plan?.jobs ?? 1 : 1
         if plan != nil { configuration.shutdownGrace = HandlerOptions.longest }
         let bridge = try plan.map {
             OutsideBridge(
@@ -130,14 +130,13 @@ struct ListenCommand: ParsableCommand {
             bridge: bridge
         )
         let identity = profile.agentConfiguration(saved.account, app: cloud.app)
-        let handler = ListenHandler(view)
         let agent =
             if let bridge {
                 PushAgent(
                     runtime: runtime, configuration: identity,
-                    handler: OutsideListenHandler(messages: handler, bridge: bridge))
+                    handler: OutsideListenHandler(messages: view, bridge: bridge))
             } else {
-                PushAgent(runtime: runtime, configuration: identity, handler: handler)
+                PushAgent(runtime: runtime, configuration: identity, handler: view)
             }
         if let bridge {
             // Locks the state directory: what runs for another process that receives with it is not ended.

@@ -1,24 +1,29 @@
 import KiiPushCore
 
-/// Shows what an agent goes through, and says what becomes of its messages.
+/// The handler of `listen`: shows what an agent goes through, and has its messages answered.
 ///
-/// A message is shown on the thread that calls its handler, and what became of it on the one that stored that: both wait
-/// until the line is out, so that nothing is taken up faster than it is read. How the connection stands is told from the
-/// event loop, which waits for nobody, and is shown by a task.
-final class ListenView: Sendable {
+/// A message is shown on the thread that calls its handler, which waits until the line is out, so that nothing is taken up
+/// faster than it is read. Everything else is told where it happens, which may be on the event loop: it is kept, and shown
+/// by a task or before the next message.
+final class ListenView: RemoteNotificationHandler {
+    /// What those look at who wait for nobody.
     private struct State {
-        var log: ListenLog
-        /// Which attempt is under way, where somebody outside answers.
-        var attempts: [Int64: Int] = [:]
         /// Which messages were taken up; with a count, no more than that are answered.
         var admitted: Set<Int64> = []
         /// What answers the last of them.
         var answerLast: (@Sendable () -> Void)?
         /// Whether no message follows.
         var isStopping = false
-        /// Of messages that the next run is to have.
-        var left: [FetchCompletion] = []
         var lastTrouble: String?
+        /// What was told and is not shown yet.
+        var told: [PushEvent] = []
+    }
+
+    /// What those look at who write lines, and wait until they are out.
+    private struct Output {
+        var log: ListenLog
+        /// Which attempt is under way, where somebody outside answers.
+        var attempts: [Int64: Int] = [:]
     }
 
     private let console: Console
@@ -28,17 +33,19 @@ final class ListenView: Sendable {
     private let count: Int?
     /// Who answers instead.
     private let bridge: OutsideBridge?
-    private let state: Locked<State>
+    private let state = Locked(State())
+    private let output: Locked<Output>
     private let endings = AsyncStream.makeStream(of: ListenEnding.self, bufferingPolicy: .bufferingOldest(1))
     private let connections = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
-    private let stateEvents = AsyncStream.makeStream(of: PushEvent.self)
+    /// That something was told.
+    private let news = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
 
     init(
         _ style: ListenLog.Style, installationID: String, result: FetchResult, count: Int?, bridge: OutsideBridge?
     ) {
         self.console = style.console
         self.filter = style.filter
-        self.state = Locked(State(log: ListenLog(style, count: count)))
+        self.output = Locked(Output(log: ListenLog(style, count: count)))
         self.installationID = installationID
         self.result = result
         self.count = count
@@ -46,7 +53,7 @@ final class ListenView: Sendable {
     }
 
     /// How many messages had an answer stored.
-    var completedCount: Int { self.state.withLock { $0.log.completedCount } }
+    var completedCount: Int { self.output.withLock { $0.log.completedCount } }
 
     /// Why there is no connection, in the agent's words.
     var lastTrouble: String? { self.state.withLock { $0.lastTrouble } }
@@ -65,11 +72,23 @@ final class ListenView: Sendable {
 
     // MARK: - Messages
 
-    /// Shows a message that was handed over, and has it answered.
-    func take(_ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion) {
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
         // Nobody asked for it: it is done, and not shown.
         guard self.filter.matches(message) else {
             completion(.noData)
+            return
+        }
+        let isLast = self.state.withLock { self.admit(context.messageID, &$0) }
+        do {
+            try self.output.withLock { output in
+                try self.showTold(&output)
+                _ = try output.log.began(message, context)
+            }
+        } catch {
+            // Let go of unanswered it has failed: what nobody could read comes again.
+            self.endings.continuation.yield(.failed(error))
             return
         }
         let answer: @Sendable () -> Void = { [bridge = self.bridge, result = self.result] in
@@ -79,50 +98,25 @@ final class ListenView: Sendable {
             }
             bridge.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
         }
-        do {
-            switch try self.state.withLock({ try self.admit(message, context, &$0, answer) }) {
-            case .now: answer()
-            case .last: self.endings.continuation.yield(.counted)
-            case .never: self.state.withLock { $0.left.append(completion) }
-            }
-        } catch {
-            // Let go of unanswered it has failed: what nobody could read comes again.
-            self.endings.continuation.yield(.failed(error))
+        guard isLast else { return answer() }
+        // It is answered when no other message is taken up any more, so that none is lost from sight.
+        let isStopping = self.state.withLock { state in
+            if !state.isStopping { state.answerLast = answer }
+            return state.isStopping
         }
+        if isStopping { answer() } else { self.endings.continuation.yield(.counted) }
     }
 
-    /// When a message is answered.
-    private enum Admission {
-        case now
-        /// When no other message is taken up any more, so that none is lost from sight.
-        case last
-        /// One too many, taken up while the agent was about to stop: the next run is to have it.
-        case never
-    }
-
-    private func admit(
-        _ message: ReceivedMessage, _ context: DeliveryContext, _ state: inout State,
-        _ answer: @escaping @Sendable () -> Void
-    ) throws -> Admission {
-        if let count = self.count {
-            guard state.admitted.count < count else { return .never }
-            state.admitted.insert(context.messageID)
-        }
-        _ = try state.log.began(message, context)
-        guard state.admitted.count == self.count, !state.isStopping else { return .now }
-        state.answerLast = answer
-        return .last
+    /// - Returns: whether the message is the last of those that are waited for.
+    private func admit(_ messageID: Int64, _ state: inout State) -> Bool {
+        guard let count = self.count else { return false }
+        state.admitted.insert(messageID)
+        return state.admitted.count == count
     }
 
     /// Told of everything, on the thread where it happens.
     func observe(_ event: PushEvent) {
         switch event {
-        case .message(let event):
-            do {
-                try self.state.withLock { try self.show(event, &$0) }
-            } catch {
-                self.endings.continuation.yield(.failed(error))
-            }
         case .stopping:
             self.bridge?.outside.hurry()
             let answer = self.state.withLock { state in
@@ -130,41 +124,46 @@ final class ListenView: Sendable {
                 return state.answerLast.take()
             }
             answer?()
-        default: self.stateEvents.continuation.yield(event)
-        }
-    }
-
-    private func show(_ event: MessageEvent, _ state: inout State) throws {
-        guard let notes = self.bridge?.notes else { return try state.log.happened(event) }
-        if case .started(let attempt) = event.kind { state.attempts[event.messageID] = attempt }
-        let outcome = state.attempts[event.messageID].flatMap {
-            notes.note(of: event.messageID, attempt: $0)?.outcome
-        }
-        if event.isOutcome {
-            state.attempts[event.messageID] = nil
-            notes.forget(event.messageID)
-        }
-        try state.log.happened(event, outcome: outcome)
-    }
-
-    // MARK: - Connection
-
-    /// Shows how the connection stands, until ``finish()``.
-    func showState() async {
-        for await event in self.stateEvents.stream {
-            do {
-                try self.show(event)
-            } catch {
-                self.endings.continuation.yield(.failed(error))
+        case .message(let message) where !message.isSaid && self.bridge == nil: break
+        default:
+            let isFirst = self.state.withLock { state in
+                state.told.append(event)
+                return state.told.count == 1
             }
+            if isFirst { self.news.continuation.yield() }
         }
+    }
+
+    // MARK: - Showing
+
+    /// Shows what it is told, until ``finish()``.
+    func showTold() async {
+        for await _ in self.news.stream { self.catchUp() }
+        self.catchUp()
     }
 
     /// The agent has ended.
-    func finish() { self.stateEvents.continuation.finish() }
+    func finish() { self.news.continuation.finish() }
 
-    private func show(_ event: PushEvent) throws {
+    private func catchUp() {
+        do {
+            try self.output.withLock { try self.showTold(&$0) }
+        } catch {
+            self.endings.continuation.yield(.failed(error))
+        }
+    }
+
+    private func showTold(_ output: inout Output) throws {
+        let told = self.state.withLock { state in
+            defer { state.told.removeAll(keepingCapacity: true) }
+            return state.told
+        }
+        for event in told { try self.show(event, &output) }
+    }
+
+    private func show(_ event: PushEvent, _ output: inout Output) throws {
         switch event {
+        case .message(let event): try self.show(event, &output)
         case .connected(let connection):
             self.state.withLock { $0.lastTrouble = nil }
             try self.console.show(connection, of: self.installationID)
@@ -174,5 +173,36 @@ final class ListenView: Sendable {
             try self.console.show(trouble: "offline", reason, retryIn: retryIn)
         default: try self.console.show(event)
         }
+    }
+
+    private func show(_ event: MessageEvent, _ output: inout Output) throws {
+        guard let notes = self.bridge?.notes else { return try output.log.happened(event) }
+        if case .started(let attempt) = event.kind { output.attempts[event.messageID] = attempt }
+        let outcome = output.attempts[event.messageID].flatMap {
+            notes.note(of: event.messageID, attempt: $0)?.outcome
+        }
+        if event.isOutcome {
+            output.attempts[event.messageID] = nil
+            notes.forget(event.messageID)
+        }
+        try output.log.happened(event, outcome: outcome)
+    }
+}
+
+/// The same where somebody outside answers, who also takes thing-if's commands, as in `run`. Those are not shown.
+struct OutsideListenHandler: RemoteNotificationHandler, ThingCommandHandler {
+    let messages: ListenView
+    let bridge: OutsideBridge
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        self.messages.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
+    }
+
+    func didReceiveThingCommand(
+        _ command: ThingCommand, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        self.bridge.didReceiveThingCommand(command, context: context, fetchCompletionHandler: completion)
     }
 }

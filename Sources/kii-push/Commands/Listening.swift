@@ -28,7 +28,7 @@ struct Listening: Sendable {
                 return await self.untilEnding(signals)
             }
             // Until the agent has ended.
-            await self.view.showState()
+            await self.view.showTold()
             return await group.next() ?? .stopped
         }
     }

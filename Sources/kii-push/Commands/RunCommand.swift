@@ -81,9 +81,10 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() async throws {
-        let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
         let service = RunService(console: self.output.console, environment: ProcessEnvironment())
         let session = try await self.session(service, nil, isFirst: true)
+        // Not before: registering may take minutes, and a signal ends that at once.
+        let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
         // One for all sessions: a counter that began anew would look like a restart. So a reload does not move it.
         let metrics = try await MetricsPublisher.start(session.settings, console: service.console)
         do {

@@ -33,10 +33,6 @@ actor RunView {
             case .disconnected(let reason, let retryIn):
                 try self.say { try self.console.show(trouble: "offline", reason, retryIn: retryIn) }
             case .message(let event): try self.show(event)
-            case .subscribed(let target): self.console.detail("subscribed to \(target.text.terminalSafe)")
-            case .subscriptionFailed(let target, let reason, let retryIn):
-                let text = "\(target.text): \(reason)"
-                try self.say { try self.console.show(trouble: "not subscribed", text, retryIn: retryIn) }
             default: try self.say { try self.console.show(event) }
             }
         } catch {
@@ -44,14 +40,14 @@ actor RunView {
         }
     }
 
-    /// Writes to standard output. That its reader has gone away ends nothing: messages are handled all the same.
+    /// Shows something. That the reader of standard output has gone away ends nothing: messages are handled all the same,
+    /// and standard error has its own reader.
     private func say(_ body: () throws -> Void) throws {
-        guard self.isRead else { return }
         do {
             try body()
         } catch is BrokenPipe {
+            if self.isRead { self.console.warning("nobody reads the output any more; going on without it") }
             self.isRead = false
-            self.console.warning("nobody reads the output any more; going on without it")
         }
     }
 

@@ -153,6 +153,15 @@ extension MessageEvent {
         }
     }
 
+    /// Whether there is something to say about it.
+    var isSaid: Bool {
+        switch self.kind {
+        case .joined, .late: true
+        case .done, .unreached, .dismissed, .dead, .retry, .handedBack: true
+        case .received, .started, .presented, .opened, .stuck: false
+        }
+    }
+
     /// What became of the message in one word; `nil` for an event that is no answer.
     var resultWord: String? { Verdict(self, tellsCause: true)?.word }
 }

@@ -41,7 +41,10 @@ final class CommandHandler: OutsideHandler {
 
     func begin() {
         guard let directory = self.configuration.directory else { return }
-        for activator in self.activators { activator.begin() }
+        // The others begin with their first message, so that places which nobody needs cost no thread.
+        for number in LeftoverPrograms.numbers(in: directory) where number <= self.activators.count {
+            self.activators[number - 1].begin()
+        }
         LeftoverPrograms.end(
             in: directory, beyond: self.configuration.jobs, grace: self.configuration.grace, report: self.report)
     }

@@ -21,21 +21,24 @@ enum LeftoverPrograms {
     static func end(
         in directory: String, beyond count: Int, grace: Duration?, report: @escaping @Sendable (Activator.Event) -> Void
     ) {
-        let own = Set((0..<count).map { Self.file($0 + 1, in: directory) })
-        for file in Self.files(in: directory) where !own.contains(file) {
+        for number in Self.numbers(in: directory) where number > count {
             var configuration = Activator.Configuration(command: [])
-            configuration.processFile = file
+            configuration.processFile = Self.file(number, in: directory)
             if let grace { configuration.terminationGrace = grace }
             // Its thread ends what the file names, and then itself, since nobody has a use for it.
             Activator(configuration: configuration, report: report).begin()
         }
     }
 
-    private static func files(in directory: String) -> [String] {
-        fileNames(in: directory).filter { name in
-            let rest = name.dropFirst(Self.firstFile.count)
-            return name.hasPrefix(Self.firstFile) && (rest.isEmpty || rest.first == "-" && Int(rest.dropFirst()) != nil)
+    /// Of which there are files.
+    static func numbers(in directory: String) -> [Int] {
+        fileNames(in: directory).compactMap { name in
+            if name == Self.firstFile { return 1 }
+            guard name.hasPrefix(Self.firstFile + "-"), let number = Int(name.dropFirst(Self.firstFile.count + 1))
+            else {
+                return nil
+            }
+            return number > 1 ? number : nil
         }
-        .map { "\(directory)/\($0)" }
     }
 }

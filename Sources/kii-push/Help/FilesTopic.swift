@@ -39,13 +39,14 @@ enum FilesTopic {
                 .example([#"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}"#]),
                 .prose(
                     "\"run\" says what 'kii-push run' does without options: \"exec\" (with \"shell\", \"execTimeout\"), "
-                        + "\"forwardTo\" (with \"forwardTimeout\"), or \"activate\" (with \"stdin\", \"concurrency\"); "
-                        + "\"arguments\", \"jobs\", \"grace\", \"exitWhenOffline\"."),
+                        + "\"forwardTo\" (with \"forwardTimeout\"), or \"activate\" (with \"concurrency\"); "
+                        + "\"arguments\", \"jobs\", \"grace\", \"exitWhenOffline\", \"metricsFile\", "
+                        + "\"metricsSocket\"."),
                 .example([
                     #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
                     #""run": {"exec": "/etc/kii-push/on-push", "execTimeout": "10s"}}}}"#,
                 ]),
-                .prose("\"subscriptions\" is what 'kii-push sync' subscribes to."),
+                .prose("\"subscriptions\" is what 'kii-push run' and 'kii-push sync' subscribe to."),
                 .example([
                     #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
                     #""subscriptions": {"topics": ["alerts"], "buckets": ["user:me/notes"]}}}}"#,

@@ -116,8 +116,9 @@ extension OutputSchema {
             + table(OutputLine.all.map { ($0.type, "\($0.meaning): \(self.text(of: $0.members))") }, width: width)
             + "\n\n"
             + wrapped(
-                "Lines of the types error and service go to standard error, all others to standard output. \"in_doubt\": true tells that it may have been "
-                    + "done all the same, and would be done twice by the same command.", width: width) + "\n"
+                "Lines of the types error and service go to standard error, recorded ones to the file of --record, all others "
+                    + "to standard output. \"in_doubt\": true tells that it may have been done all the same, and would be done "
+                    + "twice by the same command.", width: width) + "\n"
     }
 
     /// - Parameter isNested: whether the words that a member may be are left out, for the sake of the page.

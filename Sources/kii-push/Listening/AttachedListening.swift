@@ -21,13 +21,14 @@ actor AttachedListening {
     /// How long a process that receives anew is waited for: a service manager leaves a pause before it starts one.
     private static let patience = Duration.seconds(15)
 
-    /// From here on nothing is missed.
+    /// What comes to something from here on is shown.
     init(
         _ client: ControlClient, directory: String, _ style: ListenLog.Style, installationID: String, count: Int?
     ) throws {
-        self.notices = try client.watch()
         self.reader = try InboxReader(stateDirectory: directory)
+        // Before it is asked, so that what happens while the request is on its way can be listed.
         self.seen = SeenMessages(after: try self.reader.lastMessageID())
+        self.notices = try client.watch()
         self.directory = directory
         self.style = style
         self.installationID = installationID
@@ -58,19 +59,25 @@ actor AttachedListening {
     private func show() async -> ListenEnding? {
         do {
             repeat {
+                var isTold = false
                 for await notice in self.notices {
                     switch notice {
                     case .event(let event): try self.show(event)
                     case .missed(let count):
                         try self.console.show(trouble: "missed", "\(count) events, which were not read in time")
-                        try self.catchUp()
+                        isTold = false
                     }
+                    if !isTold { try self.catchUp() }
+                    isTold = true
                     if self.isCounted { return .counted }
                 }
-                guard try await self.findSuccessor() else { return .stopped }
+                // A reader that is cancelled sees an end too.
+                try Task.checkCancellation()
+                // What it did not come to tell.
                 try self.catchUp()
-            } while !self.isCounted
-            return .counted
+                if self.isCounted { return .counted }
+            } while try await self.findSuccessor()
+            return .stopped
         } catch is CancellationError {
             return nil
         } catch {
@@ -84,8 +91,6 @@ actor AttachedListening {
     ///
     /// - Returns: whether there is one.
     private func findSuccessor() async throws -> Bool {
-        // A reader that is cancelled sees an end too.
-        try Task.checkCancellation()
         self.console.status("> It has ended; waiting \(Self.patience.text) for another.")
         let end = ContinuousClock.now + Self.patience
         repeat {
@@ -112,6 +117,9 @@ actor AttachedListening {
         case .disconnected(let reason, let retryIn):
             try self.console.show(trouble: "offline", reason, retryIn: retryIn)
         case .message(let event): try self.show(event)
+        case .inboxMovedAside:
+            self.reader = try InboxReader(stateDirectory: self.directory)
+            try self.console.show(event)
         default: try self.console.show(event)
         }
     }

@@ -31,13 +31,14 @@ enum MessageRecording {
     }
 
     private static func message(_ value: JSONValue) throws -> ReplayedMessage {
-        struct Missing: Error, CustomStringConvertible { let description: String }
+        struct Flaw: Error, CustomStringConvertible { let description: String }
         guard value["type"]?.string == "recorded", value["v"]?.int64 == 1 else {
-            throw Missing(description: "\"v\": 1 and \"type\": \"recorded\" are missing")
+            throw Flaw(description: "\"v\": 1 and \"type\": \"recorded\" are missing")
         }
         guard let id = value["id"]?.int64, let time = value["received_at_ms"]?.int64,
-            let payload = value["payload"]?.string, time.magnitude < 1 << 53
-        else { throw Missing(description: "\"id\", \"received_at_ms\" or \"payload\" is missing") }
+            let payload = value["payload"]?.string
+        else { throw Flaw(description: "\"id\", \"received_at_ms\" or \"payload\" is missing") }
+        guard time.magnitude < 1 << 53 else { throw Flaw(description: "\"received_at_ms\" is out of range") }
         return ReplayedMessage(
             id: id, receivedAt: Timestamp(millisecondsSinceEpoch: time),
             received: try ReceivedMessage(payload: Array(payload.utf8)))

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// A Unix socket on which every HTTP request is answered with the same page.
 ///
@@ -72,10 +73,8 @@ final class MetricsSocket: Sendable {
 
     private static func accept(on descriptor: Int32, into requests: AsyncStream<Request>.Continuation) {
         while true {
-            // accept4(2) is no part of the Glibc module.
-            let client = Glibc.accept(descriptor, nil, nil)
+            let client = acceptSocket(descriptor, waits: true)
             if client >= 0 {
-                _ = fcntl(client, F_SETFD, FD_CLOEXEC)
                 let isUnderstood = Self.readRequest(client)
                 requests.yield(Request(descriptor: client, isUnderstood: isUnderstood))
             } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS {

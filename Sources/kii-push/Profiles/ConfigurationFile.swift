@@ -117,7 +117,7 @@ struct ProfileConfiguration: Sendable {
     /// The part of `file` for `profile`, which has known members only; `nil` when there is none.
     private static func part(_ profile: String, _ file: VersionedFile) throws -> Part? {
         let members = ["$schema", "version", "profiles"]
-        guard let (_, pointer) = try file.part(of: profile, files: members, members: Self.members) else { return nil }
+        guard let pointer = try file.part(of: profile, files: members, members: Self.members) else { return nil }
         return Part(document: file.document, pointer: pointer)
     }
 }

@@ -78,7 +78,7 @@ extension ProfileCredentials {
 
     fileprivate init(_ file: VersionedFile, of profile: String) throws {
         let part = try file.part(of: profile, files: ["version", "profiles"], members: Self.members)
-        guard let (_, pointer) = part else { return }
+        guard let pointer = part else { return }
         self.appKey = try file.secret("profiles", profile, "appKey")
         self.password = try file.secret("profiles", profile, "password")
         self.admin = try Self.admin(

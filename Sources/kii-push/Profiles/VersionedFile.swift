@@ -52,7 +52,7 @@ struct VersionedFile {
     /// Where the part for `profile` is in a file that has one for each; `nil` when it has none.
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when that part, or the file, has a member that would be overlooked.
-    func part(of profile: String, files: [String], members: [String]) throws -> (value: JSONValue, at: JSONPointer)? {
+    func part(of profile: String, files: [String], members: [String]) throws -> JSONPointer? {
         try self.document.requireMembers(files, of: self.root, at: JSONPointer(tokens: []))
         let profiles = JSONPointer(tokens: ["profiles"])
         guard let all = self.root["profiles"] else { return nil }
@@ -60,7 +60,7 @@ struct VersionedFile {
         guard let value = all[profile] else { return nil }
         let pointer = profiles.appending(profile)
         try self.document.requireMembers(members, of: value, at: pointer)
-        return (value, pointer)
+        return pointer
     }
 
     /// Replaces the file at `path`, whole or not at all, with mode 0600.

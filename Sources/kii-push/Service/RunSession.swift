@@ -40,6 +40,12 @@ struct RunSession: Sendable {
             } catch PushAgentError.stateDirectoryInUse where ContinuousClock.now < end && !Task.isCancelled {
                 try? await Task.sleep(for: .milliseconds(100))
                 continue
+            } catch PushAgentError.file(let error) where error.isTemporary && !Task.isCancelled {
+                // As the agent itself does: nobody is to start a service again because a disk was full for a while.
+                let pause = Duration.seconds(5)
+                await self.view.show(.disconnected(reason: error.description, retryIn: pause))
+                try? await Task.sleep(for: pause)
+                continue
             } catch {
                 failure = error
             }
@@ -69,7 +75,8 @@ struct RunSession: Sendable {
                 continuation.finish()
             },
         ]
-        for await _ in end {}
+        // By a task of its own: this one may be cancelled, and sees a stream's end at once then.
+        await Task { for await _ in end {} }.value
         for task in tasks { task.cancel() }
     }
 

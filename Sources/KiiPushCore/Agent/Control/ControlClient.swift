@@ -78,17 +78,23 @@ public final class ControlClient: Sendable {
         var patience = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         try self.ask(request)
-        while let reply = self.nextReply() {
-            switch reply {
-            case .changed(messageID, let isChanged): return isChanged
+        while true {
+            switch self.receive() {
+            case .reply(.changed(messageID, let isChanged)): return isChanged
             // What was not understood has no number, and can only be this.
-            case .failed(messageID, let reason), .failed(nil, let reason): throw .refused(reason: reason)
-            case .changed, .failed, .event, .missed: continue
+            case .reply(.failed(messageID, let reason)), .reply(.failed(nil, let reason)):
+                throw .refused(reason: reason)
+            case .reply: continue
+            case .end: throw .ended
+            case .timeOut: throw self.silence()
             }
         }
-        guard errno == EAGAIN else { throw .ended }
+    }
+
+    /// That it has waited in vain, and is not to be used any more.
+    private func silence() -> ControlError {
         self.inbound.withLock { $0.isSilent = true }
-        throw .silent
+        return .silent
     }
 
     private func ask(_ request: ControlRequest) throws(ControlError) {
@@ -97,31 +103,41 @@ public final class ControlClient: Sendable {
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { throw self.silence() }
             guard count > 0 else { throw .ended }
             bytes = bytes.dropFirst(count)
         }
     }
 
-    /// Waits for a reply; `nil` at the end. What is not understood is of a later version, and left out.
+    /// What waiting for a reply comes to.
+    private enum Reception {
+        case reply(ControlReply)
+        case end
+        case timeOut
+    }
+
+    /// Waits for a reply; `nil` at the end.
     func nextReply() -> ControlReply? {
+        if case .reply(let reply) = self.receive() { reply } else { nil }
+    }
+
+    /// Waits for a reply. What is not understood is of a later version, and left out.
+    private func receive() -> Reception {
         while true {
             while let line = self.inbound.withLock({ $0.unread.isEmpty ? nil : $0.unread.removeFirst() }) {
-                if let reply = ControlReply(line: line) { return reply }
+                if let reply = ControlReply(line: line) { return .reply(reply) }
             }
             var chunk = [UInt8](repeating: 0, count: 16_384)
             let count = recv(self.descriptor, &chunk, chunk.count, 0)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                if count == 0 { errno = 0 }
-                return nil
-            }
+            guard count > 0 else { return count < 0 && errno == EAGAIN ? .timeOut : .end }
             let bytes = Array(chunk[..<count])
             let isUnderstood = self.inbound.withLock { inbound in
                 guard let lines = inbound.lines.take(bytes) else { return false }
                 inbound.unread += lines
                 return true
             }
-            guard isUnderstood else { return nil }
+            guard isUnderstood else { return .end }
         }
     }
 }

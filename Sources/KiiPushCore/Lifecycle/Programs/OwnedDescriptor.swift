@@ -41,8 +41,18 @@ package final class OwnedDescriptor: Sendable {
         guard number >= 0 else { throw SpawnError(program: program, code: errno, step: "make a file in /dev/shm for") }
         shm_unlink(name)
         let file = OwnedDescriptor(number)
-        guard pwrite(number, bytes, bytes.count, 0) == bytes.count else {
-            throw SpawnError(program: program, code: errno, step: "write a file in /dev/shm for")
+        var position = 0
+        while position < bytes.count {
+            // Where room is short a part is written, and only the next call says why not more.
+            let count = bytes.withUnsafeBytes { bytes in
+                pwrite(number, bytes.baseAddress.map { $0 + position }, bytes.count - position, off_t(position))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let code = count < 0 ? errno : ENOSPC
+                throw SpawnError(program: program, code: code, step: "write a file in /dev/shm for")
+            }
+            position += count
         }
         return file
     }
