@@ -121,6 +121,17 @@ import Testing
         run.stop()
     }
 
+    @Test func placesThatNobodyNeedsCostNothing() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let words = ["bash", "-c", #"ulimit -n 100; exec "$0" run --exec true --jobs 10000"#, try Tool.executable.path]
+        let run = try RunningTool(words, environment: session.tool.environment)
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(run.output(containing: "<-- newData").contains("exec true  exit 0"))
+        run.stop()
+    }
+
     @Test func receivesNothingForACommandThatIsNotThere() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

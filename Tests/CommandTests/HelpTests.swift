@@ -63,6 +63,12 @@ import Testing
         #expect(result.output.split(separator: "\n").filter { $0.count > 90 } == [])
     }
 
+    @Test func thePageOfFilesNamesWhatConfigurationMaySayOfRun() throws {
+        let page = try self.tool("help", "files").output
+        for member in RunSettings.Member.allCases { #expect(page.contains("\"\(member.rawValue)\"")) }
+        #expect(!page.contains("\"stdin\""))
+    }
+
     @Test func noTopicStandsBeforeACommand() throws {
         #expect(try self.tool("help", "config").output == self.tool("config", "--help").output)
         for command in CommandDescription(KiiPushCommand.self).withAllBelow {

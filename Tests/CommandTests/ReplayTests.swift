@@ -74,6 +74,10 @@ import Testing
             #"{"v":1,"type":"recorded","id":1,"received_at_ms":0}"#,
             ":1: this is no recorded message: \"id\", \"received_at_ms\" or \"payload\" is missing\n"
         ),
+        (
+            #"{"v":1,"type":"recorded","id":1,"received_at_ms":9007199254740993,"payload":"{}"}"#,
+            ":1: this is no recorded message: \"received_at_ms\" is out of range\n"
+        ),
         (Self.recording + "{}", "pushes.kpr:3: this is no recorded message: "),
     ]) func refusesWhatIsNoRecording(text: String, message: String) throws {
         let tool = try Tool()

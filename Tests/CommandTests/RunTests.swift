@@ -159,6 +159,9 @@ import Testing
             #expect(sent.exit == 0, "\(sent.error)")
             #expect(sent.output.contains("newData by profile default  #\(number)  "))
         }
+        // Standard error has its own reader.
+        _ = session.stop()
+        #expect(run.output(containing: "  offline").contains("  offline"))
         run.signal(SIGTERM)
         let result = run.waitForExit()
         #expect(result.exit == 0)

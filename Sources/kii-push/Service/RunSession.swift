@@ -54,30 +54,12 @@ struct RunSession: Sendable {
         self.offline.clear()
         // A cancelled stream still gives out what it holds, so the last answers are shown.
         shown.cancel()
-        await Self.wait(for: shown, atMost: .seconds(2))
+        await shown.wait(atMost: .seconds(2))
         await self.receiver.stop()
         self.programEvents.continuation.finish()
-        await Self.wait(for: program, atMost: .seconds(2))
+        await program.wait(atMost: .seconds(2))
         await self.runtime.shutdown()
         return failure
-    }
-
-    /// Output that nobody reads does not hold up the end.
-    private static func wait(for task: Task<Void, Never>, atMost limit: Duration) async {
-        let (end, continuation) = AsyncStream.makeStream(of: Void.self)
-        let tasks = [
-            Task {
-                await task.value
-                continuation.finish()
-            },
-            Task {
-                try? await Task.sleep(for: limit)
-                continuation.finish()
-            },
-        ]
-        // By a task of its own: this one may be cancelled, and sees a stream's end at once then.
-        await Task { for await _ in end {} }.value
-        for task in tasks { task.cancel() }
     }
 
     func counted(by metrics: MetricsPublisher?) -> RunSession {
@@ -116,5 +98,26 @@ struct RunSession: Sendable {
             members.append(("counts_missing", JSONValue("\(error)")))
         }
         return .object(members)
+    }
+}
+
+extension Task where Success == Void, Failure == Never {
+    /// Waits for the end of the task, also when the one that waits is cancelled: output that nobody reads does not hold up
+    /// the end of others, and what somebody reads is written to its end.
+    func wait(atMost limit: Duration) async {
+        let (end, continuation) = AsyncStream.makeStream(of: Void.self)
+        let sides = [
+            Task {
+                await self.value
+                continuation.finish()
+            },
+            Task {
+                try? await Task<Never, Never>.sleep(for: limit)
+                continuation.finish()
+            },
+        ]
+        // By a task of its own, since a stream ends at once for one that is cancelled.
+        await Task { for await _ in end {} }.value
+        for side in sides { side.cancel() }
     }
 }
