@@ -138,7 +138,11 @@ final class ListenView: RemoteNotificationHandler {
 
     /// Shows what it is told, until ``finish()``.
     func showTold() async {
-        for await _ in self.news.stream { self.catchUp() }
+        for await _ in self.news.stream {
+            self.catchUp()
+            // In a flood the next message shows what was told before it; to be woken for each would cost more than that.
+            try? await Task.sleep(for: .milliseconds(1))
+        }
         self.catchUp()
     }
 
