@@ -3,7 +3,7 @@ import Testing
 
 @testable import kii_push
 
-@Suite(.timeLimit(.minutes(1))) struct RunSessionTests {
+@Suite(.timeLimit(.minutes(15))) struct RunSessionTests {
     /// What `run` waits for at its end, which is when it is cancelled.
     @Test func whoIsCancelledStillWaits() async {
         let (gate, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -25,7 +25,7 @@ struct ListenCommand: ParsableCommand {
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory, .path]
     )
 
-    @Option(name: .customShort("n"), value: "N", help: "End after N messages.")
+    @Option(name: .customShort("n"), value: "N", help: "End after N messages, which are handled one at a time.")
     var count: PositiveCount?
 
     @Option(
