@@ -53,10 +53,10 @@ import Testing
         print(screen)
         let time = #"\d\d:\d\d:\d\d\.\d{3}"#
         let steps = [
-            // What is typed before the prompt is there stands before it.
+            // What is typed before the prompt is there stands before it, and the prompt before what is printed then.
             #"kii-push register[$# ]*\n"#, #"\ninstallation  [0-9a-f-]{36}\n"#, #"kii-push subscribe alerts[$# ]*\n"#,
             #"\nsubscribed alerts\n"#, #"kii-push listen --exec ./on-push[$# ]*\n"#,
-            #"\n> Ready\. inst [0-9a-f]{8}… on mqtts://127\.0\.0\.1:\d+ \(MQTT 3\.1\.1, QoS 1, session resumed\)   \^C to quit\n"#,
+            #"\n[$# ]*> Ready\. inst [0-9a-f]{8}… on mqtts://127\.0\.0\.1:\d+ \(MQTT 3\.1\.1, QoS 1, session resumed\)   \^C to quit\n"#,
             #"\n\#(time) --> push-to-user   topic=alerts             159 B  #1\n                 n=1\n"#,
             #"\n\#(time) <-- newData        #1  exec ./on-push  exit 0  [\d.]+ m?s\n"#,
             #"\n\#(time) --> push-to-user   topic=alerts             159 B  #2\n                 n=2\n"#,
