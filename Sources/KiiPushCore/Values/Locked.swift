@@ -4,11 +4,13 @@ import Glibc
 ///
 /// A pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports races that are not
 /// there. Compute under the lock, act after it: no callback is ever made from inside ``withLock(_:)``.
-package final class Locked<State>: @unchecked Sendable {  // Proof: `state` is touched under `mutex` alone.
-    // In full: `mutex` never changes, and pthread's calls on what it points to are for any thread. `state` is touched by
-    // `withLock` and `wait` alone, with `mutex` locked for as long as a body runs; waiting gives it up between two runs
-    // only. What goes in, at the beginning or by a body, is out of everyone else's reach, and what a body returns is out of
-    // the state's, since all of it is `sending`. Who lets go of the last reference is alone with it.
+///
+/// Safety, which is the proof of `@unchecked Sendable`: `mutex` never changes, and pthread's calls on what it points to are
+/// for any thread. `state` is touched by ``withLock(_:)`` and `wait` alone, with `mutex` locked for as long as a body runs;
+/// waiting gives it up between two runs only. What goes in, at the beginning or by a body, is out of everyone else's reach,
+/// and what a body returns is out of the state's, since all of it is `sending`. Who lets go of the last reference is alone
+/// with it.
+package final class Locked<State>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     // Last: a value without a size would share its address with what follows, which ThreadSanitizer takes for a race.
     private var state: State
