@@ -168,6 +168,22 @@ import Testing
         #expect(result.output.matches(of: /nobody reads the output any more/).count == 1)
     }
 
+    @Test func aSignalEndsItWhileItRegisters() throws {
+        let tool = try Tool()
+        let (listener, port) = try Loopback.listening()
+        defer { close(listener) }
+        try tool.write(
+            #"{"version": 1, "profiles": {"default": {"baseURL": "http://127.0.0.1:\#(port)/api", "appID": "a"}}}"#,
+            to: "config/kii-push/config.json")
+        // Its connections wait to be accepted.
+        let run = try tool.start(["run", "--insecure", "--exec", "true"], environment: ["KII_PUSH_APP_KEY": "k"])
+        #expect(run.error(containing: "> Registering").contains("> Registering"))
+        run.signal(SIGINT)
+        let result = run.waitForExit()
+        #expect(result.exit == -SIGINT)
+        #expect(!result.error.contains("timed out"))
+    }
+
     @Test func wantsAProgram() throws {
         let result = try Tool()("run")
         #expect(result.exit == 64)

@@ -1,0 +1,50 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import Testing
+
+@testable import kii_push
+
+@Suite(.timeLimit(.minutes(15))) struct ListenViewTests {
+    private final class Answers: AnswerChannel {
+        let verdicts = Locked<[HandlerVerdict]>([])
+
+        func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
+            self.verdicts.withLock { $0.append(verdict) }
+            return true
+        }
+    }
+
+    /// As from the event loop, which has a connection to keep and an agent to stop.
+    @Test func whoTellsDoesNotWaitForWhoReads() async throws {
+        let tool = try Tool()
+        let path = tool.home.path + "/recording"
+        try #require(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        let filling = [UInt8](repeating: 10, count: 4096)
+        while write(reader, filling, filling.count) > 0 {}
+        let style = ListenLog.Style(
+            console: Console(.init(quiet: true)), filter: MessageFilter(), format: MessageFormat(argument: ""),
+            recorder: try MessageRecorder(path))
+        let view = ListenView(style, installationID: "inst", result: .newData, count: nil, bridge: nil)
+        let answers = Answers()
+        let message = try ReceivedMessage(payload: Array(#"{"sender":"u","topic":"t","objectScopeType":"APP"}"#.utf8))
+        let (isOver, over) = AsyncStream.makeStream(of: Void.self)
+        // It waits in here: nobody takes the recording.
+        Thread.detachNewThread {
+            let context = DeliveryContext(
+                installationID: "inst", messageID: 1, receivedAt: .now(), attempt: 1, deadlineInstant: .now())
+            let completion = FetchCompletion(answers, AnswerTicket(key: DeliveryKey(sequence: 1), call: 1))
+            view.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
+            over.finish()
+        }
+        for _ in 1...1000 { view.observe(.message(MessageEvent(messageID: 1, kind: .joined))) }
+        view.observe(.stopping)
+        #expect(answers.verdicts.withLock { $0 }.isEmpty)
+        var taken = [UInt8](repeating: 0, count: 65_536)
+        while read(reader, &taken, taken.count) > 0 {}
+        for await _ in isOver {}
+        #expect(answers.verdicts.withLock { $0 } == [.result(.newData)])
+    }
+}
