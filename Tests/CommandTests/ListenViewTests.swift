@@ -45,6 +45,7 @@ import Testing
         var taken = [UInt8](repeating: 0, count: 65_536)
         while read(reader, &taken, taken.count) > 0 {}
         for await _ in isOver {}
-        #expect(answers.verdicts.withLock { $0 } == [.result(.newData)])
+        // Letting go of the completion is told too, and does not count after the answer.
+        #expect(answers.verdicts.withLock { $0 }.first == .result(.newData))
     }
 }

@@ -157,8 +157,7 @@ extension MessageEvent {
     var isSaid: Bool {
         switch self.kind {
         case .joined, .late: true
-        case .done, .unreached, .dismissed, .dead, .retry, .handedBack: true
-        case .received, .started, .presented, .opened, .stuck: false
+        default: self.isOutcome
         }
     }
 
