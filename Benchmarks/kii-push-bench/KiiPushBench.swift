@@ -13,6 +13,7 @@ enum KiiPushBench {
             case "agent": try await AgentReceiver.run(Array(arguments.dropFirst()))
             case "fleet": try FleetSection.command(Array(arguments.dropFirst()))
             case "decode": try DecodeSection.command(Array(arguments.dropFirst()))
+            case "instructions": try InstructionCommand.run(Array(arguments.dropFirst()))
             case "receive": try await ReceiveCommand.run(Array(arguments.dropFirst()))
             case "rest": try await RestCommand.run(Array(arguments.dropFirst()))
             default: throw ChildProcess.Failure(description: "run script/bench")

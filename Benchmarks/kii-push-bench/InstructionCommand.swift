@@ -1,0 +1,89 @@
+import KiiPushCore
+
+/// `instructions decode|frames|session PAYLOAD COUNT`: the work on COUNT messages and nothing else, with no clock, no
+/// thread and no socket. `script/instructions` counts what it executes, which is the same on every run.
+enum InstructionCommand {
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 3, let count = Int(arguments[2]) else {
+            throw ChildProcess.Failure(description: "usage: instructions decode|frames|session PAYLOAD COUNT")
+        }
+        let payload = try readFile(arguments[1])
+        let work =
+            switch arguments[0] {
+            case "decode": try self.decode(payload, count: count)
+            case "frames": try self.frames(payload, count: count)
+            case "session": try self.session(payload, count: count)
+            default: throw ChildProcess.Failure(description: "no work is called \(arguments[0])")
+            }
+        print(work)
+    }
+
+    /// Decodes the payload, strictly.
+    private static func decode(_ payload: [UInt8], count: Int) throws -> Int {
+        var kinds = 0
+        for _ in 0..<count { kinds += try ReceivedMessage(payload: payload).kind == .pushToUser ? 1 : 0 }
+        return kinds
+    }
+
+    /// Cuts a stream into packets.
+    private static func frames(_ payload: [UInt8], count: Int) throws -> Int {
+        let stream = try self.stream(payload)
+        var decoder = FrameDecoder()
+        var (packets, bytes) = (0, 0)
+        for index in 0..<count / self.packetsInStream {
+            let cut = stream.count * (index % 7 + 1) / 9
+            for piece in [0..<cut, cut..<stream.count] {
+                try stream.span.bytes.extracting(piece).decode(with: &decoder) { body in
+                    packets += 1
+                    bytes += body.byteCount
+                }
+            }
+        }
+        return packets + bytes
+    }
+
+    /// The client's session at QoS 1: messages in, their acknowledgements out, once for each piece that was read.
+    private static func session(_ payload: [UInt8], count: Int) throws -> Int {
+        let now = MonotonicInstant(nanoseconds: 0)
+        var session = MQTTSession(configuration: .init(clientID: "bench", topicFilter: self.topic))
+        var output = MQTTSession.Output()
+        var answers: [UInt8] = []
+        try MQTTPacket.connack(MQTTConnack(code: .accepted)).encode(into: &answers, version: .v3_1_1)
+        try MQTTPacket.suback(MQTTSuback(packetID: 1, grants: [.atLeastOnce])).encode(into: &answers, version: .v3_1_1)
+        session.transportConnected(now: now, into: &output)
+        answers.withUnsafeBytes { session.received($0, now: now, into: &output) }
+        guard session.isConnected else { throw ChildProcess.Failure(description: "the session does not stand") }
+        let stream = try self.stream(payload)
+        var bytes = 0
+        for index in 0..<count / self.packetsInStream {
+            output.removeAll()
+            let cut = stream.count * (index % 7 + 1) / 9
+            for piece in [stream[..<cut], stream[cut...]] {
+                piece.withUnsafeBytes { session.received($0, now: now, into: &output) }
+                guard let last = output.messages.last?.ticket else { continue }
+                session.acknowledge(through: last, into: &output)
+            }
+            bytes += output.bytes.count + output.messages.count
+        }
+        return bytes
+    }
+
+    private static let topic = "bench/0123456789abcd"
+    private static let packetsInStream = 250
+
+    private static func stream(_ payload: [UInt8]) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for index in 1...self.packetsInStream {
+            let publish = MQTTPublish(
+                topic: self.topic, payload: payload, qos: .atLeastOnce, packetID: UInt16(index))
+            try MQTTPacket.publish(publish).encode(into: &bytes, version: .v3_1_1)
+        }
+        return bytes
+    }
+}
+
+extension RawSpan {
+    fileprivate func decode(with decoder: inout FrameDecoder, _ body: (RawSpan) -> Void) throws {
+        try decoder.decode(self) { (_, span) throws(MQTTError) in body(span) }
+    }
+}
