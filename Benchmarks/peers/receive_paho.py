@@ -1,0 +1,34 @@
+#!/usr/bin/python3
+"""paho-python, with a count in on_message. PUBACK is sent after on_message.
+
+usage: receive_paho.py HOST PORT TOPIC COUNT QOS [CA-FILE]
+"""
+import sys
+
+import paho.mqtt.client as mqtt
+
+if len(sys.argv) not in (6, 7):
+    sys.exit(__doc__)
+host, port, topic, count, qos = sys.argv[1:6]
+everything = int(count)
+seen = 0
+
+
+def on_message(_client, _data, _message):
+    global seen
+    seen += 1
+
+
+# 2.x asks which callbacks are meant; 1.x (Debian 12) has no such argument.
+versions = getattr(mqtt, "CallbackAPIVersion", None)
+client = mqtt.Client(versions.VERSION2) if versions else mqtt.Client()
+if len(sys.argv) == 7:
+    client.tls_set(sys.argv[6])
+client.on_connect = lambda client, *_: client.subscribe(topic, int(qos))
+client.on_message = on_message
+client.connect(host, int(port))
+# What loop_forever does. That would have to be left from on_message, and the last PUBACK would come too late.
+while seen < everything:
+    if client.loop() != mqtt.MQTT_ERR_SUCCESS:
+        sys.exit("the connection ended early")
+client.disconnect()
