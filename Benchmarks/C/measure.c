@@ -1,0 +1,63 @@
+// Runs a command, and says what it took together with everything that it started and waited for.
+//
+// measure [-d] SECONDS COMMAND [ARGUMENT ...]
+//   -d  the command's output goes nowhere
+// Ends the command and what it started after SECONDS. Says `measured user=S system=S wall=S peak=BYTES` at the end, in a
+// line of its own. The exit status is the command's, or 1.
+//
+// It is a program, and a small one, since Linux counts the memory of whoever calls exec(2) into the peak of what is
+// executed (exec_mmap in fs/exec.c): no child of a large process looks smaller than that process.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static pid_t child;
+
+static void end_all(int signal) {
+    (void)signal;
+    kill(-child, SIGKILL);
+}
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv) {
+    int discards = argc > 1 && !strcmp(argv[1], "-d");
+    if (argc < 3 + discards) {
+        fprintf(stderr, "usage: measure [-d] SECONDS COMMAND [ARGUMENT ...]\n");
+        return 64;
+    }
+    char **command = argv + 2 + discards;
+    double begin = seconds();
+    child = fork();
+    if (child < 0) return 71;
+    if (child == 0) {
+        // A group of their own, so that all of them can be ended at once.
+        setpgid(0, 0);
+        if (discards) dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        execvp(command[0], command);
+        perror(command[0]);
+        _exit(127);
+    }
+    setpgid(child, child); // whichever of the two comes first
+    struct sigaction action = {.sa_handler = end_all};
+    for (size_t i = 0; i < 3; i++) sigaction((int[]){SIGALRM, SIGTERM, SIGINT}[i], &action, NULL);
+    alarm((unsigned)atoi(argv[1 + discards]));
+    int status;
+    struct rusage used;
+    while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) continue;
+    printf("measured user=%.6f system=%.6f wall=%.6f peak=%ld\n",
+           (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6,
+           (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec / 1e6, seconds() - begin, used.ru_maxrss * 1024);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
