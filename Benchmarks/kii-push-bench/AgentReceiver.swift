@@ -4,8 +4,6 @@ import KiiPushCore
 /// `agent memory|file|latency|idle DIRECTORY COUNT`: a whole agent, which finds its registration in the state directory
 /// and asks no cloud.
 enum AgentReceiver {
-    private static let topic = "bench/0123456789abcd"
-
     /// Receives until the handler was called COUNT times, and says what it saw; `idle` says `subscribed` when the broker
     /// has granted the subscription, and goes on until it is killed.
     static func run(_ arguments: [String]) async throws {
@@ -52,7 +50,7 @@ enum AgentReceiver {
             {"version":1,"appID":"bench","account":"pseudo-user","principalType":"user","principalID":"u",
             "accessToken":"t","installationID":"bench-\(port)","hasSession":false,"endpoint":{
             "installationID":"bench-\(port)","host":"127.0.0.1","portTCP":\(port),"portSSL":\(port),
-            "mqttTopic":"\(self.topic)","username":"u","password":"p"}}
+            "mqttTopic":"\(Workbench.topic)","username":"u","password":"p"}}
             """,
             to: path
         )

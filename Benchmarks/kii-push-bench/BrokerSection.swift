@@ -2,59 +2,60 @@ import Glibc
 
 /// Through a real mosquitto: the broker is the bottleneck there, and what is compared is what a receiver costs.
 enum BrokerSection {
-    static func run(_ bench: Workbench, into table: inout Table) throws {
+    private static let ours = "KiiPushCore's agent"
+
+    static func run(_ bench: Workbench, into report: inout Report) throws {
+        let agent = Receiver(name: self.ours) { run in
+            let directory = try AgentReceiver.makeStateDirectory(in: bench.folder, port: run.port)
+            return bench.own(["agent", "memory", directory, "\(run.count)"])
+        }
+        let count = bench.scaled(100_000)
         for qos in [0, 1] {
-            let count = bench.scaled(100_000)
-            let medians = try interleaved(
-                [
-                    Contender(name: "ours") {
-                        try self.sample(bench, count: count, qos: qos) { port in
-                            let directory = try AgentReceiver.makeStateDirectory(in: bench.folder, port: port)
-                            return bench.own(["agent", "memory", directory, "\(count)"])
-                        }
-                    },
-                    Contender(name: "mosquitto_sub") {
-                        try self.sample(bench, count: count, qos: qos) { port in
-                            bench.mosquittoSub(port: port, count: count, qos: qos)
-                        }
-                    },
-                ],
+            let results = try report.compare(
+                "through mosquitto, QoS \(qos), 200 B, agent with its inbox in memory",
+                ([agent] + bench.peers).map { receiver in
+                    Contender(name: receiver.name, count: count) {
+                        try self.sample(bench, receiver, count: count, qos: qos)
+                    }
+                },
                 repetitions: bench.repetitions
             )
-            let (ours, peer) = (medians["ours"] ?? [:], medians["mosquitto_sub"] ?? [:])
-            let rate = (ours["rate"] ?? 0) / (peer["rate"] ?? .nan)
-            table.add(
-                "through mosquitto, QoS \(qos), memory inbox",
-                ours: Shown.rate(ours["rate"] ?? 0),
-                against: "mosquitto_sub \(Shown.rate(peer["rate"] ?? 0))",
-                ratio: Shown.ratio(rate),
-                target: "never the bottleneck (>= 0.9x)",
-                reached: rate >= 0.9
-            )
-            let user = (ours["user"] ?? .nan) / (peer["user"] ?? .nan)
-            table.add(
-                "  user CPU a message, QoS \(qos)",
-                ours: Shown.microseconds(ours["user"] ?? 0),
-                against: "mosquitto_sub \(Shown.microseconds(peer["user"] ?? 0))",
-                ratio: Shown.ratio(user),
-                target: "<= 1x",
-                reached: user <= 1
-            )
-            table.add(
-                "  user + system CPU a message, QoS \(qos)",
-                ours: Shown.microseconds(ours["cpu"] ?? 0),
-                against: "mosquitto_sub \(Shown.microseconds(peer["cpu"] ?? 0))",
-                ratio: Shown.ratio((ours["cpu"] ?? .nan) / (peer["cpu"] ?? .nan))
-            )
+            self.report(results, qos: qos, into: &report)
         }
     }
 
-    private static func sample(
-        _ bench: Workbench,
-        count: Int,
-        qos: Int,
-        receiver: (_ port: Int) throws -> [String]
-    ) throws -> Sample {
+    private static func report(_ results: Results, qos: Int, into report: inout Report) {
+        func pair(_ name: String) -> (Figure, Figure) {
+            (results[self.ours, name], results[Workbench.mosquittoSub, name])
+        }
+        let (rate, peerRate) = pair("rate")
+        report.add(
+            "through mosquitto, QoS \(qos), memory inbox",
+            ours: Shown.rate(rate),
+            against: "mosquitto_sub \(Shown.rate(peerRate))",
+            ratio: Shown.ratio(rate / peerRate),
+            target: "never the bottleneck (>= 0.9x)",
+            reached: rate / peerRate >= 0.9
+        )
+        let (user, peerUser) = pair("user")
+        report.add(
+            "  user CPU a message, QoS \(qos)",
+            ours: Shown.microseconds(user),
+            against: "mosquitto_sub \(Shown.microseconds(peerUser))",
+            ratio: Shown.ratio(user / peerUser),
+            target: "<= 1x",
+            reached: user / peerUser <= 1
+        )
+        let (cpu, peerCPU) = pair("cpu")
+        report.add(
+            "  user + system CPU a message, QoS \(qos)",
+            ours: Shown.microseconds(cpu),
+            against: "mosquitto_sub \(Shown.microseconds(peerCPU))",
+            ratio: Shown.ratio(cpu / peerCPU)
+        )
+    }
+
+    private static func sample(_ bench: Workbench, _ receiver: Receiver, count: Int, qos: Int) throws -> Sample {
         let port = try freePort()
         let configuration = bench.program("mosquitto.conf")
         try write(
@@ -64,31 +65,34 @@ enum BrokerSection {
             max_inflight_messages 0
             max_queued_messages 0
             set_tcp_nodelay true
-            log_dest none
+            log_dest stderr
+            log_type subscribe
 
             """,
             to: configuration
         )
-        let broker = try ChildProcess(["mosquitto", "-c", configuration])
+        // Ended some day, so that nobody waits for ever for a receiver that does not subscribe.
+        let broker = try ChildProcess(["timeout", "240", "mosquitto", "-c", configuration], readsErrors: true)
         defer {
             broker.end()
             Workbench.remove("\(bench.folder)/agent-\(port)")
         }
         try waitUntilListening(port)
-        let subscriber = try ChildProcess(["timeout", "-k", "5", "120"] + (try receiver(port)))
-        usleep(500_000)  // mosquitto_sub does not say when it has subscribed
+        let command = try receiver.command(.init(port: port, count: count, qos: qos))
+        let subscriber = try MeasuredProcess(command, bench, discardsOutput: receiver.discardsOutput)
+        // No receiver but ours says that it has subscribed; the broker says it of all of them.
+        while let line = broker.nextLine(), !line.contains(Workbench.topic) { continue }
         let start = monotonicSeconds()
         let publisher = try ChildProcess(
-            [bench.program("flood"), "\(port)", "bench/0123456789abcd", bench.smallPayload, "\(count)", "\(qos)"]
+            [bench.program("flood"), "\(port)", Workbench.topic, bench.smallPayload, "\(count)", "\(qos)"]
         )
-        let usage = subscriber.wait()
+        let outcome = try subscriber.finish(count: count)
         let seconds = monotonicSeconds() - start
-        guard publisher.wait().succeeded, usage.succeeded else {
-            throw ChildProcess.Failure(description: "the run through mosquitto lost messages")
+        guard publisher.wait().succeeded else {
+            throw ChildProcess.Failure(description: "the publisher failed")
         }
-        let messages = Double(count)
-        return [
-            "rate": messages / seconds, "cpu": usage.cpuSeconds / messages, "user": usage.userSeconds / messages,
-        ]
+        var sample = outcome.usage
+        sample["rate"] = Double(count) / seconds
+        return sample
     }
 }

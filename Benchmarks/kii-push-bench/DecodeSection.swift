@@ -2,34 +2,41 @@ import KiiPushCore
 
 /// Decoding one 400-byte payload: ours, which keeps every key, beside Foundation's two decoders.
 enum DecodeSection {
-    static func run(_ bench: Workbench, into table: inout Table) throws {
+    private static let whole = "ReceivedMessage"
+    private static let read = "ReceivedMessage, four values read"
+
+    static func run(_ bench: Workbench, into report: inout Report) throws {
         let count = bench.scaled(200_000)
         let peers = ["JSONDecoder", "JSONSerialization"].map { peer in
-            Contender(name: peer) {
-                try self.sample([bench.program("foundation-decode"), peer, bench.largePayload, "\(count / 10)"])
-            }
+            self.contender(peer, [bench.program("foundation-decode"), peer], count: count / 10, bench)
         }
-        let ours = ["whole", "read"].map { name in
-            Contender(name: name) { try self.sample(bench.own(["decode", name, bench.largePayload, "\(count)"])) }
-        }
-        let medians = try interleaved(ours + peers, repetitions: bench.repetitions)
-        func time(_ name: String) -> Double { medians[name]?["time"] ?? .nan }
-        table.add(
+        let ours = [
+            self.contender(self.whole, bench.own(["decode", "whole"]), count: count, bench),
+            self.contender(self.read, bench.own(["decode", "read"]), count: count, bench),
+        ]
+        let results = try report.compare(
+            "decode, 400 B",
+            operation: "payload",
+            ours + peers,
+            repetitions: bench.repetitions
+        )
+        func time(_ name: String) -> Figure { results[name, "time"] }
+        report.add(
             "decode, 400 B, strict, every key kept",
-            ours: self.nanoseconds(time("whole")),
+            ours: Shown.nanoseconds(time(self.whole)),
             target: "<= 500 ns",
-            reached: time("whole") <= 500e-9
+            reached: time(self.whole).median <= 500e-9
         )
         for (what, name, peer) in [
-            ("  the same", "whole", "JSONDecoder"), ("  the same", "whole", "JSONSerialization"),
-            ("  and four of its values read", "read", "JSONDecoder"),
+            ("  the same", self.whole, "JSONDecoder"), ("  the same", self.whole, "JSONSerialization"),
+            ("  and four of its values read", self.read, "JSONDecoder"),
         ] {
             let ratio = time(peer) / time(name)
-            let isTarget = name == "whole" && peer == "JSONDecoder"
-            table.add(
+            let isTarget = name == self.whole && peer == "JSONDecoder"
+            report.add(
                 what,
-                ours: self.nanoseconds(time(name)),
-                against: "\(peer) \(self.nanoseconds(time(peer)))",
+                ours: Shown.nanoseconds(time(name)),
+                against: "\(peer) \(Shown.nanoseconds(time(peer)))",
                 ratio: Shown.ratio(ratio),
                 target: isTarget ? ">= 10x" : "",
                 reached: isTarget ? ratio >= 10 : nil
@@ -58,14 +65,18 @@ enum DecodeSection {
         print("time=\((monotonicSeconds() - start) / Double(count)) sum=\(sum)")
     }
 
-    private static func sample(_ command: [String]) throws -> Sample {
-        let child = try ChildProcess(command)
-        let sample = fields(of: child.nextLine() ?? "")
-        guard child.wait().succeeded, sample["time"] != nil, (sample["sum"] ?? 0) > 0 else {
-            throw ChildProcess.Failure(description: "\(command.joined(separator: " ")) failed")
+    private static func contender(
+        _ name: String,
+        _ command: [String],
+        count: Int,
+        _ bench: Workbench
+    ) -> Contender {
+        Contender(name: name, count: count) {
+            let outcome = try MeasuredProcess(command + [bench.largePayload, "\(count)"], bench).finish(count: count)
+            guard let time = outcome.said["time"], (outcome.said["sum"] ?? 0) > 0 else {
+                throw ChildProcess.Failure(description: "\(name) decoded nothing")
+            }
+            return outcome.usage.merging(["time": time, "rate": 1 / time]) { $1 }
         }
-        return sample
     }
-
-    private static func nanoseconds(_ seconds: Double) -> String { "\(Shown.decimals(seconds * 1e9, 0)) ns" }
 }

@@ -5,7 +5,7 @@ import KiiPushCore
 enum EmulatorSection {
     private static let connections = 32
 
-    static func run(_ bench: Workbench, into table: inout Table) async throws {
+    static func run(_ bench: Workbench, into report: inout Report) async throws {
         let folder = bench.program("emulator")
         defer { Workbench.remove(folder) }
         let emulator = try EmulatorProcess(program: bench.program("kii-push"), folder: folder)
@@ -20,7 +20,7 @@ enum EmulatorSection {
             ),
             to: emulator,
             bench,
-            into: &table
+            into: &report
         )
         try await self.requests(
             Load(
@@ -37,9 +37,9 @@ enum EmulatorSection {
             ),
             to: emulator,
             bench,
-            into: &table
+            into: &report
         )
-        try await FanOut.run(bench, emulator: emulator, into: &table)
+        try await FanOut.run(bench, emulator: emulator, into: &report)
     }
 
     private struct Load {
@@ -53,7 +53,7 @@ enum EmulatorSection {
         _ load: Load,
         to emulator: EmulatorProcess,
         _ bench: Workbench,
-        into table: inout Table
+        into report: inout Report
     ) async throws {
         let file = bench.program("request")
         try write(load.request, to: file)
@@ -63,30 +63,32 @@ enum EmulatorSection {
         defer { floor.end() }
         let floorPort = try floor.port()
         for concurrent in [1, self.connections] {
-            let medians = try interleaved(
-                [
-                    Contender(name: "floor") {
-                        try self.sample(bench, port: floorPort, pid: floor.pid, file, load.count, concurrent)
-                    },
-                    Contender(name: "ours") {
-                        try self.sample(
-                            bench, port: emulator.port, pid: emulator.child.pid, file, load.count, concurrent)
-                    },
-                ],
+            let (ours, peer) = ("emulator", "libmicrohttpd\(load.isCommitted ? ", SQLite" : "")")
+            let servers = [
+                (name: peer, port: floorPort, pid: floor.pid),
+                (name: ours, port: emulator.port, pid: emulator.child.pid),
+            ]
+            let results = try report.compare(
+                "emulator, \(concurrent) at a time: \(load.name) (of the server)",
+                operation: "request",
+                servers.map { server in
+                    Contender(name: server.name, count: load.count) {
+                        try self.sample(bench, port: server.port, pid: server.pid, file, load.count, concurrent)
+                    }
+                },
                 repetitions: bench.repetitions
             )
-            let (ours, floor) = (medians["ours"] ?? [:], medians["floor"] ?? [:])
-            table.add(
+            report.add(
                 "emulator, \(concurrent) at a time: \(load.name)",
-                ours: Shown.rate(ours["rate"] ?? 0),
-                against: "libmicrohttpd\(load.isCommitted ? ", SQLite" : "") \(Shown.rate(floor["rate"] ?? 0))",
-                ratio: Shown.ratio((ours["rate"] ?? .nan) / (floor["rate"] ?? .nan))
+                ours: Shown.rate(results[ours, "rate"]),
+                against: "\(peer) \(Shown.rate(results[peer, "rate"]))",
+                ratio: Shown.ratio(results[ours, "rate"] / results[peer, "rate"])
             )
-            table.add(
+            report.add(
                 "  the server's CPU a request",
-                ours: Shown.microseconds(ours["cpu"] ?? 0),
-                against: Shown.microseconds(floor["cpu"] ?? 0),
-                ratio: Shown.ratio((ours["cpu"] ?? .nan) / (floor["cpu"] ?? .nan))
+                ours: Shown.microseconds(results[ours, "cpu"]),
+                against: Shown.microseconds(results[peer, "cpu"]),
+                ratio: Shown.ratio(results[ours, "cpu"] / results[peer, "cpu"])
             )
         }
     }
@@ -105,7 +107,7 @@ enum EmulatorSection {
         return lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
     }
 
-    /// Sends the request in `file` `count` times to the server that is process `pid`.
+    /// Sends the request in `file` `count` times to the server that is process `pid`. What it gives is the server's.
     static func sample(
         _ bench: Workbench,
         port: Int,
@@ -114,12 +116,18 @@ enum EmulatorSection {
         _ count: Int,
         _ connections: Int
     ) throws -> Sample {
-        let before = runSeconds(of: pid)
+        let (before, timesBefore) = (runSeconds(of: pid), processTimes(of: pid))
         let load = try ChildProcess([bench.program("load"), "\(port)", file, "\(count)", "\(connections)"])
         let result = fields(of: load.nextLine() ?? "")
         guard load.wait().succeeded, let seconds = result["seconds"] else {
             throw ChildProcess.Failure(description: "a request of \(file) was not answered with success")
         }
-        return ["rate": Double(count) / seconds, "cpu": (runSeconds(of: pid) - before) / Double(count)]
+        let times = processTimes(of: pid)
+        return [
+            "rate": Double(count) / seconds, "wall": seconds, "peak": peakBytes(of: "\(pid)"),
+            "cpu": (runSeconds(of: pid) - before) / Double(count),
+            "user": (times.user - timesBefore.user) / Double(count),
+            "system": (times.system - timesBefore.system) / Double(count),
+        ]
     }
 }

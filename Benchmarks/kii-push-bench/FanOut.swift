@@ -4,7 +4,7 @@ import KiiPushCore
 enum FanOut {
     private static let topic = "bench"
 
-    static func run(_ bench: Workbench, emulator: EmulatorProcess, into table: inout Table) async throws {
+    static func run(_ bench: Workbench, emulator: EmulatorProcess, into report: inout Report) async throws {
         let subscribers = bench.scaled(1_000)
         let sends = bench.scaled(50)
         let app = emulator.app
@@ -23,33 +23,42 @@ enum FanOut {
             ),
             to: file
         )
-        let medians = try interleaved(
+        let messages = subscribers * sends
+        let (ours, peer) = ("emulator", "C publisher")
+        let results = try report.compare(
+            "emulator, \(sends) sends to \(subscribers) installations, one after the other",
             [
-                Contender(name: "floor") {
-                    try self.floor(bench, settings: emulator.brokerDirectory, count: subscribers * sends)
+                Contender(name: peer, count: messages) {
+                    let sample = try self.floor(bench, settings: emulator.brokerDirectory, count: messages)
+                    return self.timed(sample, messagesASend: subscribers)
                 },
-                Contender(name: "ours") {
-                    try EmulatorSection.sample(bench, port: emulator.port, pid: emulator.child.pid, file, sends, 1)
+                Contender(name: ours, count: messages) {
+                    var sample = try EmulatorSection.sample(
+                        bench, port: emulator.port, pid: emulator.child.pid, file, sends, 1)
+                    sample["rate"]? *= Double(subscribers)
+                    for name in ["cpu", "user", "system"] { sample[name]? /= Double(subscribers) }
+                    return self.timed(sample, messagesASend: subscribers)
                 },
             ],
             repetitions: bench.repetitions
         )
-        let (ours, floor) = (medians["ours"] ?? [:], medians["floor"] ?? [:])
-        let messages = Double(subscribers)
-        let (time, floorTime) = (1 / (ours["rate"] ?? .nan), messages * (floor["time"] ?? .nan))
-        table.add(
+        report.add(
             "emulator, a send to \(subscribers) installations",
-            ours: Shown.milliseconds(time),
-            against: "C publisher \(Shown.milliseconds(floorTime))",
-            ratio: Shown.ratio(time / floorTime)
+            ours: Shown.milliseconds(results[ours, "send"]),
+            against: "\(peer) \(Shown.milliseconds(results[peer, "send"]))",
+            ratio: Shown.ratio(results[ours, "send"] / results[peer, "send"])
         )
-        let (cpu, floorCPU) = ((ours["cpu"] ?? .nan) / messages, floor["cpu"] ?? .nan)
-        table.add(
+        report.add(
             "  the emulator's CPU a message",
-            ours: Shown.microseconds(cpu),
-            against: Shown.microseconds(floorCPU),
-            ratio: Shown.ratio(cpu / floorCPU)
+            ours: Shown.microseconds(results[ours, "cpu"]),
+            against: Shown.microseconds(results[peer, "cpu"]),
+            ratio: Shown.ratio(results[ours, "cpu"] / results[peer, "cpu"])
         )
+    }
+
+    /// With the seconds of a `send`.
+    private static func timed(_ sample: Sample, messagesASend: Int) -> Sample {
+        sample.merging(["send": Double(messagesASend) / (sample["rate"] ?? .nan)]) { $1 }
     }
 
     private static func subscribe(_ count: Int, to app: EmulatedApp) async throws {
@@ -90,13 +99,11 @@ enum FanOut {
         let broker = try ChildProcess(["mosquitto", "-c", "\(folder)/mosquitto.conf"])
         defer { broker.end() }
         try waitUntilListening(port)
-        let publisher = try ChildProcess(
-            [bench.program("flood"), "\(port)", "push/0123456789abcd", bench.smallPayload, "\(count)", "1"]
-        )
-        let result = fields(of: publisher.nextLine() ?? "")
-        guard publisher.wait().succeeded, let seconds = result["seconds"], let cpu = result["cpu"] else {
+        let command = [bench.program("flood"), "\(port)", "push/0123456789abcd", bench.smallPayload, "\(count)", "1"]
+        let outcome = try MeasuredProcess(command, bench).finish(count: count)
+        guard let seconds = outcome.said["seconds"] else {
             throw ChildProcess.Failure(description: "the C publisher failed")
         }
-        return ["time": seconds / Double(count), "cpu": cpu / Double(count)]
+        return outcome.usage.merging(["rate": Double(count) / seconds]) { $1 }
     }
 }

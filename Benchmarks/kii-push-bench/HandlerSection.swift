@@ -1,124 +1,122 @@
 /// The whole way to a handler, against the blast: received, stored, acknowledged, decoded, handled, answered.
 enum HandlerSection {
-    static func run(_ bench: Workbench, into table: inout Table) throws {
-        try self.memory(bench, into: &table)
-        try self.file(bench, into: &table)
-        try self.latency(bench, into: &table)
+    private static let file = "200 B, QoS 1"
+    private static let single = "storing alone, one commit a message"
+
+    static func run(_ bench: Workbench, into report: inout Report) throws {
+        try self.memory(bench, into: &report)
+        try self.file(bench, into: &report)
+        try self.latency(bench, into: &report)
     }
 
-    private static func memory(_ bench: Workbench, into table: inout Table) throws {
+    private static func memory(_ bench: Workbench, into report: inout Report) throws {
         let many = bench.scaled(1_000_000)
-        let medians = try interleaved(
+        let whole = "200 B, QoS 0"
+        let results = try report.compare(
+            "received, decoded, handled, memory inbox",
             [
-                self.contender("200 B, QoS 0", "memory", .init(payload: bench.smallPayload, count: many), bench),
-                self.contender("400 B, QoS 0", "memory", .init(payload: bench.largePayload, count: many), bench),
+                self.contender(whole, "memory", Blast(payload: bench.smallPayload, count: many), bench),
+                self.contender("400 B, QoS 0", "memory", Blast(payload: bench.largePayload, count: many), bench),
                 self.contender(
-                    "200 B, QoS 1", "memory", .init(payload: bench.smallPayload, count: many, qos: 1), bench),
-                self.contender("a tenth", "memory", .init(payload: bench.smallPayload, count: many / 10), bench),
+                    "200 B, QoS 1", "memory", Blast(payload: bench.smallPayload, count: many, qos: 1), bench),
+                self.contender(
+                    self.tenth(of: whole), "memory", Blast(payload: bench.smallPayload, count: many / 10), bench),
             ],
             repetitions: bench.repetitions
         )
-        for name in ["200 B, QoS 0", "400 B, QoS 0", "200 B, QoS 1"] {
-            let sample = medians[name] ?? [:]
+        for name in [whole, "400 B, QoS 0", "200 B, QoS 1"] {
             let isTarget = name.hasSuffix("QoS 0")
-            let rate = sample["rate"] ?? 0
-            table.add(
+            let rate = results[name, "rate"]
+            report.add(
                 "received, decoded, handled, memory inbox, \(name)",
                 ours: Shown.rate(rate),
                 target: isTarget ? ">= 1 M/s" : "",
-                reached: isTarget ? rate >= 1e6 : nil
+                reached: isTarget ? rate.median >= 1e6 : nil
             )
-            table.add("  user + system CPU a message", ours: Shown.microseconds(sample["cpu"] ?? .nan))
         }
-        self.growth(medians["200 B, QoS 0"], over: medians["a tenth"], messages: many, inbox: "memory", into: &table)
+        self.growth(results, whole, messages: many, inbox: "memory", into: &report)
     }
 
-    private static func file(_ bench: Workbench, into table: inout Table) throws {
+    private static func file(_ bench: Workbench, into report: inout Report) throws {
         let many = bench.scaled(500_000)
-        let payload = try readFile(bench.smallPayload)
-        let medians = try interleaved(
+        let blast = Blast(payload: bench.smallPayload, count: many, qos: 1)
+        let tenth = Blast(payload: bench.smallPayload, count: many / 10, qos: 1)
+        let results = try report.compare(
+            "received, stored, acknowledged, decoded, handled, file inbox",
             [
-                self.contender("file", "file", .init(payload: bench.smallPayload, count: many, qos: 1), bench),
-                self.contender("a tenth", "file", .init(payload: bench.smallPayload, count: many / 10, qos: 1), bench),
-                Contender(name: "single") {
-                    try InboxSection.store(bench.scaled(5_000), group: 1, payload: payload, bench: bench)
-                },
+                self.contender(self.file, "file", blast, bench),
+                self.contender(self.tenth(of: self.file), "file", tenth, bench),
+                InboxSection.contender(
+                    self.single, count: bench.scaled(5_000), group: 1, payload: bench.smallPayload, bench: bench),
             ],
             repetitions: bench.repetitions
         )
-        let (file, single) = (medians["file"] ?? [:], medians["single"] ?? [:])
-        let rate = file["rate"] ?? 0
-        let ratio = rate / (single["rate"] ?? .nan)
-        table.add(
+        let (rate, single) = (results[self.file, "rate"], results[self.single, "rate"])
+        report.add(
             "received, stored, acknowledged, decoded, handled, 200 B, QoS 1",
             ours: Shown.rate(rate),
             target: ">= 50 k/s",
-            reached: rate >= 50_000
+            reached: rate.median >= 50_000
         )
-        table.add(
+        report.add(
             "  the same",
             ours: Shown.rate(rate),
-            against: "storing alone, one commit a message \(Shown.rate(single["rate"] ?? 0))",
-            ratio: Shown.ratio(ratio),
+            against: "\(self.single) \(Shown.rate(single))",
+            ratio: Shown.ratio(rate / single),
             target: ">= 10x",
-            reached: ratio >= 10
+            reached: rate / single >= 10
         )
-        table.add("  user + system CPU a message", ours: Shown.microseconds(file["cpu"] ?? .nan))
-        self.growth(file, over: medians["a tenth"], messages: many, inbox: "file", into: &table)
+        self.growth(results, self.file, messages: many, inbox: "file", into: &report)
     }
 
-    private static func latency(_ bench: Workbench, into table: inout Table) throws {
-        let payload = try readFile(bench.smallPayload)
-        let pause: UInt32 = 5_000
-        let blast = Workbench.Blast(
-            payload: bench.smallPayload, count: bench.scaled(1_000), qos: 1, pauseMicroseconds: Int(pause))
-        let medians = try interleaved(
+    private static func latency(_ bench: Workbench, into report: inout Report) throws {
+        let pause = 5_000
+        let single = "one commit after the same pause"
+        let blast = Blast(
+            payload: bench.smallPayload, count: bench.scaled(1_000), qos: 1, pauseMicroseconds: pause)
+        let results = try report.compare(
+            "a lone message every 5 ms, file inbox",
             [
                 self.contender("agent", "latency", blast, bench),
-                Contender(name: "single") {
-                    try InboxSection.store(
-                        bench.scaled(1_000), group: 1, payload: payload, pauseMicroseconds: pause, bench: bench)
-                },
+                InboxSection.contender(
+                    single, count: bench.scaled(1_000), group: 1, payload: bench.smallPayload,
+                    pauseMicroseconds: pause, bench: bench),
             ],
             repetitions: bench.repetitions
         )
-        let half = medians["agent"]?["p50"] ?? .nan
-        let commit = medians["single"]?["p50"] ?? .nan
-        table.add(
+        let (half, commit) = (results["agent", "p50"], results[single, "p50"])
+        report.add(
             "arrival to handler, lone message, file inbox: p50",
             ours: Shown.microseconds(half),
-            against: "one commit after the same pause \(Shown.microseconds(commit))",
+            against: "\(single) \(Shown.microseconds(commit))",
             target: "<= commit + 200 us",
-            reached: half <= commit + 200e-6
+            reached: half.median <= commit.median + 200e-6
         )
-        table.add("  p99", ours: Shown.microseconds(medians["agent"]?["p99"] ?? .nan))
+        report.add("  p99", ours: Shown.microseconds(results["agent", "p99"]))
     }
 
     /// Resident memory at the end of a run, and of one with a tenth of the messages.
     private static func growth(
-        _ whole: Sample?,
-        over tenth: Sample?,
+        _ results: Results,
+        _ whole: String,
         messages: Int,
         inbox: String,
-        into table: inout Table
+        into report: inout Report
     ) {
-        let (end, tenth) = (whole?["resident"] ?? .nan, tenth?["resident"] ?? .nan)
-        table.add(
+        let (end, tenth) = (results[whole, "resident"], results[self.tenth(of: whole), "resident"])
+        report.add(
             "  resident after \(messages) messages, \(inbox) inbox",
             ours: Shown.megabytes(end),
             against: "after \(messages / 10) \(Shown.megabytes(tenth))",
             ratio: Shown.ratio(end / tenth),
             target: "no growth (<= 1.1x)",
-            reached: end <= tenth * 1.1
+            reached: end / tenth <= 1.1
         )
     }
 
-    private static func contender(
-        _ name: String,
-        _ receiver: String,
-        _ blast: Workbench.Blast,
-        _ bench: Workbench
-    ) -> Contender {
-        Contender(name: name) { try bench.run(blast, agent: receiver) }
+    private static func tenth(of name: String) -> String { "\(name), a tenth of them" }
+
+    private static func contender(_ name: String, _ receiver: String, _ blast: Blast, _ bench: Workbench) -> Contender {
+        Contender(name: name, count: blast.count) { try bench.run(blast, agent: receiver) }
     }
 }

@@ -6,35 +6,52 @@ enum InboxSection {
     /// About what a turn of the loop brings when messages come as fast as they are taken.
     private static let group = 256
 
-    static func run(_ bench: Workbench, into table: inout Table) throws {
-        let payload = try readFile(bench.largePayload)
-        let medians = try interleaved(
+    static func run(_ bench: Workbench, into report: inout Report) throws {
+        let (single, grouped) = ("one commit a message", "\(self.group) messages a commit")
+        let payload = bench.largePayload
+        let results = try report.compare(
+            "inbox alone, 400 B",
             [
-                Contender(name: "single") {
-                    try self.store(bench.scaled(5_000), group: 1, payload: payload, bench: bench)
-                },
-                Contender(name: "grouped") {
-                    try self.store(bench.scaled(200_000), group: self.group, payload: payload, bench: bench)
-                },
+                self.contender(single, count: bench.scaled(5_000), group: 1, payload: payload, bench: bench),
+                self.contender(
+                    grouped, count: bench.scaled(200_000), group: self.group, payload: payload, bench: bench),
             ],
             repetitions: bench.repetitions
         )
-        let (single, grouped) = (medians["single"]?["rate"] ?? .nan, medians["grouped"]?["rate"] ?? .nan)
-        table.add(
-            "inbox alone, \(self.group) messages a commit",
-            ours: Shown.rate(grouped),
-            against: "one commit a message \(Shown.rate(single))",
-            ratio: Shown.ratio(grouped / single)
+        report.add(
+            "inbox alone, \(grouped)",
+            ours: Shown.rate(results[grouped, "rate"]),
+            against: "\(single) \(Shown.rate(results[single, "rate"]))",
+            ratio: Shown.ratio(results[grouped, "rate"] / results[single, "rate"])
         )
     }
 
-    /// Stores `count` messages, `group` in a transaction, in a file that is removed again. `p50` is a commit's time.
+    /// Stores `count` messages, `group` in a transaction. `p50` is a commit's time.
     ///
     /// - Parameter pauseMicroseconds: how long to wait before each: a thread and a disk that have slept take longer.
-    static func store(
-        _ count: Int, group: Int, payload: [UInt8], pauseMicroseconds: UInt32 = 0, bench: Workbench
-    ) throws -> Sample {
+    static func contender(
+        _ name: String,
+        count: Int,
+        group: Int,
+        payload: String,
+        pauseMicroseconds: Int = 0,
+        bench: Workbench
+    ) -> Contender {
         let path = bench.program("inbox.sqlite")
+        let words = ["inbox", path, payload, "\(count)", "\(group)", "\(pauseMicroseconds)"]
+        return Contender(name: name, count: count) {
+            let outcome = try MeasuredProcess(bench.own(words), bench).finish(count: count)
+            return outcome.said.merging(outcome.usage) { $1 }
+        }
+    }
+
+    /// `inbox FILE PAYLOAD-FILE COUNT GROUP MICROSECONDS`: says `rate=R p50=S`, and removes the file again.
+    static func command(_ arguments: [String]) throws {
+        guard arguments.count == 5, let count = Int(arguments[2]), let group = Int(arguments[3]),
+            let pauseMicroseconds = UInt32(arguments[4])
+        else { throw ChildProcess.Failure(description: "usage: inbox FILE PAYLOAD-FILE COUNT GROUP MICROSECONDS") }
+        let path = arguments[0]
+        let payload = try readFile(arguments[1])
         defer { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
         let inbox = try Inbox(path: path)
         let now = Timestamp(millisecondsSinceEpoch: 1_463_363_201_908)
@@ -52,7 +69,7 @@ enum InboxSection {
                     _ = try transaction.insert(
                         NewRow(
                             installation: installation,
-                            topic: "bench/0123456789abcd",
+                            topic: Workbench.topic,
                             payload: payload,
                             packetID: UInt16(truncatingIfNeeded: index),
                             receivedAt: now
@@ -63,6 +80,6 @@ enum InboxSection {
             stored += group
             times.append(monotonicSeconds() - begin)
         }
-        return ["rate": Double(count) / (monotonicSeconds() - start), "p50": median(times)]
+        print("rate=\(Double(count) / (monotonicSeconds() - start)) p50=\(Figure(times).median)")
     }
 }

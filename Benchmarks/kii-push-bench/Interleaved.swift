@@ -1,30 +1,40 @@
-/// What one run of one contender gave, by name: a rate, a time, the CPU an operation took.
+/// What one run of one contender gave, by name.
+///
+/// These names are shown of every contender: `rate`, in operations a second; `user` and `system`, the CPU seconds of an
+/// operation (`cpu` is their sum); `wall`, the seconds that it ran; `peak`, the most resident memory in bytes.
 typealias Sample = [String: Double]
 
 /// One of several things that are measured side by side.
 struct Contender {
     var name: String
+    /// The operations of a run.
+    var count: Int
     var run: () throws -> Sample
 }
 
-/// Runs the contenders in turn, A B C A B C …, so that a noisy moment hits them all, and returns the medians by
-/// contender and name.
-func interleaved(_ contenders: [Contender], repetitions: Int) throws -> [String: Sample] {
+/// What came of an interleaved run.
+struct Results {
+    private var figures: [String: [String: Figure]] = [:]
+
+    fileprivate init(_ samples: [String: [Sample]]) {
+        self.figures = samples.mapValues { runs in
+            let names = Set(runs.flatMap(\.keys))
+            return Dictionary(uniqueKeysWithValues: names.map { name in (name, Figure(runs.compactMap { $0[name] })) })
+        }
+    }
+
+    subscript(contender: String, name: String) -> Figure { self.figures[contender]?[name] ?? Figure([]) }
+}
+
+/// Runs the contenders in turn, A B C A B C …, so that a noisy moment hits them all.
+func interleaved(_ contenders: [Contender], repetitions: Int) throws -> Results {
     var samples: [String: [Sample]] = [:]
     for _ in 0..<repetitions {
         for contender in contenders {
             samples[contender.name, default: []].append(try contender.run())
         }
     }
-    return samples.mapValues { runs in
-        let names = Set(runs.flatMap(\.keys))
-        return Sample(uniqueKeysWithValues: names.map { name in (name, median(runs.compactMap { $0[name] })) })
-    }
-}
-
-/// The middle value; of an even number, the upper of the two.
-func median(_ values: [Double]) -> Double {
-    values.isEmpty ? .nan : values.sorted()[values.count / 2]
+    return Results(samples)
 }
 
 /// Reads `name=value` words.

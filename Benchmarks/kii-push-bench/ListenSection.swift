@@ -2,45 +2,58 @@ import Glibc
 
 /// The shipped tool as people use it, `listen --json` with its output piped on, against the blast over TLS.
 enum ListenSection {
-    static func run(_ bench: Workbench, into table: inout Table) throws {
+    private struct Kind {
+        var inbox: String
+        var qos: Int
+        var options: [String] = []
+        var count: Int
+        var target: Double
+        var targetName: String
+
+        var name: String { "\(self.inbox), QoS \(self.qos)" }
+    }
+
+    static func run(_ bench: Workbench, into report: inout Report) throws {
         let (many, few) = (bench.scaled(200_000), bench.scaled(100_000))
-        let inboxes = [
-            (name: "memory inbox, QoS 0", qos: 0, options: ["--in-memory"], count: many, target: 50_000.0),
-            (name: "memory inbox, QoS 1", qos: 1, options: ["--in-memory"], count: few, target: 50_000.0),
-            (name: "file inbox, QoS 1", qos: 1, options: [], count: few, target: 20_000.0),
+        let memory = ["--in-memory"]
+        let kinds = [
+            Kind(inbox: "memory inbox", qos: 0, options: memory, count: many, target: 50_000, targetName: ">= 50 k/s"),
+            Kind(inbox: "memory inbox", qos: 1, options: memory, count: few, target: 50_000, targetName: ">= 50 k/s"),
+            Kind(inbox: "file inbox", qos: 1, count: few, target: 20_000, targetName: ">= 20 k/s"),
         ]
-        let peers = [0, 1].map { qos in
-            Contender(name: "peer \(qos)") { try self.peer(qos: qos, count: many, bench) }
+        let ours = kinds.map { kind in
+            Contender(name: kind.name, count: kind.count) { try self.listen(kind, bench) }
         }
-        let medians = try interleaved(
-            inboxes.map { inbox in
-                Contender(name: inbox.name) {
-                    try self.listen(inbox.options, qos: inbox.qos, count: inbox.count, bench)
-                }
-            } + peers,
+        let peers = [0, 1].map { qos in
+            Contender(name: self.peer(qos), count: many) { try self.peer(qos: qos, count: many, bench) }
+        }
+        let results = try report.compare(
+            "listen --json piped into cat, over TLS, 200 B (cat is counted in)",
+            ours + peers,
             repetitions: bench.repetitions
         )
-        for inbox in inboxes {
-            let (ours, peer) = (medians[inbox.name] ?? [:], medians["peer \(inbox.qos)"] ?? [:])
-            let rate = ours["rate"] ?? 0
-            table.add(
-                "listen --json | cat over TLS, 200 B, \(inbox.name)",
+        for kind in kinds {
+            let (rate, peer) = (results[kind.name, "rate"], results[self.peer(kind.qos), "rate"])
+            report.add(
+                "listen --json piped into cat, over TLS, 200 B, \(kind.name)",
                 ours: Shown.rate(rate),
-                against: "mosquitto_sub -F %j | cat \(Shown.rate(peer["rate"] ?? 0))",
-                ratio: Shown.ratio(rate / (peer["rate"] ?? .nan)),
-                target: ">= \(Shown.rate(inbox.target))",
-                reached: rate >= inbox.target
+                against: "mosquitto_sub -F %j \(Shown.rate(peer))",
+                ratio: Shown.ratio(rate / peer),
+                target: kind.targetName,
+                reached: rate.median >= kind.target
             )
         }
     }
 
-    private static func listen(_ options: [String], qos: Int, count: Int, _ bench: Workbench) throws -> Sample {
+    private static func peer(_ qos: Int) -> String { "mosquitto_sub -F %j, QoS \(qos)" }
+
+    private static func listen(_ kind: Kind, _ bench: Workbench) throws -> Sample {
         let folder = "\(bench.folder)/listen"
         defer { Workbench.remove(folder) }
         for path in [folder, "\(folder)/profiles"] where mkdir(path, 0o700) != 0 {
             throw ChildProcess.Failure(description: "cannot make \(path)")
         }
-        return try self.whole(qos: qos, count: count, bench) { port in
+        return try self.whole(qos: kind.qos, count: kind.count, bench) { port in
             let profile = try AgentReceiver.makeStateDirectory(in: "\(folder)/profiles", port: port)
             try write(
                 """
@@ -48,15 +61,16 @@ enum ListenSection {
                 "account":{"kind":"pseudoUser"}}
                 """,
                 to: "\(profile)/profile.json")
-            let words = ["listen", "-p", "agent-\(port)", "--cacert", bench.certificate, "-n", "\(count)", "--json"]
+            let options = ["-p", "agent-\(port)", "--cacert", bench.certificate, "-n", "\(kind.count)", "--json"]
             return ["env", "HOME=\(folder)", "STATE_DIRECTORY=\(folder)", "KII_PUSH_APP_KEY=key"]
-                + self.piped([bench.program("kii-push")] + words + options)
+                + self.piped([bench.program("kii-push"), "listen"] + options + kind.options)
         }
     }
 
     private static func peer(qos: Int, count: Int, _ bench: Workbench) throws -> Sample {
         try self.whole(qos: qos, count: count, bench) { port in
-            self.piped(bench.mosquittoSub(port: port, count: count, qos: qos, isEncrypted: true) + ["-F", "%j"])
+            let run = Receiver.Run(port: port, count: count, qos: qos, isEncrypted: true)
+            return self.piped(bench.mosquittoSub(run) + ["-F", "%j"])
         }
     }
 
@@ -64,9 +78,10 @@ enum ListenSection {
     private static func whole(
         qos: Int, count: Int, _ bench: Workbench, receiver: (_ port: Int) throws -> [String]
     ) throws -> Sample {
-        let blast = Workbench.Blast(payload: bench.smallPayload, count: count, qos: qos, isEncrypted: true)
-        let sample = try bench.run(blast, receiver: receiver)
-        return ["rate": Double(count) / (sample["lived"] ?? .nan)]
+        let blast = Blast(payload: bench.smallPayload, count: count, qos: qos, isEncrypted: true)
+        var sample = try bench.run(blast, receiver: receiver)
+        sample["rate"] = Double(count) / (sample["wall"] ?? .nan)
+        return sample
     }
 
     /// The command with `cat` behind it, and with its own exit status.

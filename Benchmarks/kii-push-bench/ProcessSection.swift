@@ -2,28 +2,34 @@ import Glibc
 
 /// The process itself: how soon it receives, what it takes to wait, how large it is. All linked statically.
 enum ProcessSection {
-    static func run(_ bench: Workbench, into table: inout Table) throws {
-        var runs: [Sample] = []
-        for _ in 0..<max(bench.scaled(30), 5) { runs.append(try self.idle(bench)) }
-        let start = median(runs.compactMap { $0["start"] })
-        table.add(
+    private static let agent = "KiiPushCore's agent"
+
+    static func run(_ bench: Workbench, into report: inout Report) throws {
+        let results = try report.compare(
+            "process start to subscribed, then idle, plain TCP, file inbox",
+            operation: "start",
+            [Contender(name: self.agent, count: 1) { try self.idle(bench) }],
+            repetitions: max(bench.scaled(30), 5)
+        )
+        let start = results[self.agent, "start"]
+        report.add(
             "process start to subscribed, plain TCP",
             ours: Shown.milliseconds(start),
             target: "<= 15 ms",
-            reached: start <= 0.015
+            reached: start.median <= 0.015
         )
-        let resident = median(runs.compactMap { $0["resident"] })
-        table.add(
+        let resident = results[self.agent, "resident"]
+        report.add(
             "resident when idle and connected, plain TCP, file inbox",
             ours: Shown.megabytes(resident),
             target: "<= 16 MB",
-            reached: resident <= 16e6
+            reached: resident.median <= 16e6
         )
         var status = stat()
         let size = stat(bench.program("kii-push"), &status) == 0 ? Double(status.st_size) : .nan
-        table.add(
+        report.add(
             "kii-push, static standard library, stripped",
-            ours: Shown.megabytes(size),
+            ours: Shown.megabytes(Figure([size])),
             target: "<= 14 MB",
             reached: size <= 14e6
         )
@@ -38,6 +44,11 @@ enum ProcessSection {
         guard agent.nextLine() == "subscribed" else { throw ChildProcess.Failure(description: "no subscription") }
         let start = monotonicSeconds() - begin
         usleep(200_000)
-        return ["start": start, "resident": residentBytes(of: "\(agent.pid)")]
+        let (resident, peak) = (residentBytes(of: "\(agent.pid)"), peakBytes(of: "\(agent.pid)"))
+        let usage = agent.end(SIGKILL)
+        return [
+            "start": start, "resident": resident, "peak": peak, "user": usage.userSeconds,
+            "system": usage.systemSeconds, "wall": monotonicSeconds() - begin,
+        ]
     }
 }

@@ -12,7 +12,7 @@ enum ReceiveCommand {
             authority == nil ? .tcp(host: "127.0.0.1", port: port) : .tls(host: "localhost", port: port)
         let configuration = MQTTSession.Configuration(
             clientID: "raw",
-            topicFilter: "bench/0123456789abcd",
+            topicFilter: Workbench.topic,
             requestedQoS: qos,
             cleanSession: true
         )

@@ -8,72 +8,73 @@ enum ReceiveSection {
         var target: Double
     }
 
+    private static let ours = "KiiPushCore"
+    private static let floor = "C read loop"
+
     private static let kinds = [
         Kind(name: "QoS 0", qos: 0, isEncrypted: false, count: 4_000_000, target: 20),
         Kind(name: "QoS 1 with PUBACK", qos: 1, isEncrypted: false, count: 2_000_000, target: 10),
         Kind(name: "QoS 0 over TLS", qos: 0, isEncrypted: true, count: 2_000_000, target: 3),
     ]
 
-    static func run(_ bench: Workbench, into table: inout Table) throws {
+    static func run(_ bench: Workbench, into report: inout Report) throws {
         for kind in self.kinds {
-            let medians = try interleaved(
-                self.contenders(for: kind, bench: bench),
+            let results = try report.compare(
+                "receive, \(kind.name), 200 B, whole messages",
+                self.receivers(bench).map { self.contender($0, kind, bench) },
                 repetitions: bench.repetitions
             )
-            let (ours, peer, floor) = (medians["ours"] ?? [:], medians["peer"] ?? [:], medians["floor"] ?? [:])
-            let ratio = (ours["rate"] ?? 0) / (peer["rate"] ?? .nan)
-            table.add(
+            let (ours, peer) = (results[self.ours, "rate"], results[Workbench.mosquittoSub, "rate"])
+            report.add(
                 "receive, \(kind.name), 200 B, whole messages",
-                ours: Shown.rate(ours["rate"] ?? 0),
-                against: "mosquitto_sub \(Shown.rate(peer["rate"] ?? 0))",
-                ratio: Shown.ratio(ratio),
+                ours: Shown.rate(ours),
+                against: "mosquitto_sub \(Shown.rate(peer))",
+                ratio: Shown.ratio(ours / peer),
                 target: ">= \(Shown.decimals(kind.target, 0))x",
-                reached: ratio >= kind.target
+                reached: ours / peer >= kind.target
             )
-            table.add(
+            let floor = results[self.floor, "rate"]
+            report.add(
                 "  the same",
-                ours: Shown.rate(ours["rate"] ?? 0),
-                against: "C read loop \(Shown.rate(floor["rate"] ?? 0))",
-                ratio: Shown.ratio((ours["rate"] ?? 0) / (floor["rate"] ?? .nan))
+                ours: Shown.rate(ours),
+                against: "C read loop \(Shown.rate(floor))",
+                ratio: Shown.ratio(ours / floor)
             )
-            table.add(
+            let (cpu, peerCPU) = (results[self.ours, "cpu"], results[Workbench.mosquittoSub, "cpu"])
+            report.add(
                 "  user + system CPU a message",
-                ours: Shown.microseconds(ours["cpu"] ?? 0),
-                against: "mosquitto_sub \(Shown.microseconds(peer["cpu"] ?? 0))",
-                ratio: Shown.ratio((ours["cpu"] ?? .nan) / (peer["cpu"] ?? .nan))
+                ours: Shown.microseconds(cpu),
+                against: "mosquitto_sub \(Shown.microseconds(peerCPU))",
+                ratio: Shown.ratio(cpu / peerCPU)
             )
         }
     }
 
-    private static func contenders(for kind: Kind, bench: Workbench) -> [Contender] {
-        let authority = kind.isEncrypted ? [bench.certificate] : []
-        // mosquitto_sub is given a tenth, so that its runs take as long as the others'.
-        var blast = Workbench.Blast(
+    /// The C read loop, ours, and the peers.
+    private static func receivers(_ bench: Workbench) -> [Receiver] {
+        let floor = Receiver(name: self.floor) { run in
+            [bench.program("floor"), "\(run.port)", "\(run.count)", "-q", "\(run.qos)"]
+                + (run.isEncrypted ? ["-k", bench.certificate] : [])
+        }
+        let ours = Receiver(name: self.ours) { run in
+            bench.own(["receive", "\(run.port)", "\(run.count)", "\(run.qos)"])
+                + (run.isEncrypted ? [bench.certificate] : [])
+        }
+        return [floor, ours] + bench.peers
+    }
+
+    private static func contender(_ receiver: Receiver, _ kind: Kind, _ bench: Workbench) -> Contender {
+        let blast = Blast(
             payload: bench.smallPayload,
-            count: bench.scaled(kind.count),
+            count: bench.scaled(kind.count / receiver.share),
             qos: kind.qos,
             isEncrypted: kind.isEncrypted
         )
-        let (many, few) = (blast, blast.count / 10)
-        blast.count = few
-        let small = blast
-        return [
-            Contender(name: "floor") {
-                try bench.run(many) { port in
-                    [bench.program("floor"), "\(port)", "\(many.count)", "-q", "\(kind.qos)"]
-                        + (kind.isEncrypted ? ["-k", bench.certificate] : [])
-                }
-            },
-            Contender(name: "ours") {
-                try bench.run(many) { port in
-                    bench.own(["receive", "\(port)", "\(many.count)", "\(kind.qos)"] + authority)
-                }
-            },
-            Contender(name: "peer") {
-                try bench.run(small) { port in
-                    bench.mosquittoSub(port: port, count: few, qos: kind.qos, isEncrypted: kind.isEncrypted)
-                }
-            },
-        ]
+        return Contender(name: receiver.name, count: blast.count) {
+            try bench.run(blast, discardsOutput: receiver.discardsOutput) { port in
+                try receiver.command(
+                    .init(port: port, count: blast.count, qos: kind.qos, isEncrypted: kind.isEncrypted))
+            }
+        }
     }
 }

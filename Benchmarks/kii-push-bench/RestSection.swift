@@ -2,45 +2,61 @@ import KiiPushCore
 
 /// REST requests against a small C server: ours beside a C program on the same libcurl.
 enum RestSection {
-    static func run(_ bench: Workbench, into table: inout Table) throws {
+    private static let ours = "KiiPushCore"
+    private static let floor = "C libcurl"
+
+    static func run(_ bench: Workbench, into report: inout Report) throws {
         let server = try ChildProcess([bench.program("httpd")])
         defer { server.end() }
         let url = "http://127.0.0.1:\(try server.port())/api/apps/a/installations/b"
         for concurrent in [1, 32] {
             let count = bench.scaled(20_000)
             let arguments = [url, "\(count)", "\(concurrent)"]
-            let medians = try interleaved(
+            let results = try report.compare(
+                "REST, \(concurrent) at a time",
+                operation: "request",
                 [
-                    Contender(name: "floor") { try self.sample([bench.program("restfloor")] + arguments) },
-                    Contender(name: "ours") { try self.sample(bench.own(["rest"] + arguments)) },
+                    self.contender(self.floor, [bench.program("restfloor")] + arguments, count: count, bench),
+                    self.contender(self.ours, bench.own(["rest"] + arguments), count: count, bench),
                 ],
                 repetitions: bench.repetitions
             )
-            let (ours, floor) = (medians["ours"] ?? [:], medians["floor"] ?? [:])
-            let cpu = (ours["cpu"] ?? .nan) / (floor["cpu"] ?? .nan)
-            table.add(
+            let (cpu, floorCPU) = (results[self.ours, "cpu"], results[self.floor, "cpu"])
+            report.add(
                 "REST, \(concurrent) at a time: user + system CPU a request",
-                ours: Shown.microseconds(ours["cpu"] ?? 0),
-                against: "C libcurl \(Shown.microseconds(floor["cpu"] ?? 0))",
-                ratio: Shown.ratio(cpu),
+                ours: Shown.microseconds(cpu),
+                against: "\(self.floor) \(Shown.microseconds(floorCPU))",
+                ratio: Shown.ratio(cpu / floorCPU),
                 target: concurrent == 32 ? "<= 1.3x" : "",
-                reached: concurrent == 32 ? cpu <= 1.3 : nil
+                reached: concurrent == 32 ? cpu / floorCPU <= 1.3 : nil
             )
-            table.add(
+            let (time, floorTime) = (results[self.ours, "time"], results[self.floor, "time"])
+            report.add(
                 "  time a request",
-                ours: Shown.microseconds(ours["time"] ?? 0),
-                against: "C libcurl \(Shown.microseconds(floor["time"] ?? 0))",
-                ratio: Shown.ratio((ours["time"] ?? .nan) / (floor["time"] ?? .nan))
+                ours: Shown.microseconds(time),
+                against: "\(self.floor) \(Shown.microseconds(floorTime))",
+                ratio: Shown.ratio(time / floorTime)
             )
         }
     }
 
-    private static func sample(_ command: [String]) throws -> Sample {
-        let child = try ChildProcess(command)
-        let result = fields(of: child.nextLine() ?? "")
-        guard child.wait().succeeded, let count = result["requests"], let seconds = result["seconds"],
-            let cpu = result["cpu"]
-        else { throw ChildProcess.Failure(description: "\(command[0]) failed") }
-        return ["time": seconds / count, "cpu": cpu / count]
+    private static func contender(
+        _ name: String,
+        _ command: [String],
+        count: Int,
+        _ bench: Workbench
+    ) -> Contender {
+        Contender(name: name, count: count) {
+            let outcome = try MeasuredProcess(command, bench).finish(count: count)
+            guard let seconds = outcome.said["seconds"], let cpu = outcome.said["cpu"] else {
+                throw ChildProcess.Failure(description: "\(name) failed")
+            }
+            var sample = outcome.usage
+            sample["time"] = seconds / Double(count)
+            sample["rate"] = Double(count) / seconds
+            // The program's own account of it leaves its start out.
+            sample["cpu"] = cpu / Double(count)
+            return sample
+        }
     }
 }

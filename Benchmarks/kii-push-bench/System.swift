@@ -30,10 +30,25 @@ func runSeconds(of process: Int32) -> Double {
     return nanoseconds / 1e9
 }
 
-/// Resident memory of a process in bytes (`VmRSS`), this one's by default.
-func residentBytes(of process: String = "self") -> Double {
+/// User and system time of a process so far, in seconds; the kernel tells it in hundredths.
+func processTimes(of process: Int32) -> (user: Double, system: Double) {
+    // The fields of proc_pid_stat(5) from the third on: what comes before may have any character in it.
+    let text = (try? readFile("/proc/\(process)/stat")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return (.nan, .nan) }
+    let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
+    return (user / ticks, system / ticks)
+}
+
+/// Resident memory of a process in bytes, this one's by default.
+func residentBytes(of process: String = "self") -> Double { statusBytes("VmRSS:", of: process) }
+
+/// The most that a process has ever had resident, in bytes.
+func peakBytes(of process: String) -> Double { statusBytes("VmHWM:", of: process) }
+
+private func statusBytes(_ name: String, of process: String) -> Double {
     let text = (try? readFile("/proc/\(process)/status")).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
     let kilobytes = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) }
     return (kilobytes ?? .nan) * 1024
 }

@@ -1,0 +1,30 @@
+/// `FOLDER PAYLOADS [--quick] [--repetitions N] [SECTION …]`: what `script/bench` is asked for.
+struct BenchOptions {
+    var folder: String
+    var payloads: String
+    var isQuick = false
+    var repetitions: Int?
+    var sections: [Section] = []
+
+    init(_ arguments: [String]) throws {
+        guard arguments.count >= 2 else { throw ChildProcess.Failure(description: "usage: table FOLDER PAYLOADS …") }
+        (self.folder, self.payloads) = (arguments[0], arguments[1])
+        var rest = arguments.dropFirst(2)
+        while let word = rest.popFirst() {
+            switch word {
+            case "--quick": self.isQuick = true
+            case "--repetitions":
+                guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else {
+                    throw Self.failure("--repetitions needs a number from 1")
+                }
+                self.repetitions = count
+            default:
+                guard let section = Section(rawValue: word) else { throw Self.failure("there is no section \(word)") }
+                self.sections.append(section)
+            }
+        }
+        if self.sections.isEmpty { self.sections = Section.allCases }
+    }
+
+    private static func failure(_ description: String) -> ChildProcess.Failure { .init(description: description) }
+}

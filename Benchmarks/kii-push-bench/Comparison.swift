@@ -1,0 +1,26 @@
+/// Contenders that were run in turn, and all that each of them took.
+struct Comparison {
+    var title: String
+    /// What a contender does many times, such as `message`.
+    var operation: String
+    /// The names of the contenders, and how often each does it in a run.
+    var contenders: [(name: String, count: Int)]
+    var results: Results
+
+    var table: Table {
+        var table = Table([
+            "contender", "\(self.operation)s", "a second", "user us/\(self.operation)",
+            "system us/\(self.operation)", "wall s", "peak MiB",
+        ])
+        for (name, count) in self.contenders {
+            table.add([
+                name, "\(count)", Shown.rate(self.results[name, "rate"]),
+                Shown.spread(self.results[name, "user"], scale: 1e6, places: 2),
+                Shown.spread(self.results[name, "system"], scale: 1e6, places: 2),
+                Shown.spread(self.results[name, "wall"], scale: 1, places: 2),
+                Shown.spread(self.results[name, "peak"], scale: 1 / 1_048_576, places: 1),
+            ])
+        }
+        return table
+    }
+}

@@ -1,0 +1,51 @@
+/// A client that receives so many messages from a broker on this machine, and leaves.
+struct Receiver {
+    struct Run {
+        var port: Int
+        var count: Int
+        var qos: Int
+        var isEncrypted = false
+    }
+
+    var name: String
+    /// Against the blast it gets one message where the fastest get so many, so that its runs take about as long.
+    var share = 1
+    var discardsOutput = false
+    /// The command line for a run.
+    var command: (Run) throws -> [String]
+}
+
+extension Workbench {
+    /// What everybody has and most would take, first among the peers.
+    static let mosquittoSub = "mosquitto_sub"
+
+    /// Usual MQTT clients, each with a count in the callback that its manual suggests (`Benchmarks/peers/receive*`).
+    var peers: [Receiver] {
+        var peers = [
+            Receiver(name: Self.mosquittoSub, share: 10, discardsOutput: true) { self.mosquittoSub($0) },
+            self.peer("libmosquitto", share: 10, [self.program("receive_libmosquitto")]),
+            self.peer("Paho C", share: 20, [self.program("receive_paho")]),
+        ]
+        // Debian's package cannot be installed beside every node there is.
+        if self.machine["node mqtt"] != nil {
+            // Where Debian keeps its packages, which only Debian's own node knows.
+            let node = ["env", "NODE_PATH=/usr/share/nodejs", "node", self.program("receive_node.js")]
+            peers.append(self.peer("node mqtt", share: 20, node))
+        }
+        peers.append(self.peer("paho-python", share: 40, ["/usr/bin/python3", self.program("receive_paho.py")]))
+        return peers
+    }
+
+    private func peer(_ name: String, share: Int, _ program: [String]) -> Receiver {
+        Receiver(name: name, share: share) { run in
+            program + ["127.0.0.1", "\(run.port)", Self.topic, "\(run.count)", "\(run.qos)"]
+                + (run.isEncrypted ? [self.certificate] : [])
+        }
+    }
+
+    /// The command line of mosquitto_sub for a run.
+    func mosquittoSub(_ run: Receiver.Run) -> [String] {
+        ["mosquitto_sub", "-h", "127.0.0.1", "-p", "\(run.port)", "-t", Self.topic, "-q", "\(run.qos)"]
+            + ["-C", "\(run.count)"] + (run.isEncrypted ? ["--cafile", self.certificate] : [])
+    }
+}

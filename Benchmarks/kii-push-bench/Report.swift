@@ -1,0 +1,62 @@
+/// Everything that was measured: what has a target or a ratio, and every contender of every comparison.
+struct Report {
+    private var table = Table(["what", "ours", "against", "ratio", "target", "verdict"])
+    private(set) var comparisons: [Comparison] = []
+    /// Targets that were not reached.
+    private(set) var short = 0
+    /// Sections that could not be measured to their end, and why.
+    private(set) var failures: [String] = []
+
+    /// A measurement with a target; `reached` is `nil` for one that is reported only.
+    mutating func add(
+        _ what: String,
+        ours: String,
+        against: String = "",
+        ratio: String = "",
+        target: String = "",
+        reached: Bool? = nil
+    ) {
+        if reached == false { self.short += 1 }
+        let verdict = reached.map { $0 ? "reached" : "SHORT" } ?? ""
+        self.table.add([what, ours, against, ratio, target, verdict])
+    }
+
+    /// Runs the contenders in turn, and keeps what each of them took for a table of its own.
+    ///
+    /// - Parameter operation: what a contender does many times, such as `message`.
+    mutating func compare(
+        _ title: String,
+        operation: String = "message",
+        _ contenders: [Contender],
+        repetitions: Int
+    ) throws -> Results {
+        let results = try interleaved(contenders, repetitions: repetitions)
+        let comparison = Comparison(
+            title: title,
+            operation: operation,
+            contenders: contenders.map { ($0.name, $0.count) },
+            results: results
+        )
+        self.comparisons.append(comparison)
+        return results
+    }
+
+    mutating func fail(_ section: Section, with error: any Error) {
+        self.failures.append("\(section.rawValue): \(error)")
+    }
+
+    /// The tables and the verdict, in Markdown.
+    var text: String {
+        var parts = ["### Targets and ratios", self.table.text, self.verdict]
+        if !self.comparisons.isEmpty { parts.append("### Contenders") }
+        for comparison in self.comparisons { parts += ["#### \(comparison.title)", comparison.table.text] }
+        return parts.joined(separator: "\n\n")
+    }
+
+    private var verdict: String {
+        let failed = self.failures.map { "Not measured to the end: \($0)" }
+        let everything = failed.isEmpty ? "Every target is reached." : "Every target that was measured is reached."
+        return (failed + [self.short == 0 ? everything : "\(self.short) targets are not reached."])
+            .joined(separator: "\n\n")
+    }
+}

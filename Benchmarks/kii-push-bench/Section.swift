@@ -1,0 +1,28 @@
+/// The parts of a run, in their order.
+enum Section: String, CaseIterable {
+    case decode
+    case receive
+    case handler
+    case listen
+    case broker
+    case rest
+    case emulator
+    case inbox
+    case process
+    case fleet
+
+    func run(_ bench: Workbench, into report: inout Report) async throws {
+        switch self {
+        case .decode: try DecodeSection.run(bench, into: &report)
+        case .receive: try ReceiveSection.run(bench, into: &report)
+        case .handler: try HandlerSection.run(bench, into: &report)
+        case .listen: try ListenSection.run(bench, into: &report)
+        case .broker: try BrokerSection.run(bench, into: &report)
+        case .rest: try RestSection.run(bench, into: &report)
+        case .emulator: try await EmulatorSection.run(bench, into: &report)
+        case .inbox: try InboxSection.run(bench, into: &report)
+        case .process: try ProcessSection.run(bench, into: &report)
+        case .fleet: try FleetSection.run(bench, into: &report)
+        }
+    }
+}
