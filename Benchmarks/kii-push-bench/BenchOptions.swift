@@ -1,9 +1,11 @@
-/// `FOLDER PAYLOADS [--quick] [--repetitions N] [SECTION …]`: what `script/bench` is asked for.
+/// `FOLDER PAYLOADS [--quick] [--repetitions N] [--report FOLDER] [SECTION …]`: what `script/bench` is asked for.
 struct BenchOptions {
     var folder: String
     var payloads: String
     var isQuick = false
     var repetitions: Int?
+    /// Where `performance.md` and `performance.svg` are to be written.
+    var report: String?
     var sections: [Section] = []
 
     init(_ arguments: [String]) throws {
@@ -13,6 +15,9 @@ struct BenchOptions {
         while let word = rest.popFirst() {
             switch word {
             case "--quick": self.isQuick = true
+            case "--report":
+                guard let folder = rest.popFirst() else { throw Self.failure("--report needs a folder") }
+                self.report = folder
             case "--repetitions":
                 guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else {
                     throw Self.failure("--repetitions needs a number from 1")
@@ -22,6 +27,9 @@ struct BenchOptions {
                 guard let section = Section(rawValue: word) else { throw Self.failure("there is no section \(word)") }
                 self.sections.append(section)
             }
+        }
+        if self.report != nil, self.isQuick || !self.sections.isEmpty {
+            throw Self.failure("--report is for a whole run: every section, and not --quick")
         }
         if self.sections.isEmpty { self.sections = Section.allCases }
     }

@@ -48,6 +48,9 @@ enum KiiPushBench {
         }
         print(report.text)
         if bench.isQuick { print("a smoke run: the numbers mean little") }
+        let files = ReportFiles(bench: bench, report: report)
+        try files.write()
+        if let folder = options.report { try files.publish(in: folder) }
         if !report.failures.isEmpty { exit(1) }
     }
 }

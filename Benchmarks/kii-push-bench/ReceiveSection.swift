@@ -8,7 +8,7 @@ enum ReceiveSection {
         var target: Double
     }
 
-    private static let ours = "KiiPushCore"
+    static let ours = "KiiPushCore"
     private static let floor = "C read loop"
 
     private static let kinds = [
@@ -21,6 +21,7 @@ enum ReceiveSection {
         for kind in self.kinds {
             let results = try report.compare(
                 "receive, \(kind.name), 200 B, whole messages",
+                isPlotted: true,
                 self.receivers(bench).map { self.contender($0, kind, bench) },
                 repetitions: bench.repetitions
             )

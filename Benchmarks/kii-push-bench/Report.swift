@@ -2,6 +2,8 @@
 struct Report {
     private var table = Table(["what", "ours", "against", "ratio", "target", "verdict"])
     private(set) var comparisons: [Comparison] = []
+    /// The comparisons that the plot shows.
+    private(set) var plotted: [Comparison] = []
     /// Targets that were not reached.
     private(set) var short = 0
     /// Sections that could not be measured to their end, and why.
@@ -23,10 +25,13 @@ struct Report {
 
     /// Runs the contenders in turn, and keeps what each of them took for a table of its own.
     ///
-    /// - Parameter operation: what a contender does many times, such as `message`.
+    /// - Parameters:
+    ///   - operation: what a contender does many times, such as `message`.
+    ///   - isPlotted: whether the plot shows it.
     mutating func compare(
         _ title: String,
         operation: String = "message",
+        isPlotted: Bool = false,
         _ contenders: [Contender],
         repetitions: Int
     ) throws -> Results {
@@ -38,6 +43,7 @@ struct Report {
             results: results
         )
         self.comparisons.append(comparison)
+        if isPlotted { self.plotted.append(comparison) }
         return results
     }
 
