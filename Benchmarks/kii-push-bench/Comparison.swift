@@ -15,8 +15,8 @@ struct Comparison {
         for (name, count) in self.contenders {
             table.add([
                 name, "\(count)", Shown.rate(self.results[name, "rate"]),
-                Shown.spread(self.results[name, "user"], scale: 1e6, places: 2),
-                Shown.spread(self.results[name, "system"], scale: 1e6, places: 2),
+                Shown.microseconds(self.results[name, "user"], unit: ""),
+                Shown.microseconds(self.results[name, "system"], unit: ""),
                 Shown.spread(self.results[name, "wall"], scale: 1, places: 2),
                 Shown.spread(self.results[name, "peak"], scale: 1 / 1_048_576, places: 1),
             ])

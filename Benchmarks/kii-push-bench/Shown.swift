@@ -18,7 +18,9 @@ enum Shown {
 
     static func nanoseconds(_ seconds: Figure) -> String { self.spread(seconds, scale: 1e9, places: 0, unit: "ns") }
 
-    static func microseconds(_ seconds: Figure) -> String { self.spread(seconds, scale: 1e6, places: 2, unit: "us") }
+    static func microseconds(_ seconds: Figure, unit: String = "us") -> String {
+        self.spread(seconds, scale: 1e6, places: seconds.median < 1e-6 ? 3 : 2, unit: unit)
+    }
 
     static func milliseconds(_ seconds: Figure) -> String { self.spread(seconds, scale: 1e3, places: 1, unit: "ms") }
 
