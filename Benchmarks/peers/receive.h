@@ -1,4 +1,5 @@
-// What the C receivers share: their arguments. Each subscribes, counts COUNT messages in its callback, and leaves.
+// What the C receivers share: their arguments. Each subscribes, counts COUNT messages in its callback, and leaves. A
+// connection that is lost once all have come is no failure: whoever has the last PUBACK may close it first.
 //
 // usage: PROGRAM HOST PORT TOPIC COUNT QOS [CA-FILE]
 #ifndef RECEIVE_H

@@ -13,6 +13,12 @@ static void on_disconnected(void *context, MQTTAsync_successData *data) {
     sem_post(&left);
 }
 
+static void on_not_disconnected(void *context, MQTTAsync_failureData *data) {
+    (void)context;
+    (void)data;
+    sem_post(&left);
+}
+
 static void on_failure(void *context, MQTTAsync_failureData *data) {
     (void)context;
     fprintf(stderr, "MQTTAsync: %s\n", data && data->message ? data->message : "failed");
@@ -20,9 +26,9 @@ static void on_failure(void *context, MQTTAsync_failureData *data) {
 }
 
 static void on_lost(void *context, char *cause) {
-    (void)context;
+    const struct receiver *receiver = context;
     (void)cause;
-    exit(69);
+    exit(receiver->seen < receiver->count ? 69 : 0);
 }
 
 static void on_connected(void *context, char *cause) {
@@ -62,9 +68,9 @@ int main(int count, char **arguments) {
     while (sem_wait(&done) != 0) continue;
     MQTTAsync_disconnectOptions goodbye = MQTTAsync_disconnectOptions_initializer;
     goodbye.onSuccess = on_disconnected;
-    goodbye.onFailure = on_failure;
-    if (MQTTAsync_disconnect(client, &goodbye) != MQTTASYNC_SUCCESS) return 69;
-    while (sem_wait(&left) != 0) continue;
+    goodbye.onFailure = on_not_disconnected;
+    if (MQTTAsync_disconnect(client, &goodbye) == MQTTASYNC_SUCCESS)
+        while (sem_wait(&left) != 0) continue;
     MQTTAsync_destroy(&client);
     return 0;
 }
