@@ -14,7 +14,6 @@ enum KiiPushBench {
             case "fleet": try FleetSection.command(Array(arguments.dropFirst()))
             case "inbox": try InboxSection.command(Array(arguments.dropFirst()))
             case "decode": try DecodeSection.command(Array(arguments.dropFirst()))
-            case "instructions": try InstructionCommand.run(Array(arguments.dropFirst()))
             case "receive": try await ReceiveCommand.run(Array(arguments.dropFirst()))
             case "rest": try await RestCommand.run(Array(arguments.dropFirst()))
             default: throw ChildProcess.Failure(description: "run script/bench")

@@ -1,21 +1,37 @@
-import KiiPushCore
+import Glibc
 
 /// `instructions decode|frames|session PAYLOAD COUNT`: the work on COUNT messages and nothing else, with no clock, no
-/// thread and no socket. `script/instructions` counts what it executes, which is the same on every run.
-enum InstructionCommand {
-    static func run(_ arguments: [String]) throws {
-        guard arguments.count == 3, let count = Int(arguments[2]) else {
-            throw ChildProcess.Failure(description: "usage: instructions decode|frames|session PAYLOAD COUNT")
+/// thread and no socket. `script/instructions` compiles it together with the rooms that it needs, which need no others,
+/// and counts what it executes: the same on every run.
+@main
+enum Instructions {
+    struct Failure: Error {
+        var reason: String
+    }
+
+    static func main() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count == 3, let count = arguments.last.flatMap({ Int($0) }) else {
+            throw Failure(reason: "usage: instructions decode|frames|session PAYLOAD COUNT")
         }
-        let payload = try readFile(arguments[1])
+        let payload = try self.read(arguments[2])
         let work =
-            switch arguments[0] {
+            switch arguments[1] {
             case "decode": try self.decode(payload, count: count)
             case "frames": try self.frames(payload, count: count)
             case "session": try self.session(payload, count: count)
-            default: throw ChildProcess.Failure(description: "no work is called \(arguments[0])")
+            default: throw Failure(reason: "no work is called \(arguments[1])")
             }
+        // What nobody uses, the compiler may leave out.
         print(work)
+    }
+
+    private static func read(_ path: String) throws -> [UInt8] {
+        guard let file = fopen(path, "r") else { throw Failure(reason: "cannot read \(path)") }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        bytes.removeSubrange(fread(&bytes, 1, bytes.count, file)...)
+        return bytes
     }
 
     /// Decodes the payload, strictly.
@@ -52,7 +68,7 @@ enum InstructionCommand {
         try MQTTPacket.suback(MQTTSuback(packetID: 1, grants: [.atLeastOnce])).encode(into: &answers, version: .v3_1_1)
         session.transportConnected(now: now, into: &output)
         answers.withUnsafeBytes { session.received($0, now: now, into: &output) }
-        guard session.isConnected else { throw ChildProcess.Failure(description: "the session does not stand") }
+        guard session.isConnected else { throw Failure(reason: "the session does not stand") }
         let stream = try self.stream(payload)
         var bytes = 0
         for index in 0..<count / self.packetsInStream {
