@@ -102,7 +102,8 @@ final class FileMessageStore: MessageStore {
                 }
             }
             for arrival in work.arrivals {
-                outcome.arrivals.append(try self.store(arrival, in: inbox, transaction, at: now))
+                let stored = try self.store(arrival, in: inbox, transaction, at: now, into: &outcome.messages)
+                outcome.arrivals.append(stored)
             }
             for (installation, sequence) in self.provenThrough {
                 try transaction.markProven(installation: installation, through: sequence)
@@ -127,7 +128,8 @@ final class FileMessageStore: MessageStore {
         _ arrival: Arrival,
         in inbox: Inbox,
         _ transaction: borrowing InboxTransaction,
-        at now: Timestamp
+        at now: Timestamp,
+        into messages: inout [StoredMessage]
     ) throws(InboxError) -> StoredArrival {
         let message = arrival.message
         if let row = arrival.link.redeliveryCandidate(of: arrival) {
@@ -158,7 +160,8 @@ final class FileMessageStore: MessageStore {
                 reason: stored.isUnexpectedTopic ? DeadLetterReason.unexpectedTopic.description : nil
             ))
         stored.sequence = sequence
-        return .new(stored)
+        if arrival.isInHand { messages.append(stored) }
+        return .new(sequence)
     }
 
     /// Reads rows back, and marks them as in hand where that is asked for.

@@ -33,7 +33,7 @@ final class MemoryMessageStore: MessageStore {
         }
     }
 
-    private var entries: [Int64: Entry] = [:]
+    private var entries = SequenceMap<Entry>()
     /// What waits, by installation.
     private var backlogs: [Int64: MemoryBacklog] = [:]
     private var installations: [String: Int64] = [:]
@@ -52,7 +52,7 @@ final class MemoryMessageStore: MessageStore {
 
     var ledger: MessageLedger {
         var ledger = self.counted
-        for entry in self.entries.values {
+        self.entries.forEach { _, entry in
             switch entry.standing {
             case nil: ledger.running += 1
             case .waiting, .retry: ledger.waiting += 1
@@ -71,18 +71,22 @@ final class MemoryMessageStore: MessageStore {
     }
 
     func pendingBytes(besides installations: Set<Int64>) -> Int64 {
-        self.entries.values.reduce(0) { sum, entry in
-            guard MemoryMessageStore.isPending(entry.standing) else { return sum }
-            guard !installations.contains(entry.message.installation) else { return sum }
-            return sum + MemoryMessageStore.bytes(of: entry.message)
+        var sum: Int64 = 0
+        self.entries.forEach { _, entry in
+            guard MemoryMessageStore.isPending(entry.standing) else { return }
+            guard !installations.contains(entry.message.installation) else { return }
+            sum += MemoryMessageStore.bytes(of: entry.message)
         }
+        return sum
     }
 
     func unproven(installation: Int64) -> [UnprovenRow] {
-        self.entries.compactMap { sequence, entry in
-            guard entry.message.installation == installation, let packetID = entry.packetID else { return nil }
-            return UnprovenRow(sequence: sequence, packetID: packetID)
-        }.sorted { $0.sequence < $1.sequence }
+        var rows: [UnprovenRow] = []
+        self.entries.forEach { sequence, entry in
+            guard entry.message.installation == installation, let packetID = entry.packetID else { return }
+            rows.append(UnprovenRow(sequence: sequence, packetID: packetID))
+        }
+        return rows.sorted { $0.sequence < $1.sequence }
     }
 
     // Delays count on the monotonic clock here.
@@ -103,11 +107,14 @@ final class MemoryMessageStore: MessageStore {
     func dropDeadLetter(_ sequence: Int64) -> Bool { false }
 
     func presented(installation: Int64, after sequence: Int64, limit: Int) -> [StoredMessage] {
-        let presented = self.entries.values.filter { entry in
-            guard case .presented = entry.standing else { return false }
-            return entry.message.installation == installation && entry.message.sequence > sequence
+        var presented: [StoredMessage] = []
+        self.entries.forEach { _, entry in
+            guard case .presented = entry.standing, entry.message.installation == installation,
+                entry.message.sequence > sequence
+            else { return }
+            presented.append(entry.message)
         }
-        return Array(presented.map(\.message).sorted { $0.sequence < $1.sequence }.prefix(limit))
+        return Array(presented.sorted { $0.sequence < $1.sequence }.prefix(limit))
     }
 
     // There is no record of what is in memory.
@@ -126,14 +133,16 @@ final class MemoryMessageStore: MessageStore {
                 outcome.replies.append { deliver(page) }
             }
         }
-        outcome.arrivals = work.arrivals.map { self.store($0) }
+        outcome.arrivals.reserveCapacity(work.arrivals.count)
+        outcome.messages.reserveCapacity(work.arrivals.count)
+        for arrival in work.arrivals { outcome.arrivals.append(self.store(arrival, into: &outcome.messages)) }
         self.counted.received += Int64(work.arrivals.count)
         return outcome
     }
 
-    private func store(_ arrival: Arrival) -> StoredArrival {
+    private func store(_ arrival: Arrival, into messages: inout [StoredMessage]) -> StoredArrival {
         if let row = arrival.link.redeliveryCandidate(of: arrival), let entry = self.entries[row],
-            entry.message.topic.utf8.elementsEqual(arrival.message.topic.utf8),
+            entry.message.topic.hasBytes(of: arrival.message.topic),
             entry.message.payload == arrival.message.payload,
             entry.message.originalLength == arrival.message.truncatedLength
         {
@@ -151,9 +160,13 @@ final class MemoryMessageStore: MessageStore {
             packetID: arrival.message.packetID,
             standing: arrival.isInHand ? nil : .waiting
         )
-        if !arrival.isInHand { self.backlogs[message.installation, default: .init()].append(waiting: message.sequence) }
         self.pendingBytes += MemoryMessageStore.bytes(of: message)
-        return .new(message)
+        if arrival.isInHand {
+            messages.append(message)
+        } else {
+            self.backlogs[message.installation, default: .init()].append(waiting: message.sequence)
+        }
+        return .new(message.sequence)
     }
 
     private func apply(_ change: DeliveryChange, at now: MonotonicInstant, into outcome: inout TurnOutcome) {

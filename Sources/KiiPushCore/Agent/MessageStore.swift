@@ -12,8 +12,8 @@ struct Arrival {
 
 /// What a store made of an ``Arrival``.
 enum StoredArrival {
-    /// It is new and has this number; what delivery is to get.
-    case new(StoredMessage)
+    /// It is new and has this number.
+    case new(Int64)
     /// It is the row with this number once more. `isFinal`: the row's outcome is known, nothing waits for it.
     case redelivered(Int64, isFinal: Bool)
 }
@@ -36,6 +36,8 @@ enum DeliveryOrder: Sendable {
 struct TurnOutcome {
     /// One for each arrival, in their order.
     var arrivals: [StoredArrival] = []
+    /// Those of them that are new and in hand: what delivery is to get, in their order.
+    var messages: [StoredMessage] = []
     /// Answers to loads and confirmations, to be given after the commit.
     var replies: [@Sendable () -> Void] = []
     /// The rows whose outcome became final in this turn.
@@ -97,7 +99,7 @@ extension StoredMessage {
             originalLength: arrival.message.truncatedLength,
             receivedAt: arrival.receivedAt,
             // By bytes, as a broker compares: to Swift, texts that only look the same are equal.
-            isUnexpectedTopic: !arrival.message.topic.utf8.elementsEqual(arrival.link.topic.utf8)
+            isUnexpectedTopic: !arrival.message.topic.hasBytes(of: arrival.link.topic)
         )
     }
 }

@@ -190,20 +190,19 @@ final class ReceivePipeline: TurnDelegate {
     func afterCommit() {
         guard let (work, outcome) = self.committed else { return }
         self.committed = nil
-        var messages: [StoredMessage] = []
-        messages.reserveCapacity(outcome.arrivals.count)
         var unused = 0
         let now = Timestamp.now()
         var repeated: [(sequence: Int64, installation: Int64)] = []
         for (arrival, stored) in zip(work.arrivals, outcome.arrivals) {
             switch stored {
-            case .new(let message):
-                arrival.link.stored(message.sequence, arrival)
-                self.openGate(of: arrival, sequence: message.sequence, isFinal: self.store.isDurable)
-                if self.store.isDurable, arrival.message.ticket != nil, arrival.link.stillCarries(arrival) {
-                    self.store.acknowledged(message.sequence, at: now)
+            case .new(let sequence):
+                // Nothing is owed for a message of QoS 0, and none like it comes again.
+                guard arrival.message.ticket != nil else { continue }
+                arrival.link.stored(sequence, arrival)
+                self.openGate(of: arrival, sequence: sequence, isFinal: self.store.isDurable)
+                if self.store.isDurable, arrival.link.stillCarries(arrival) {
+                    self.store.acknowledged(sequence, at: now)
                 }
-                if arrival.isInHand { messages.append(message) }
             case .redelivered(let sequence, let isFinal):
                 arrival.link.absorbed(sequence, arrival)
                 repeated.append((sequence, arrival.link.installation))
@@ -216,7 +215,7 @@ final class ReceivePipeline: TurnDelegate {
         }
         for link in self.links.values { link.flush() }
         if !repeated.isEmpty { self.delivery.repeated(repeated, releasing: unused) }
-        self.delivery.deliver(messages)
+        self.delivery.deliver(outcome.messages)
         for reply in outcome.replies { reply() }
     }
 

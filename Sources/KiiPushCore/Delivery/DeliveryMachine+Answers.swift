@@ -48,7 +48,8 @@ extension DeliveryMachine {
         guard let state = self.calls[call], state.position + 1 < state.entries.count else { return }
         self.calls[call]?.isSlow = true
         self.calls[call]?.entries.removeSubrange((state.position + 1)...)
-        for entry in state.entries[(state.position + 1)...] { self.comeBack(entry) }
+        // The last one first, so that each goes to the front of its queue.
+        for entry in state.entries[(state.position + 1)...].reversed() { self.comeBack(entry) }
     }
 
     mutating func comeBack(_ entry: Entry) {

@@ -173,7 +173,7 @@ extension DeliveryMachine {
             // What reads the backlog may be past it, or about to end.
             return self.withhold(message.installation)
         }
-        guard self.present.insert(message.key).inserted else {
+        guard self.present.insert(message.key) else {
             // A page may hold what is in memory already; only what the network brings again is a redelivery.
             guard now == nil else { return }
             self.counters.joined += 1

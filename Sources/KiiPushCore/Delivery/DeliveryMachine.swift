@@ -32,7 +32,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     package internal(set) var isDraining = false
 
     // In memory.
-    var present: Set<DeliveryKey> = []
+    var present = DeliveryKeySet()
     var queues: SourceQueues<Message>
     var calls: [Int: DeliveryCall<Message>] = [:]
     var lastCall = 0

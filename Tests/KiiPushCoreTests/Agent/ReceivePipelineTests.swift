@@ -157,8 +157,9 @@ import Testing
             let link = Line(store, on: loop).link(topic: topic)
             /// Whether it is new, and whether its topic is another than the link's.
             func outcome(of arrival: Arrival) -> [Bool] {
-                switch store.commit(TurnWork(arrivals: [arrival])).arrivals.first {
-                case .new(let message): [true, message.isUnexpectedTopic]
+                let outcome = store.commit(TurnWork(arrivals: [arrival]))
+                return switch outcome.arrivals.first {
+                case .new: [true] + outcome.messages.map(\.isUnexpectedTopic)
                 case .redelivered: [false]
                 case nil: []
                 }

@@ -1,0 +1,83 @@
+/// Values by sequence number, where most numbers come and go in order.
+///
+/// The values stand in pages, and the page that was last changed is at hand: where a dictionary hashes every number,
+/// this one hashes a page's, once for all that is done to it in a row. A page lives as long as one of its values does.
+package struct SequenceMap<Value> {
+    struct Page {
+        var number: Int64
+        var values: [Value?]
+        var count = 0
+    }
+
+    private static var bits: Int64 { 8 }
+    private static var size: Int { 1 << self.bits }
+
+    /// Where a page's values stand in ``pages``, by the page's number.
+    private var places: [Int64: Int] = [:]
+    private var pages: [Page] = []
+    private var freePlaces: [Int] = []
+    private var latest: (number: Int64, place: Int)?
+    /// How many values there are.
+    package private(set) var count = 0
+
+    package init() {}
+
+    /// The value of a number; `nil` removes it.
+    package subscript(sequence: Int64) -> Value? {
+        get {
+            guard let place = self.place(of: sequence >> Self.bits) else { return nil }
+            return self.pages[place].values[Self.slot(of: sequence)]
+        }
+        set {
+            let number = sequence >> Self.bits
+            guard let place = self.place(of: number) ?? (newValue == nil ? nil : self.makePage(number)) else { return }
+            self.latest = (number, place)
+            let slot = Self.slot(of: sequence)
+            let change = (newValue == nil ? 0 : 1) - (self.pages[place].values[slot] == nil ? 0 : 1)
+            self.pages[place].values[slot] = newValue
+            self.pages[place].count += change
+            self.count += change
+            if self.pages[place].count == 0 { self.removePage(at: place) }
+        }
+    }
+
+    /// Calls `body` with every number and its value, in no order.
+    package func forEach(_ body: (Int64, Value) throws -> Void) rethrows {
+        for page in self.pages where page.count > 0 {
+            for (slot, value) in page.values.enumerated() {
+                if let value { try body(page.number << Self.bits + Int64(slot), value) }
+            }
+        }
+    }
+
+    private static func slot(of sequence: Int64) -> Int { Int(truncatingIfNeeded: sequence) & (self.size - 1) }
+
+    private func place(of number: Int64) -> Int? {
+        if let latest = self.latest, latest.number == number { return latest.place }
+        return self.places[number]
+    }
+
+    private mutating func makePage(_ number: Int64) -> Int {
+        let page = Page(number: number, values: Array(repeating: nil, count: Self.size))
+        let place: Int
+        if let free = self.freePlaces.popLast() {
+            place = free
+            self.pages[place] = page
+        } else {
+            place = self.pages.count
+            self.pages.append(page)
+        }
+        self.places[number] = place
+        return place
+    }
+
+    private mutating func removePage(at place: Int) {
+        self.places[self.pages[place].number] = nil
+        self.pages[place].values = []
+        self.freePlaces.append(place)
+        self.latest = nil
+    }
+}
+
+extension SequenceMap: Sendable where Value: Sendable {}
+extension SequenceMap.Page: Sendable where Value: Sendable {}
