@@ -1,3 +1,5 @@
+import Glibc
+
 /// The whole way to a handler, against the blast: received, stored, acknowledged, decoded, handled, answered.
 enum HandlerSection {
     private static let file = "200 B, QoS 1"
@@ -72,12 +74,20 @@ enum HandlerSection {
     private static func latency(_ bench: Workbench, into report: inout Report) throws {
         let pause = 5_000
         let single = "one commit after the same pause"
+        let floor = "C, a commit and a second thread"
         let blast = Blast(
             payload: bench.smallPayload, count: bench.scaled(1_000), qos: 1, pauseMicroseconds: pause)
         let results = try report.compare(
             "a lone message every 5 ms, file inbox",
             [
                 self.contender("agent", "latency", blast, bench),
+                Contender(name: floor, count: blast.count) {
+                    let database = bench.program("floor.sqlite")
+                    defer { for suffix in ["", "-wal", "-shm"] { unlink(database + suffix) } }
+                    return try bench.run(blast) { port in
+                        [bench.program("agent"), "latency", "\(port)", database, "\(blast.count)"]
+                    }
+                },
                 InboxSection.contender(
                     single, count: bench.scaled(1_000), group: 1, payload: bench.smallPayload,
                     pauseMicroseconds: pause, bench: bench),
@@ -91,6 +101,12 @@ enum HandlerSection {
             against: "\(single) \(Shown.microseconds(commit))",
             target: "<= commit + 200 us",
             reached: half.median <= commit.median + 200e-6
+        )
+        report.add(
+            "  the same",
+            ours: Shown.microseconds(half),
+            against: "\(floor) \(Shown.microseconds(results[floor, "p50"]))",
+            ratio: Shown.ratio(half / results[floor, "p50"])
         )
         report.add("  p99", ours: Shown.microseconds(results["agent", "p99"]))
     }

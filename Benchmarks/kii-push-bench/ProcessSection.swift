@@ -3,18 +3,33 @@ import Glibc
 /// The process itself: how soon it receives, what it takes to wait, how large it is. All linked statically.
 enum ProcessSection {
     private static let agent = "KiiPushCore's agent"
+    private static let floor = "C on libcurl and SQLite"
 
     static func run(_ bench: Workbench, into report: inout Report) throws {
         let results = try report.compare(
             "process start to subscribed, then idle, plain TCP, file inbox",
             operation: "start",
-            [Contender(name: self.agent, count: 1) { try self.idle(bench) }],
+            [
+                Contender(name: self.agent, count: 1) {
+                    try self.idle(bench) { port, directory in
+                        let made = try AgentReceiver.makeStateDirectory(in: directory, port: port)
+                        return bench.own(["agent", "idle", made, "1"])
+                    }
+                },
+                Contender(name: self.floor, count: 1) {
+                    try self.idle(bench) { port, directory in
+                        [bench.program("agent"), "idle", "\(port)", "\(directory)/floor.sqlite"]
+                    }
+                },
+            ],
             repetitions: max(bench.scaled(30), 5)
         )
         let start = results[self.agent, "start"]
         report.add(
             "process start to subscribed, plain TCP",
             ours: Shown.milliseconds(start),
+            against: "\(self.floor) \(Shown.milliseconds(results[self.floor, "start"]))",
+            ratio: Shown.ratio(start / results[self.floor, "start"]),
             target: "<= 15 ms",
             reached: start.median <= 0.015
         )
@@ -22,6 +37,8 @@ enum ProcessSection {
         report.add(
             "resident when idle and connected, plain TCP, file inbox",
             ours: Shown.megabytes(resident),
+            against: "\(self.floor) \(Shown.megabytes(results[self.floor, "resident"]))",
+            ratio: Shown.ratio(resident / results[self.floor, "resident"]),
             target: "<= 16 MB",
             reached: resident.median <= 16e6
         )
@@ -35,12 +52,17 @@ enum ProcessSection {
         )
     }
 
-    private static func idle(_ bench: Workbench) throws -> Sample {
+    /// - Parameter receiver: its command line for a port and an empty directory.
+    private static func idle(
+        _ bench: Workbench, receiver: (_ port: Int, _ directory: String) throws -> [String]
+    ) throws -> Sample {
         let broker = try ChildProcess([bench.program("blast"), bench.smallPayload, "1", "-s", "1"])
-        let directory = try AgentReceiver.makeStateDirectory(in: bench.folder, port: try broker.port())
+        let directory = bench.program("idle")
+        guard mkdir(directory, 0o700) == 0 else { throw ChildProcess.Failure(description: "cannot make \(directory)") }
         defer { Workbench.remove(directory) }
+        let command = try receiver(try broker.port(), directory)
         let begin = monotonicSeconds()
-        let agent = try ChildProcess(bench.own(["agent", "idle", directory, "1"]))
+        let agent = try ChildProcess(command)
         guard agent.nextLine() == "subscribed" else { throw ChildProcess.Failure(description: "no subscription") }
         let start = monotonicSeconds() - begin
         usleep(200_000)
