@@ -59,15 +59,8 @@ extension RawSpan {
 extension [UInt8] {
     /// A copy of a span's bytes.
     init(copying bytes: RawSpan) {
-        // The standard library writes the count of what it made, also into the one empty array that all threads share.
-        guard !bytes.isEmpty else {
-            self = []
-            return
-        }
-        self.init(unsafeUninitializedCapacity: bytes.byteCount) { target, count in
-            bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(target).copyMemory(from: $0) }
-            count = bytes.byteCount
-        }
+        // Not by `unsafeUninitializedCapacity`, which looks up the array's type anew for each.
+        self = bytes.withUnsafeBytes { [UInt8]($0) }
     }
 
     /// Appends a number, most significant byte first.
