@@ -8,8 +8,7 @@ struct FieldOffsets: Sendable {
     @inline(__always)
     init(_ scan: PayloadScan, family: KeyFamily) {
         self.family = family
-        let slots = PayloadKey.fields(family)
-        for slot in slots { self.starts[slot - slots.lowerBound] = scan[slot] }
+        scan.copyStarts(of: PayloadKey.fields(family), into: &self.starts)
     }
 
     /// Where the value starts; the slot is a ``MessageField``'s raw value, or that of one of the two addresses.

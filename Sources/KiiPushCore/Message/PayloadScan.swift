@@ -8,9 +8,14 @@ struct PayloadScan {
     /// One bit for every known key whose value is an array or an object.
     private var containers: UInt64 = 0
 
-    /// Where the value of a known key starts; zero if the payload has no such key.
+    /// Where the values of known keys start; zero for a key that the payload has not.
+    ///
+    /// Through a span: an inline array that is read by its subscript is copied each time.
     @inline(__always)
-    subscript(slot: Int) -> UInt32 { self.starts[slot] }
+    func copyStarts(of slots: Range<Int>, into starts: inout InlineArray<17, UInt32>) {
+        let all = self.starts.span
+        for slot in slots { starts[slot - slots.lowerBound] = all[slot] }
+    }
 
     /// Scans a payload, which must be one JSON object and nothing else.
     init(checking bytes: [UInt8]) throws(MessageError) {
