@@ -53,6 +53,8 @@ final class BrokerLink: ByteStreamDelegate {
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
     private var absorbedInTurn: Set<Int64> = []
     private var storedThrough: UInt64?
+    /// Whether the pipeline is to call ``flush()`` in this turn.
+    var isQueuedForFlush = false
     private let connectionBase: Int64
     /// The number of the connection that stands; `nil` without one, also while the next is being made.
     private var openConnection: Int64?

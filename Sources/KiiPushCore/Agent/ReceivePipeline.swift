@@ -38,6 +38,8 @@ final class ReceivePipeline: TurnDelegate {
     private var links: [ObjectIdentifier: BrokerLink] = [:]
     /// By row. A broker may send a message again before it was acknowledged, and each time has an acknowledgement.
     private var gates: [Int64: [Gate]] = [:]
+    /// Those that this turn has given something to send: a gateway has thousands that are silent.
+    private var toFlush: [BrokerLink] = []
     private var timersFired: [BrokerLink] = []
     /// When the store wants to be looked after. Set until that was done.
     private var upkeep: (timer: TimerID, deadline: MonotonicInstant)?
@@ -211,9 +213,12 @@ final class ReceivePipeline: TurnDelegate {
             }
         }
         for sequence in outcome.finished {
-            for gate in self.gates.removeValue(forKey: sequence) ?? [] { gate.link.acknowledge(gate.ticket) }
+            for gate in self.gates.removeValue(forKey: sequence) ?? [] {
+                gate.link.acknowledge(gate.ticket)
+                self.queueFlush(gate.link)
+            }
         }
-        for link in self.links.values { link.flush() }
+        self.flushLinks()
         if !repeated.isEmpty { self.delivery.repeated(repeated, releasing: unused) }
         self.delivery.deliver(outcome.messages)
         for reply in outcome.replies { reply() }
@@ -247,7 +252,23 @@ final class ReceivePipeline: TurnDelegate {
             arrival.link.acknowledge(ticket)
         } else {
             self.gates[sequence, default: []].append(Gate(link: arrival.link, ticket: ticket))
+            return
         }
+        self.queueFlush(arrival.link)
+    }
+
+    private func queueFlush(_ link: BrokerLink) {
+        guard !link.isQueuedForFlush else { return }
+        link.isQueuedForFlush = true
+        self.toFlush.append(link)
+    }
+
+    private func flushLinks() {
+        for link in self.toFlush {
+            link.isQueuedForFlush = false
+            link.flush()
+        }
+        self.toFlush.removeAll(keepingCapacity: true)
     }
 
     /// Bytes that wait for the handlers of agents that run. What waits for others must not keep these from receiving.
