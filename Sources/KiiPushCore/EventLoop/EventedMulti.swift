@@ -10,6 +10,8 @@ final class EventedMulti {
     private(set) var deadline: MonotonicInstant?
     // Whether libcurl has been called since the last look, and may have come to the end of something.
     private var hasMoved = false
+    /// Called whenever there is something to ``advance(at:)`` for, at once or at the ``deadline``.
+    var stirred: () -> Void = {}
 
     init(sockets: SocketTable) throws(TransportError) {
         self.multi = try CurlMulti()
@@ -59,6 +61,7 @@ final class EventedMulti {
 
     private func move(_ descriptor: curl_socket_t, _ actions: Int32) {
         self.hasMoved = true
+        self.stirred()
         var running: Int32 = 0
         // Fails only for misuse or lack of memory; what it means for a handle shows in that handle's result.
         curl_multi_socket_action(self.multi.raw, descriptor, actions, &running)
@@ -83,6 +86,7 @@ final class EventedMulti {
         case 0: self.deadline = MonotonicInstant(nanoseconds: 0)
         default: self.deadline = .now() + .milliseconds(milliseconds)
         }
+        if self.deadline != nil { self.stirred() }
     }
 }
 

@@ -9,9 +9,13 @@ final class StreamGroup {
 
     private let multi: EventedMulti
     private(set) var streams = 0
+    var isStirred = false
 
-    init(sockets: SocketTable) throws(TransportError) {
+    /// - Parameter stirred: called whenever there is something to ``takeSettled(at:)`` for, at once or at the
+    ///   ``deadline``.
+    init(sockets: SocketTable, stirred: @escaping (StreamGroup) -> Void) throws(TransportError) {
         self.multi = try EventedMulti(sockets: sockets)
+        self.multi.stirred = { [unowned self] in stirred(self) }
     }
 
     /// When libcurl wants to be called although no socket is ready.

@@ -11,6 +11,8 @@ final class StreamSet {
     private let timers: TimerHeap
     private let buffer: UnsafeMutableRawBufferPointer
     private var groups: [StreamGroup] = []
+    /// Those in which libcurl has something to do: mostly none, since only connecting is its business.
+    private var stirred: [StreamGroup] = []
     private var streams: [ObjectIdentifier: ByteStream] = [:]
     private var toDrain: [ByteStream] = []
     private var toFlush: [ByteStream] = []
@@ -56,15 +58,19 @@ final class StreamSet {
     var hasWork: Bool { !self.toDrain.isEmpty || !self.toFlush.isEmpty || !self.doomed.isEmpty }
 
     func nextDeadline() -> MonotonicInstant? {
-        self.groups.lazy.compactMap(\.deadline).min()
+        self.stirred.lazy.compactMap(\.deadline).min()
     }
 
     /// Connects what is connecting and hands over what has come.
     func process(now: MonotonicInstant) {
-        for group in self.groups {
+        let groups = self.stirred
+        self.stirred.removeAll(keepingCapacity: true)
+        for group in groups {
+            group.isStirred = false
             for (stream, result) in group.takeSettled(at: now) {
                 stream.settled(result)
             }
+            if group.deadline != nil { self.stir(group) }
         }
         self.buryDoomed()
         let streams = self.toDrain
@@ -102,9 +108,15 @@ final class StreamSet {
 
     private func groupWithRoom() throws(TransportError) -> StreamGroup {
         if let group = self.groups.first(where: { $0.streams < StreamGroup.capacity }) { return group }
-        let group = try StreamGroup(sockets: self.sockets)
+        let group = try StreamGroup(sockets: self.sockets) { [weak self] in self?.stir($0) }
         self.groups.append(group)
         return group
+    }
+
+    private func stir(_ group: StreamGroup) {
+        guard !group.isStirred else { return }
+        group.isStirred = true
+        self.stirred.append(group)
     }
 
     private func handle(for target: StreamTarget) throws(TransportError) -> CurlEasy {
