@@ -5,6 +5,10 @@ final class FileMessageStore: MessageStore {
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
     private var acknowledgements = AcknowledgementTimes()
+    /// By installation, the unproven rows of earlier processes that nobody has asked for; `nil` until somebody asks.
+    private var earlierUnproven: [Int64: [UnprovenRow]]?
+    /// The installations whose unproven rows were asked for.
+    private var hasAsked: Set<Int64> = []
     /// How many dead letters were made to wait again.
     private var retries = 0
 
@@ -27,7 +31,14 @@ final class FileMessageStore: MessageStore {
     func installation(id: String) throws(InboxError) -> Int64 { try self.file.installation(id: id) }
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
-        try self.file.use { inbox throws(InboxError) in try inbox.unproven(installation: installation) }
+        try self.file.use { inbox throws(InboxError) in
+            // An installation receives only after this was asked, so at first all its rows are those of earlier processes.
+            guard self.hasAsked.insert(installation).inserted else {
+                return try inbox.unproven(installation: installation)
+            }
+            if self.earlierUnproven == nil { self.earlierUnproven = try inbox.unproven() }
+            return self.earlierUnproven?.removeValue(forKey: installation) ?? []
+        }
     }
 
     func proven(installation: Int64, through sequence: Int64) {

@@ -5,7 +5,7 @@ final class InboxStatements {
     let record, row, bytes, page, pageOfAll, sequences, deadLetters: SQLiteStatement
     let dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
     let addInstallation, restoreInstallation, findInstallation, installationID, installations: SQLiteStatement
-    let prove, proven, unproven, openBytes, scan, freePages, vacuum: SQLiteStatement
+    let prove, proven, unproven, allUnproven, openBytes, scan, freePages, vacuum: SQLiteStatement
     private let readingLedger, writingLedger, dataVersion: SQLiteStatement
 
     init(_ connection: SQLiteConnection) {
@@ -112,6 +112,12 @@ final class InboxStatements {
             """
             SELECT sequence, packet_id FROM message
             WHERE sequence > ?1 AND installation = ?2 AND packet_id IS NOT NULL ORDER BY sequence
+            """, "reading unproven rows")
+        // CROSS keeps the order of the loops: through the rows once, whatever the number of installations.
+        self.allUnproven = make(
+            """
+            SELECT installation, sequence, packet_id FROM message CROSS JOIN installation ON key = installation
+            WHERE sequence > proven_sequence AND packet_id IS NOT NULL ORDER BY sequence
             """, "reading unproven rows")
         self.installations = make("SELECT key FROM installation", "reading the installations")
         self.openBytes = make(

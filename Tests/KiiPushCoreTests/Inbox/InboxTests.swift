@@ -147,6 +147,10 @@ import Testing
         #expect(try reopened.unproven(installation: one) == [.init(sequence: 4, packetID: 3)])
         #expect(try reopened.unproven(installation: two).map(\.sequence) == [2])
         #expect(try reopened.unproven(installation: 77).isEmpty)
+        #expect(
+            try reopened.unproven() == [
+                one: [.init(sequence: 4, packetID: 3)], two: [.init(sequence: 2, packetID: 2)],
+            ])
     }
 
     @Test func countsRowsAndBytesByState() throws {
