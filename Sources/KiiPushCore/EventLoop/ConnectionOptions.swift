@@ -29,6 +29,10 @@ struct ConnectionOptions {
         if let caFile = self.tls.caFile {
             try easy.set(CURLOPT_CAINFO, caFile)
             try easy.set(CURLOPT_PROXY_CAINFO, caFile)
+            // Instead of the system's: libcurl may be built with a folder of certificates, which it would trust as well. One
+            // that has no such option has no folder.
+            _ = ccurl_easy_set_string(easy.raw, CURLOPT_CAPATH, nil)
+            _ = ccurl_easy_set_string(easy.raw, CURLOPT_PROXY_CAPATH, nil)
         }
         if self.tls.insecure {
             try easy.set(CURLOPT_SSL_VERIFYPEER, 0)
