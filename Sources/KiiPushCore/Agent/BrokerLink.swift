@@ -322,10 +322,11 @@ extension BrokerLink {
         self.timer = nil
     }
 
-    // One timer at a time, and none that would only be moved: most deadlines move with every byte.
+    // One timer at a time, and none that would only be moved: most deadlines move with every byte. But an answer that has
+    // come takes its deadline away, and nobody is to be woken for that.
     private func setTimer() {
         guard let deadline = self.session.nextDeadline else { return }
-        if let timer, timer.deadline <= deadline { return }
+        if let timer, timer.deadline <= deadline, deadline - timer.deadline < .seconds(1) { return }
         if let timer { self.loop.cancel(timer.id) }
         let id = self.loop.schedule(at: deadline) { [weak self] in
             guard let self else { return }
