@@ -5,8 +5,9 @@ final class FileMessageStore: MessageStore {
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
     private var acknowledgements = AcknowledgementTimes()
-    /// By installation, the unproven rows of earlier processes that nobody has asked for; `nil` until somebody asks.
-    private var earlierUnproven: [Int64: [UnprovenRow]]?
+    /// The unproven rows of earlier processes that nobody has asked for, by installation, and how often the file had been
+    /// replaced when they were read; `nil` until somebody asks.
+    private var earlierUnproven: (rows: [Int64: [UnprovenRow]], replacements: Int)?
     /// The installations whose unproven rows were asked for.
     private var hasAsked: Set<Int64> = []
     /// How many dead letters were made to wait again.
@@ -36,8 +37,10 @@ final class FileMessageStore: MessageStore {
             guard self.hasAsked.insert(installation).inserted else {
                 return try inbox.unproven(installation: installation)
             }
-            if self.earlierUnproven == nil { self.earlierUnproven = try inbox.unproven() }
-            return self.earlierUnproven?.removeValue(forKey: installation) ?? []
+            if self.earlierUnproven?.replacements != self.file.replacements {
+                self.earlierUnproven = (try inbox.unproven(), self.file.replacements)
+            }
+            return self.earlierUnproven?.rows.removeValue(forKey: installation) ?? []
         }
     }
 
