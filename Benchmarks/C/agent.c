@@ -1,4 +1,4 @@
-// The floor of an agent: libcurl set up as it is for a cloud, SQLite with one commit a message, and a second thread for
+// The floor of an agent: libcurl initialised, SQLite with one commit a message, and a second thread for
 // the handler. It looks at nothing but the time of sending.
 //
 // agent idle PORT DATABASE            says `subscribed`, and goes on until it is ended
@@ -77,6 +77,7 @@ int main(int argc, char **argv) {
         for (; (length = frame_length(in + at, in_size - at, &body)); at += length) {
             if (in[at] >> 4 == 9 && !is_latency) printf("subscribed\n"), fflush(stdout);
             if (in[at] >> 4 != 3) continue;
+            if (seen == count) die("more messages than were asked for");
             size_t topic = in[at + body] << 8 | in[at + body + 1], first = body + 2 + topic;
             sqlite3_bind_blob(insert, 1, in + at + first + 2, (int)(length - first - 2), SQLITE_STATIC);
             if (sqlite3_step(begin) != SQLITE_DONE || sqlite3_step(insert) != SQLITE_DONE ||

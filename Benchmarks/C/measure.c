@@ -55,7 +55,9 @@ int main(int argc, char **argv) {
     alarm((unsigned)atoi(argv[1 + discards]));
     int status;
     struct rusage used;
-    while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) continue;
+    while (wait4(child, &status, 0, &used) < 0) {
+        if (errno != EINTR) return 71;
+    }
     printf("measured user=%.6f system=%.6f wall=%.6f peak=%ld\n",
            (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6,
            (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec / 1e6, seconds() - begin, used.ru_maxrss * 1024);

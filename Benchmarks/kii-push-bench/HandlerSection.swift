@@ -83,7 +83,10 @@ enum HandlerSection {
                 self.contender("agent", "latency", blast, bench),
                 Contender(name: floor, count: blast.count) {
                     let database = bench.program("floor.sqlite")
-                    defer { for suffix in ["", "-wal", "-shm"] { unlink(database + suffix) } }
+                    func remove() { for suffix in ["", "-wal", "-shm"] { unlink(database + suffix) } }
+                    // An interrupted run leaves it behind.
+                    remove()
+                    defer { remove() }
                     return try bench.run(blast) { port in
                         [bench.program("agent"), "latency", "\(port)", database, "\(blast.count)"]
                     }

@@ -38,6 +38,7 @@ enum KiiPushBench {
             repetitions: options.repetitions ?? (options.isQuick ? 1 : 5),
             machine: try Machine(path: "\(options.folder)/machine")
         )
+        if let folder = options.report { try ReportFiles.page(in: folder).check() }
         var report = Report()
         for section in options.sections {
             print("measuring: \(section.rawValue)")

@@ -58,6 +58,8 @@ enum ProcessSection {
     ) throws -> Sample {
         let broker = try ChildProcess([bench.program("blast"), bench.smallPayload, "1", "-s", "1"])
         let directory = bench.program("idle")
+        // An interrupted run leaves it behind.
+        Workbench.remove(directory)
         guard mkdir(directory, 0o700) == 0 else { throw ChildProcess.Failure(description: "cannot make \(directory)") }
         defer { Workbench.remove(directory) }
         let command = try receiver(try broker.port(), directory)

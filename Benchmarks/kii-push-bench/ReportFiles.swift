@@ -12,16 +12,21 @@ struct ReportFiles {
         print("written: \(page)")
     }
 
+    /// The page of a folder that a run is written into.
+    static func page(in folder: String) -> MarkedPage {
+        MarkedPage(
+            path: "\(folder)/performance.md",
+            begin: "<!-- a run: script/bench --report Documentation -->",
+            end: "<!-- end of the run -->"
+        )
+    }
+
     /// Writes the figures into `performance.md` of a folder, and the plot beside it.
     func publish(in folder: String) throws {
         guard self.report.failures.isEmpty else {
             throw ChildProcess.Failure(description: "nothing is written to \(folder): the run is not whole")
         }
-        let page = MarkedPage(
-            path: "\(folder)/performance.md",
-            begin: "<!-- a run: script/bench --report Documentation -->",
-            end: "<!-- end of the run -->"
-        )
+        let page = Self.page(in: folder)
         try page.replace(with: self.figures(plot: "performance.svg"))
         try self.plot(to: "\(folder)/performance.svg")
         print("written: \(page.path), \(folder)/performance.svg")
@@ -39,7 +44,9 @@ struct ReportFiles {
     }
 
     private var extent: String {
-        let runs = "Each contender ran " + (self.bench.repetitions == 1 ? "once" : "\(self.bench.repetitions) times")
+        let runs =
+            "Each contender ran " + (self.bench.repetitions == 1 ? "once" : "\(self.bench.repetitions) times")
+            + ", where its row says nothing else"
         return self.bench.isQuick
             ? "\(runs), with a tenth of the messages: a smoke run, whose numbers mean little." : "\(runs)."
     }

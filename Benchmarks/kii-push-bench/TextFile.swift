@@ -29,12 +29,20 @@ struct MarkedPage {
 
     /// Replaces what is between the lines. `text` ends with a newline.
     func replace(with text: String) throws {
+        let (lines, begin, end) = try self.marked()
+        let replaced = lines[...begin] + ["", Substring(text)] + lines[end...]
+        try TextFile.write(replaced.joined(separator: "\n"), to: self.path)
+    }
+
+    /// Throws where the page or one of the lines is missing: better before a long run than after it.
+    func check() throws { _ = try self.marked() }
+
+    private func marked() throws -> (lines: [Substring], begin: Int, end: Int) {
         let page = try TextFile.read(self.path)
         let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
         guard let begin = lines.firstIndex(of: Substring(self.begin)),
             let end = lines[begin...].firstIndex(of: Substring(self.end))
         else { throw ChildProcess.Failure(description: "\(self.path) has no lines \(self.begin) and \(self.end)") }
-        let replaced = lines[...begin] + ["", Substring(text)] + lines[end...]
-        try TextFile.write(replaced.joined(separator: "\n"), to: self.path)
+        return (lines, begin, end)
     }
 }

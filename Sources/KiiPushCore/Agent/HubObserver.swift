@@ -7,7 +7,7 @@ struct HubObserver: DeliveryObserver {
 
     func deliveryHappened(_ events: [DeliveryEvent]) {
         let known = self.hubs.withLock { $0 }
-        // Most come in runs of one installation, whom nobody listens to.
+        // They come in runs of one installation, mostly with no listener.
         var latest: (installation: Int64, hub: EventHub?)?
         for event in events {
             if latest?.installation != event.installation {

@@ -40,7 +40,10 @@ final class MemoryMessageStore: MessageStore {
     private var lastSequence: Int64 = 0
     /// What is counted for good; where messages stand is counted when somebody asks.
     private var counted = MessageLedger()
+    /// The last that came to their end, in the order of it: what is kept of them is bounded.
     private var finalInOrder: [Int64] = []
+    /// Of each installation those whose acknowledgement is not known to have arrived, in the same order.
+    private var finals: [Int64: [Int64]] = [:]
 
     // A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1).
     private static let finalKept = 65_535
@@ -93,12 +96,15 @@ final class MemoryMessageStore: MessageStore {
     func calendarMoved(by shift: Duration) {}
 
     func proven(installation: Int64, through sequence: Int64) {
-        let kept = self.finalInOrder.filter { final in
-            guard final <= sequence, self.entries[final]?.message.installation == installation else { return true }
+        // Its own alone: every connection of a gateway comes by here once a keep-alive.
+        guard let finals = self.finals.removeValue(forKey: installation) else { return }
+        let kept = finals.filter { final in
+            guard self.isFinal(final) else { return false }
+            guard final <= sequence else { return true }
             self.entries[final] = nil
             return false
         }
-        self.finalInOrder = kept
+        if !kept.isEmpty { self.finals[installation] = kept }
     }
 
     // What is given up on is acknowledged and gone.
@@ -222,6 +228,7 @@ final class MemoryMessageStore: MessageStore {
         case .final:
             self.uncount()
             self.finalInOrder.removeAll { $0 == sequence }
+            self.finals[entry.message.installation]?.removeAll { $0 == sequence }
         case .waiting, .retry, .presented: break
         }
         entry.message.attempts = 0
@@ -250,10 +257,18 @@ final class MemoryMessageStore: MessageStore {
             self.entries[sequence] = nil
             return
         }
+        self.finals[entry.message.installation, default: []].append(sequence)
         self.finalInOrder.append(sequence)
         if self.finalInOrder.count > 2 * MemoryMessageStore.finalKept {
-            for old in self.finalInOrder.prefix(MemoryMessageStore.finalKept) { self.entries[old] = nil }
+            // What was proven meanwhile is gone.
+            for old in self.finalInOrder.prefix(MemoryMessageStore.finalKept) where self.isFinal(old) {
+                self.entries[old] = nil
+            }
             self.finalInOrder.removeFirst(MemoryMessageStore.finalKept)
+            self.finals = self.finals.compactMapValues { finals in
+                let kept = finals.filter(self.isFinal)
+                return kept.isEmpty ? nil : kept
+            }
         }
     }
 
@@ -309,6 +324,10 @@ final class MemoryMessageStore: MessageStore {
             return message
         }
         return DeliveryPage(messages: Array(messages.prefix(limit)), isComplete: messages.count <= limit)
+    }
+
+    private func isFinal(_ sequence: Int64) -> Bool {
+        if case .final = self.entries[sequence]?.standing { true } else { false }
     }
 
     private func isWaiting(_ sequence: Int64) -> Bool {

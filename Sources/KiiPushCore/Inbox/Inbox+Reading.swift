@@ -78,7 +78,7 @@ extension Inbox {
         let statement = self.statements.bytes
         defer { statement.reset() }
         try statement.bind(1, sequence)
-        guard try statement.next(), statement.text(0)?.utf8.elementsEqual(topic.utf8) == true,
+        guard try statement.next(), statement.text(0)?.hasBytes(of: topic) == true,
             statement.optionalInteger(1) == originalLength.map(Int64.init)
         else { return false }
         return statement.withBlob(2) { stored in stored.elementsEqual(payload) }

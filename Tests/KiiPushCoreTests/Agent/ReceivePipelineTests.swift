@@ -22,9 +22,10 @@ import Testing
         }
 
         /// A link whose first connection has the number 101.
-        func link(topic: String = "topic") -> BrokerLink {
+        func link(topic: String = "topic", installation: Int64 = 1) -> BrokerLink {
             BrokerLink(
-                installation: 1, configuration: MQTTSession.Configuration(clientID: "client", topicFilter: topic),
+                installation: installation,
+                configuration: MQTTSession.Configuration(clientID: "client", topicFilter: topic),
                 filter: RedeliveryFilter(), connectionBase: 100, loop: self.loop, pipeline: self.pipeline,
                 verifiesCertificates: true, report: { _ in })
         }
@@ -145,6 +146,33 @@ import Testing
         #expect(early == 0)
         #expect(reasons.count == 1)
         #expect(reasons.first?.contains("does not read") == true)
+    }
+
+    @Test func inMemoryWhatIsProvenIsForgottenOfOneInstallationAlone() async throws {
+        let loop = try EventLoop()
+        defer { loop.shutdown() }
+        let counts = try await loop.run {
+            let store = MemoryMessageStore()
+            let line = Line(store, on: loop)
+            let arrivals = [1, 2, 1, 2].map { Self.arrival(line.link(installation: $0)) }
+            _ = store.commit(TurnWork(arrivals: arrivals))
+            /// How many rows of each installation may be repeated by its broker.
+            func counts() -> [Int] { [1, 2].map { store.unproven(installation: $0).count } }
+            var all = [counts()]
+            let done = [2, 3, 1].map { sequence in
+                DeliveryChange(
+                    sequence: sequence, installation: (sequence + 1) % 2 + 1, verdict: .done(.newData), attempts: 1,
+                    crashes: 0)
+            }
+            _ = store.commit(TurnWork(orders: [.record(done, committed: nil)]))
+            // One in hand is not forgotten, whatever its acknowledgement.
+            for (installation, sequence) in [(1, 2), (2, 4), (1, 2), (1, 3)] as [(Int64, Int64)] {
+                store.proven(installation: installation, through: sequence)
+                all.append(counts())
+            }
+            return all
+        }
+        #expect(counts == [[2, 2], [1, 2], [1, 1], [1, 1], [0, 1]])
     }
 
     @Test func topicsAreTheSameWhenTheirBytesAre() async throws {
