@@ -16,18 +16,26 @@ final class ChildProcess {
 
     let pid: pid_t
     private let output: Int32
+    /// Where it reads from; -1 when that is not ours.
+    private var input: Int32 = -1
     private var unread: [UInt8] = []
     private var usage: Usage?
 
-    /// Starts `arguments[0]`, found in `PATH`, without its standard output, or with a pipe to read it.
-    init(_ arguments: [String], environment: [String: String] = [:], readsErrors: Bool = false) throws {
+    /// Starts `arguments[0]`, found in `PATH`, with a pipe to read its standard output, or its errors; ``say(_:)`` needs
+    /// one to its input, too.
+    init(
+        _ arguments: [String], environment: [String: String] = [:], readsErrors: Bool = false, takesInput: Bool = false
+    ) throws {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Failure(description: "pipe failed with \(errno)") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var inputEnds: [Int32] = [-1, -1]
+        guard !takesInput || pipe(&inputEnds) == 0 else { throw Failure(description: "pipe failed with \(errno)") }
+        for end in ends + inputEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], readsErrors ? STDERR_FILENO : STDOUT_FILENO)
+        if takesInput { posix_spawn_file_actions_adddup2(&actions, inputEnds[0], STDIN_FILENO) }
         if readsErrors {
             posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         }
@@ -54,8 +62,10 @@ final class ChildProcess {
             }
         }
         close(ends[1])
+        if takesInput { close(inputEnds[0]) }
         self.pid = pid
         self.output = ends[0]
+        self.input = inputEnds[1]
         guard code == 0 else {
             throw Failure(description: "\(arguments[0]) does not start: \(String(cString: strerror(code)))")
         }
@@ -64,6 +74,20 @@ final class ChildProcess {
     deinit {
         if self.usage == nil { self.end() }
         close(self.output)
+        self.endInput()
+    }
+
+    /// Writes a line to its input.
+    func say(_ line: String) {
+        let bytes = Array("\(line)\n".utf8)
+        // One that has ended says no more, and that is noticed.
+        _ = write(self.input, bytes, bytes.count)
+    }
+
+    /// Ends its input.
+    func endInput() {
+        if self.input >= 0 { close(self.input) }
+        self.input = -1
     }
 
     /// The next line of its output, or `nil` at the end.

@@ -14,4 +14,9 @@ struct Figure {
 
     /// How large one is beside the other, by their medians.
     static func / (left: Figure, right: Figure) -> Double { left.median / right.median }
+
+    /// The part of it that one of `count` has.
+    static func / (whole: Figure, count: Int) -> Figure {
+        Figure([whole.minimum, whole.median, whole.maximum].map { $0 / Double(count) })
+    }
 }

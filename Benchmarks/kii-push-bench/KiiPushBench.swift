@@ -11,6 +11,7 @@ enum KiiPushBench {
             switch arguments.first {
             case "table": try await self.table(Array(arguments.dropFirst()))
             case "agent": try await AgentReceiver.run(Array(arguments.dropFirst()))
+            case "gateway": try await GatewayReceiver.run(Array(arguments.dropFirst()))
             case "fleet": try FleetSection.command(Array(arguments.dropFirst()))
             case "inbox": try InboxSection.command(Array(arguments.dropFirst()))
             case "decode": try DecodeSection.command(Array(arguments.dropFirst()))

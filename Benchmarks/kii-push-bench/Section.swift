@@ -10,6 +10,9 @@ enum Section: String, CaseIterable {
     case inbox
     case process
     case fleet
+    case gateway
+    case growth
+    case idle
 
     func run(_ bench: Workbench, into report: inout Report) async throws {
         switch self {
@@ -23,6 +26,9 @@ enum Section: String, CaseIterable {
         case .inbox: try InboxSection.run(bench, into: &report)
         case .process: try ProcessSection.run(bench, into: &report)
         case .fleet: try FleetSection.run(bench, into: &report)
+        case .gateway: try GatewaySection.run(bench, into: &report)
+        case .growth: try GrowthSection.run(bench, into: &report)
+        case .idle: try IdleSection.run(bench, into: &report)
         }
     }
 }

@@ -1,0 +1,116 @@
+import Glibc
+import KiiPushCore
+
+/// An inbox file with rows that are done and kept, and the turns of a store that goes on with a copy of it.
+final class FilledInbox {
+    let rows: Int
+    /// How many turns of one message a run takes.
+    let turns: Int
+    private let path: String
+    private let copy: String
+    private let payload: [UInt8]
+    private var installation: Int64 = 0
+    /// Rows of the turn before, whose verdicts come in this one.
+    private var inHand: [Int64] = []
+    private var now = Timestamp.now()
+
+    init(_ bench: Workbench, rows: Int, payload: [UInt8]) throws {
+        self.rows = rows
+        self.turns = bench.scaled(500)
+        self.path = bench.program("inbox-\(rows).sqlite")
+        self.copy = bench.program("inbox-copy.sqlite")
+        self.payload = payload
+        self.remove(self.path)
+        let inbox = try self.open(self.path)
+        self.installation = try inbox.transaction { transaction throws(InboxError) in
+            try transaction.installation(id: "bench")
+        }
+        for start in stride(from: 0, to: rows, by: 10_000) {
+            try inbox.transaction { transaction throws(InboxError) in
+                for _ in start..<min(start + 10_000, rows) { try self.insert(in: transaction, state: .done) }
+            }
+        }
+    }
+
+    deinit { for path in [self.path, self.copy] { self.remove(path) } }
+
+    var name: String { "\(self.rows) rows" }
+
+    /// Nothing of what this makes is pruned before its time.
+    private func open(_ path: String) throws -> Inbox {
+        var configuration = Inbox.Configuration()
+        configuration.keepsDoneBytes = 1 << 40
+        return try Inbox(path: path, configuration: configuration)
+    }
+
+    private func copyFile() throws {
+        self.remove(self.copy)
+        guard try ChildProcess(["cp", self.path, self.copy]).wait().succeeded else {
+            throw ChildProcess.Failure(description: "cannot copy \(self.path)")
+        }
+        self.inHand.removeAll()
+    }
+
+    /// The medians of what a turn takes, what opening takes, and what one row of those that an agent's start goes through.
+    func sample() throws -> Sample {
+        try self.copyFile()
+        let begin = monotonicSeconds()
+        let inbox = try self.open(self.copy)
+        let opened = monotonicSeconds()
+        _ = try inbox.unproven()
+        let looked = monotonicSeconds()
+        let before = processTimes(of: getpid())
+        let single = try (0..<self.turns).map { _ in try self.turn(1, in: inbox).seconds }
+        let (seconds, after, turns) = (monotonicSeconds() - looked, processTimes(of: getpid()), Double(self.turns))
+        let grouped = try (0..<max(self.turns / 10, 1)).map { _ in try self.turn(256, in: inbox).seconds }
+        return [
+            "opening": opened - begin, "unproven": (looked - opened) / Double(self.rows),
+            "single": Figure(single).median, "grouped": Figure(grouped).median,
+            "rate": turns / seconds, "wall": seconds,
+            "user": (after.user - before.user) / turns, "system": (after.system - before.system) / turns,
+        ]
+    }
+
+    /// Lets two days pass, and takes turns until everything of before is pruned.
+    func prune() throws -> Sample {
+        try self.copyFile()
+        let inbox = try self.open(self.copy)
+        self.now = self.now + .seconds(2 * 24 * 3600)
+        var times: [Double] = []
+        while times.count < 100_000 {
+            let (seconds, isMoreToDo) = try self.turn(1, in: inbox)
+            times.append(seconds)
+            guard isMoreToDo else { break }
+        }
+        return ["p50": Figure(times).median, "longest": times.max() ?? .nan, "turns": Double(times.count)]
+    }
+
+    /// What a turn of the loop that brought `count` messages and as many verdicts has written.
+    private func turn(_ count: Int, in inbox: Inbox) throws -> (seconds: Double, isMoreToDo: Bool) {
+        let begin = monotonicSeconds()
+        let wait = try inbox.transaction { transaction throws(InboxError) in
+            for sequence in self.inHand {
+                try transaction.update(RowChange(sequence: sequence, state: .done), at: self.now)
+            }
+            self.inHand.removeAll()
+            for _ in 0..<count { self.inHand.append(try self.insert(in: transaction, state: .inHand)) }
+            return try inbox.prune(now: self.now, in: transaction)
+        }
+        return (monotonicSeconds() - begin, wait == .zero)
+    }
+
+    @discardableResult
+    private func insert(in transaction: InboxTransaction, state: RowState) throws(InboxError) -> Int64 {
+        let row = NewRow(
+            installation: self.installation,
+            topic: Workbench.topic,
+            payload: self.payload,
+            packetID: 1,
+            receivedAt: self.now,
+            state: state
+        )
+        return try transaction.insert(row)
+    }
+
+    private func remove(_ path: String) { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
+}

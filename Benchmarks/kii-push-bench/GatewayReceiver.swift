@@ -1,0 +1,81 @@
+import Glibc
+import KiiPushCore
+
+/// `gateway memory|file DIRECTORY COUNT [CA-FILE]`: a process with many installations, each an agent of one runtime that
+/// finds its registration in the state directory and asks no cloud.
+enum GatewayReceiver {
+    /// For each number in its input, says `handled=N` when the handler was called as often. At the end of the input it
+    /// stops, and says how long that took.
+    @MainActor static func run(_ arguments: [String]) async throws {
+        guard arguments.count >= 3, let count = Int(arguments[2]) else {
+            throw ChildProcess.Failure(description: "usage: gateway memory|file DIRECTORY COUNT [CA-FILE]")
+        }
+        _ = Descriptors.raiseLimit()
+        var configuration = PushRuntime.Configuration(stateDirectory: arguments[1])
+        configuration.inbox = arguments[0] == "memory" ? .memory : .file
+        configuration.certificateAuthorityFile = arguments.count > 3 ? arguments[3] : nil
+        let runtime = try PushRuntime(configuration: configuration)
+        let handler = CountedCalls()
+        let app = KiiApp(appID: "bench", appKey: "key", baseURL: "http://127.0.0.1:9/api")
+        let usesTLS = configuration.certificateAuthorityFile != nil
+        let stopped = try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                var one = PushAgent.Configuration(name: "agent-\(number)", app: app, account: .pseudoUser)
+                one.usesTLS = usesTLS
+                let agent = PushAgent(runtime: runtime, configuration: one, handler: handler)
+                group.addTask { try await agent.run() }
+            }
+            // Reading blocks the main thread, which the agents do without.
+            while let line = readLine(), let calls = Int(line) {
+                handler.wait(until: calls)
+                print("handled=\(calls)")
+                fflush(nil)
+            }
+            let begin = monotonicSeconds()
+            group.cancelAll()
+            try await group.waitForAll()
+            return monotonicSeconds() - begin
+        }
+        await runtime.shutdown()
+        print("stopped=\(stopped)")
+    }
+
+    /// Makes a state directory with what registering `count` agents, or an earlier run of them, would have left in it:
+    /// endpoints at `port`.
+    static func makeStateDirectory(in folder: String, port: Int, count: Int, hasRun: Bool) throws -> String {
+        let directory = "\(folder)/gateway-\(port)"
+        for path in [directory, "\(directory)/agents"] where mkdir(path, 0o700) != 0 {
+            throw ChildProcess.Failure(description: "cannot make \(path)")
+        }
+        for number in 0..<count {
+            let path = "\(directory)/agents/agent-\(number).json"
+            try write(
+                """
+                {"version":1,"appID":"bench","account":"pseudo-user","principalType":"user","principalID":"u",
+                "accessToken":"t","installationID":"bench-\(port)-\(number)","hasSession":\(hasRun),"endpoint":{
+                "installationID":"bench-\(port)-\(number)","host":"127.0.0.1","portTCP":\(port),"portSSL":\(port),
+                "mqttTopic":"\(Workbench.topic)-\(number)","username":"u","password":"p"}}
+                """,
+                to: path
+            )
+            chmod(path, 0o600)
+        }
+        return directory
+    }
+}
+
+/// A handler that answers at once.
+private final class CountedCalls: RemoteNotificationHandler {
+    private let calls = Locked(0)
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage,
+        context: DeliveryContext,
+        fetchCompletionHandler completion: FetchCompletion
+    ) {
+        completion(.newData)
+        self.calls.withLock { $0 += 1 }
+    }
+
+    func wait(until calls: Int) { while self.calls.withLock({ $0 }) < calls { usleep(1_000) } }
+}

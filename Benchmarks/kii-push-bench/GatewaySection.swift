@@ -1,0 +1,149 @@
+import Glibc
+
+/// A process that receives for thousands of installations, each on a connection of its own: what one more costs, and
+/// whether the busy ones pay for those that are silent.
+enum GatewaySection {
+    /// An agent has a socket and the lock of its installation open, and libcurl a pair for each few sockets.
+    private static let descriptorsEach = 2.1
+
+    static func run(_ bench: Workbench, into report: inout Report) throws {
+        let room = Int(Double(Descriptors.raiseLimit() - 200) / self.descriptorsEach)
+        guard room >= 2_000 else { throw ChildProcess.Failure(description: "too few files may be open (ulimit -n)") }
+        let counts = bench.isQuick ? [10, 200, 1_000] : [10, 1_000, min(10_000, room / 100 * 100)]
+        for inbox in ["memory", "file"] {
+            let gateways = try counts.map { try Gateway(bench, inbox: inbox, count: $0) }
+            try self.connecting(gateways, inbox, bench, into: &report)
+            if inbox == "memory" { try self.waiting(gateways[2], bench, into: &report) }
+            try self.receiving(gateways, inbox, bench, into: &report)
+            var stopping = GrowthTable("  stopping, each of so many installations, \(inbox) inbox")
+            for gateway in gateways.dropFirst() {
+                stopping.add(
+                    gateway.count, named: "\(gateway.count)", cost: Figure([try gateway.stop()]) / gateway.count)
+            }
+            stopping.print(into: &report)
+        }
+        try self.others(bench, into: &report)
+    }
+
+    private static func connecting(
+        _ gateways: [Gateway], _ inbox: String, _ bench: Workbench, into report: inout Report
+    ) throws {
+        let few = gateways[0]
+        var (each, memory) = (
+            GrowthTable("connecting and subscribing, each of so many installations, \(inbox) inbox"),
+            GrowthTable("  resident memory of each")
+        )
+        for gateway in gateways.dropFirst() {
+            let name = "\(gateway.count)"
+            each.add(gateway.count, named: name, cost: Figure([gateway.connectSeconds]) / gateway.count)
+            let resident = Figure([gateway.resident - few.resident]) / (gateway.count - few.count)
+            memory.add(gateway.count, named: name, cost: resident)
+        }
+        each.print(into: &report)
+        let most = gateways[2]
+        let floor = try self.floor(most.count, bench)
+        let (seconds, floorSeconds) = (Figure([most.connectSeconds]), Figure([floor["seconds"] ?? .nan]))
+        let (cpu, floorCPU) = (Figure([most.connectCPUSeconds]), Figure([floor["cpu"] ?? .nan]))
+        report.add(
+            "  all \(most.count)",
+            ours: Shown.milliseconds(seconds),
+            against: "C, one epoll descriptor \(Shown.milliseconds(floorSeconds))",
+            ratio: Shown.ratio(seconds / floorSeconds)
+        )
+        report.add(
+            "  CPU of all \(most.count), from the start of the process on",
+            ours: Shown.milliseconds(cpu),
+            against: "C \(Shown.milliseconds(floorCPU))",
+            ratio: Shown.ratio(cpu / floorCPU)
+        )
+        memory.print(into: &report, shown: self.kilobytes)
+        report.add(
+            "  descriptors of each",
+            ours: Shown.decimals(Double(most.descriptors - few.descriptors) / Double(most.count - few.count), 2)
+        )
+    }
+
+    private static func floor(_ count: Int, _ bench: Workbench) throws -> Sample {
+        let hold = try ChildProcess([bench.program("hold"), bench.smallPayload], takesInput: true)
+        defer { hold.end() }
+        let swarm = try ChildProcess([bench.program("swarm"), "\(try hold.port())", "\(count)"])
+        guard let line = swarm.nextLine() else { throw ChildProcess.Failure(description: "swarm failed") }
+        return fields(of: line)
+    }
+
+    /// All connections are silent, but for a question to the broker in each interval of the keepalive.
+    private static func waiting(_ gateway: Gateway, _ bench: Workbench, into report: inout Report) throws {
+        usleep(1_000_000)
+        let seconds = bench.isQuick ? 2.0 : 60.0
+        let before = gateway.threads
+        usleep(UInt32(seconds * 1e6))
+        let used = gateway.threads.since(before)
+        report.add(
+            "\(gateway.count) silent connections, keepalive 60 s: CPU of a core",
+            ours: "\(Shown.decimals(used.runSeconds / seconds * 100, 2)) %"
+        )
+        report.add("  wake-ups a second", ours: Shown.decimals(used.wakeUps / seconds, 1))
+    }
+
+    private static func receiving(
+        _ gateways: [Gateway], _ inbox: String, _ bench: Workbench, into report: inout Report
+    ) throws {
+        // The first to each comes when delivery has seen to what the inbox held before.
+        for gateway in gateways { _ = try gateway.receive(max(gateway.count, 100), by: "all") }
+        let (few, most) = (gateways[0], gateways[2])
+        let ways: [(name: String, receivers: String, count: Int, pause: Int)] = [
+            ("as fast as they are taken, to all in turn", "all", bench.scaled(50_000), 0),
+            ("as fast as they are taken, to one", "one", bench.scaled(50_000), 0),
+            ("lone ones, 500 a second, to one", "one", bench.scaled(1_000), 2_000),
+        ]
+        for way in ways {
+            let what = "messages \(way.name), QoS 1, \(inbox) inbox"
+            let results = try report.compare(
+                what,
+                [few, most].map { gateway in
+                    Contender(name: self.name(gateway), count: way.count) {
+                        try gateway.receive(way.count, by: way.receivers, pauseMicroseconds: way.pause)
+                    }
+                },
+                repetitions: bench.repetitions
+            )
+            let (cpuOfFew, cpu) = (results[self.name(few), "cpu"], results[self.name(most), "cpu"])
+            let isTarget = way.receivers == "one"
+            report.add(
+                "\(what), of \(most.count): CPU of each",
+                ours: Shown.microseconds(cpu),
+                against: "of \(few.count) \(Shown.microseconds(cpuOfFew))",
+                ratio: Shown.ratio(cpu / cpuOfFew),
+                target: isTarget ? "<= 1.2x" : "",
+                reached: isTarget ? cpu / cpuOfFew <= 1.2 : nil
+            )
+            guard way.pause == 0 else { continue }
+            report.add(
+                "  received", ours: Shown.rate(results[self.name(most), "rate"]),
+                against: "of \(few.count) \(Shown.rate(results[self.name(few), "rate"]))")
+        }
+    }
+
+    /// Over TLS, and for the first time: with fewer, since each takes long.
+    private static func others(_ bench: Workbench, into report: inout Report) throws {
+        let counts = bench.isQuick ? [10, 50] : [10, 1_000]
+        let kinds = [
+            try counts.map { try Gateway(bench, inbox: "memory", count: $0, isEncrypted: true) },
+            try counts.map { try Gateway(bench, inbox: "memory", count: $0, isFirst: true) },
+        ]
+        for (name, gateways) in zip(["over TLS", "for the first time, with a file written for each"], kinds) {
+            let (few, most) = (gateways[0], gateways[1])
+            let resident = Figure([most.resident - few.resident]) / (most.count - few.count)
+            report.add(
+                "connecting \(most.count) installations \(name), each",
+                ours: Shown.microseconds(Figure([most.connectSeconds]) / most.count))
+            report.add("  resident memory of each", ours: self.kilobytes(resident))
+        }
+    }
+
+    private static func name(_ gateway: Gateway) -> String { "\(gateway.count) installations" }
+
+    private static func kilobytes(_ bytes: Figure) -> String {
+        Shown.spread(bytes, scale: 1 / 1024, places: 1, unit: "KiB")
+    }
+}
