@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import KiiPushCore
 import KiiPushEmulator
 import TestSupport
@@ -80,15 +80,14 @@ import Testing
 
     @Test func aLockThatCannotBeTakenSaysWhy() async throws {
         try await withEmulator { emulator, directory in
-            let runtime = try emulator.runtime("\(directory)/agent")
+            let runtime = try emulator.runtime("\(directory)/agent", lockDirectory: "\(directory)/locks")
             let agent = self.agent(runtime, emulator, .pseudoUser)
-            let installationID = try await agent.register().installationID
-            let name = installationID.utf8.map { String($0, radix: 16) }.joined()
-            let lock = StateDirectory.runtime(environment: environmentVariable) + "/installations/\(name).lock"
+            try await agent.register()
+            let folder = "\(directory)/locks/installations"
+            let lock = "\(folder)/\(try #require(FileManager.default.contentsOfDirectory(atPath: folder).first))"
             // Whatever is a directory cannot be opened for writing, by nobody.
-            unlink(lock)
-            try #require(mkdir(lock, 0o700) == 0)
-            defer { rmdir(lock) }
+            try FileManager.default.removeItem(atPath: lock)
+            try PrivateFile.makeDirectory(lock)
             let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
             #expect(error?.description == "cannot lock \(lock): Is a directory")
             await runtime.shutdown()

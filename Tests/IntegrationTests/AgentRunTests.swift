@@ -163,6 +163,37 @@ import Testing
         }
     }
 
+    @Test func theSecondProcessOnAnInstallationIsToldWhichOneHasIt() async throws {
+        try await withTemporaryDirectory { directory in
+            let state = "\(directory)/state"
+            try await withFakeBroker(in: state) { broker, _, configuration in
+                let copy = "\(directory)/copy"
+                try FileManager.default.copyItem(atPath: state, toPath: copy)
+                let process = MisusingProcess(state: state)
+                try process.start(isFirst: false)
+                let connection = try await broker.play { try $0.acceptSession() }
+                let runtime = try PushRuntime(configuration: .patient(stateDirectory: copy))
+                let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
+                let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
+                guard case .installationInUse(let installation, process.processID) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(
+                    error?.description == "installation \(installation) is held by process \(process.processID ?? 0); "
+                        + "stop it, or receive as another user or thing")
+                withExtendedLifetime(connection) {}
+                try await process.stop()
+                let events = agent.events
+                try await whileRunning(agent) {
+                    _ = try await broker.play { try $0.acceptSession() }
+                    _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                }
+                await runtime.shutdown()
+            }
+        }
+    }
+
     @Test func anAgentFindsItsWayBackToABrokerThatWasRestarted() async throws {
         try await withTemporaryDirectory { directory in
             let settings = Emulator.Configuration.patient(in: directory)

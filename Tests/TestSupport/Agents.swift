@@ -99,10 +99,13 @@ extension ReconnectPolicy.Configuration {
 extension Emulator {
     package var app: KiiApp { KiiApp(appID: self.appID, appKey: self.appKey, baseURL: self.baseURL) }
 
-    package func runtime(_ directory: String, inbox: PushRuntime.Configuration.Inbox = .file) throws -> PushRuntime {
+    package func runtime(
+        _ directory: String, inbox: PushRuntime.Configuration.Inbox = .file, lockDirectory: String? = nil
+    ) throws -> PushRuntime {
         var configuration = PushRuntime.Configuration.patient(stateDirectory: directory)
         configuration.certificateAuthorityFile = self.certificateAuthorityFile
         configuration.inbox = inbox
+        configuration.lockDirectory = lockDirectory
         return try PushRuntime(configuration: configuration)
     }
 

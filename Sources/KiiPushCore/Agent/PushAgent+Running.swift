@@ -177,11 +177,9 @@ extension PushAgent {
     }
 
     /// The lock that keeps two processes of one user from receiving as one installation.
-    func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> StateLock {
+    func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> InstallationLock {
         let configuration = self.runtime.configuration
         let directory: String
-        // The ID is the cloud's, so it could hold anything; a file's name it becomes by its bytes.
-        let name = endpoint.installationID.utf8.map { String($0, radix: 16) }.joined()
         do throws(FileError) {
             if let lockDirectory = configuration.lockDirectory {
                 directory = lockDirectory + "/installations"
@@ -194,7 +192,7 @@ extension PushAgent {
             throw .file(error)
         }
         do throws(LockError) {
-            return StateLock(try LockFile(path: "\(directory)/\(name.prefix(200)).lock"))
+            return try InstallationLock(installationID: endpoint.installationID, directory: directory)
         } catch {
             switch error {
             case .held(_, let processID):

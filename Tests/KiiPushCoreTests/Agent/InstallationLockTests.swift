@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KiiPushCore
+
+/// What this process has locked is read where the kernel tells it, since that is what other processes run into.
+@Suite(.timeLimit(.minutes(15))) struct InstallationLockTests {
+    /// Expects this process to have locked so many bytes of the files in `directory`. Neighbours would count as one, and
+    /// there are none.
+    private func expectLocked(_ count: Int, in directory: String) throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: directory).map { name in
+            var status = stat()
+            try #require(stat("\(directory)/\(name)", &status) == 0)
+            return ":\(status.st_ino) "
+        }
+        let own = " POSIX  ADVISORY  WRITE \(getpid()) "
+        var counted = -1
+        // The kernel tells them a page at a time: what others lock meanwhile moves what is on the next.
+        for _ in 1...100 where counted != count {
+            let file = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
+            let text = String(decoding: try #require(try file.readToEnd()), as: UTF8.self)
+            counted = text.split(separator: "\n").count { line in
+                line.contains(own) && files.contains { line.contains($0) }
+            }
+        }
+        #expect(counted == count)
+    }
+
+    private func openFiles(in directory: String) throws -> Int {
+        let descriptors = "/proc/self/fd"
+        return try FileManager.default.contentsOfDirectory(atPath: descriptors).count { name in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\(name)")
+            return target?.hasPrefix(directory) == true
+        }
+    }
+
+    @Test func theSecondHolderInOneProcessIsRefused() throws {
+        try withTemporaryDirectory { directory in
+            var first: InstallationLock? = try InstallationLock(installationID: "a", directory: directory)
+            let path = "\(directory)/\(try #require(FileManager.default.contentsOfDirectory(atPath: directory).first))"
+            #expect(throws: LockError.held(path: path, processID: Int(getpid()))) {
+                _ = try InstallationLock(installationID: "a", directory: directory)
+            }
+            try self.expectLocked(1, in: directory)
+            withExtendedLifetime(first) {}
+            first = nil
+            try self.expectLocked(0, in: directory)
+            #expect(try self.openFiles(in: directory) == 0)
+            _ = try InstallationLock(installationID: "a", directory: directory)
+        }
+    }
+
+    @Test func manyTakeFewFilesAndEachLetsGoOfItsOwnAlone() throws {
+        try withTemporaryDirectory { directory in
+            var locks = try (0..<1_000).map { number in
+                try InstallationLock(installationID: "installation-\(number)", directory: directory)
+            }
+            #expect(try self.openFiles(in: directory) <= 64)
+            try self.expectLocked(1_000, in: directory)
+            locks.removeFirst(990)
+            try self.expectLocked(10, in: directory)
+            #expect(throws: LockError.self) {
+                _ = try InstallationLock(installationID: "installation-999", directory: directory)
+            }
+            try self.expectLocked(10, in: directory)
+            locks = []
+            #expect(try self.openFiles(in: directory) == 0)
+        }
+    }
+
+    @Test func aFileThatSomebodyReplacedIsOpenedAnewAndTheOldLocksStay() throws {
+        try withTemporaryDirectory { directory in
+            let before = try InstallationLock(installationID: "a", directory: directory)
+            let name = try #require(FileManager.default.contentsOfDirectory(atPath: directory).first)
+            try FileManager.default.moveItem(atPath: "\(directory)/\(name)", toPath: "\(directory)/former")
+            let after = try InstallationLock(installationID: "a", directory: directory)
+            try self.expectLocked(2, in: directory)
+            withExtendedLifetime((before, after)) {}
+        }
+    }
+
+    @Test func aPathThatCannotBeMadeIsReported() {
+        let error = #expect(throws: LockError.self) {
+            _ = try InstallationLock(installationID: "a", directory: "/nonexistent")
+        }
+        guard case .unusable(_, code: ENOENT)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}
