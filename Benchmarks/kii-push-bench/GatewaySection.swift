@@ -3,8 +3,8 @@ import Glibc
 /// A process that receives for thousands of installations, each on a connection of its own: what one more costs, and
 /// whether the busy ones pay for those that are silent.
 enum GatewaySection {
-    /// An agent has a socket and the lock of its installation open, and libcurl a pair for each few sockets.
-    private static let descriptorsEach = 2.1
+    /// An agent has a socket open, and libcurl a pair for each few sockets.
+    private static let descriptorsEach = 1.1
 
     static func run(_ bench: Workbench, into report: inout Report) throws {
         let room = Int(Double(Descriptors.raiseLimit() - 200) / self.descriptorsEach)
