@@ -45,8 +45,11 @@ final class FilledInbox {
 
     private func copyFile() throws {
         self.remove(self.copy)
-        guard try ChildProcess(["cp", self.path, self.copy]).wait().succeeded else {
-            throw ChildProcess.Failure(description: "cannot copy \(self.path)")
+        // What a copy leaves to be written would be flushed by the first checkpoint, and be taken for that one's work.
+        for command in [["cp", self.path, self.copy], ["sync", self.copy]] {
+            guard try ChildProcess(command).wait().succeeded else {
+                throw ChildProcess.Failure(description: "cannot copy \(self.path)")
+            }
         }
         self.inHand.removeAll()
     }
