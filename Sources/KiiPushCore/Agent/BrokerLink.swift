@@ -33,6 +33,8 @@ final class BrokerLink: ByteStreamDelegate {
     private let probeLimit: Duration
 
     let installation: Int64
+    /// The one topic that pushes arrive on.
+    let topic: String
     private let loop: EventLoop
     private let pipeline: ReceivePipeline
     private let verifiesCertificates: Bool
@@ -70,6 +72,7 @@ final class BrokerLink: ByteStreamDelegate {
         report: @escaping (PushEvent) -> Void
     ) {
         self.installation = installation
+        self.topic = configuration.topicFilter
         self.session = MQTTSession(configuration: configuration)
         self.probeLimit = configuration.pingTimeout ?? .seconds(5)
         self.filter = filter
@@ -79,9 +82,6 @@ final class BrokerLink: ByteStreamDelegate {
         self.verifiesCertificates = verifiesCertificates
         self.report = report
     }
-
-    /// The one topic that pushes arrive on.
-    var topic: String { self.session.configuration.topicFilter }
 
     /// The number of the present connection, larger than that of any before it, in this process or an earlier one.
     private var connection: Int64 { self.connectionBase + Int64(self.session.generation) }
@@ -131,9 +131,9 @@ extension BrokerLink {
 extension BrokerLink {
     /// The stored rows that this message may be a repetition of; whether it is, its bytes decide.
     func redeliveryCandidate(of arrival: Arrival) -> Int64? {
-        // One that could not be stored before its connection was followed by another: this connection's state says
-        // nothing about it.
-        guard arrival.connection == self.connection else { return nil }
+        // At QoS 0 nothing is sent again. One that could not be stored before its connection was followed by another: this
+        // connection's state says nothing about it.
+        guard arrival.message.packetID != nil, arrival.connection == self.connection else { return nil }
         let first = self.session.firstUnacknowledgedTicket
         guard let row = self.filter.candidate(for: arrival.message, unacknowledgedFrom: first),
             !self.absorbedInTurn.contains(row)

@@ -108,15 +108,17 @@ final class FileMessageStore: MessageStore {
             for order in work.orders {
                 switch order {
                 case .record(let changes, let committed):
-                    for change in changes { try self.apply(change, in: transaction, clock) }
+                    let changes = changes.span
+                    for index in changes.indices { try self.apply(changes[index], in: transaction, clock) }
                     if let committed { outcome.replies.append(committed) }
                 case .load(let request, let deliver):
                     let page = try self.page(request, of: inbox, in: transaction, at: now, into: &outcome)
                     outcome.replies.append { deliver(page) }
                 }
             }
-            for arrival in work.arrivals {
-                let stored = try self.store(arrival, in: inbox, transaction, at: now, into: &outcome.messages)
+            let arrivals = work.arrivals.span
+            for index in arrivals.indices {
+                let stored = try self.store(arrivals[index], in: inbox, transaction, at: now, into: &outcome.messages)
                 outcome.arrivals.append(stored)
             }
             for (installation, sequence) in self.provenThrough {

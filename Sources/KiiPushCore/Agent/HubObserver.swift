@@ -9,11 +9,13 @@ struct HubObserver: DeliveryObserver {
         let known = self.hubs.withLock { $0 }
         // They come in runs of one installation, mostly with no listener.
         var latest: (installation: Int64, hub: EventHub?)?
-        for event in events {
-            if latest?.installation != event.installation {
-                latest = (event.installation, known[event.installation].flatMap { $0.hasListeners ? $0 : nil })
+        let events = events.span
+        for index in events.indices {
+            let installation = events[index].installation
+            if latest?.installation != installation {
+                latest = (installation, known[installation].flatMap { $0.hasListeners ? $0 : nil })
             }
-            latest?.hub?.emit(.message(MessageEvent(event, self.keeping)))
+            latest?.hub?.emit(.message(MessageEvent(events[index], self.keeping)))
         }
     }
 

@@ -6,12 +6,14 @@ final class MemoryMessageStore: MessageStore {
     private final class Entry {
         var message: StoredMessage
         let packetID: UInt16?
+        let bytes: Int64
         /// `nil` while a handler, or delivery's memory, has it.
         var standing: Standing?
 
         init(message: StoredMessage, packetID: UInt16?, standing: Standing?) {
             self.message = message
             self.packetID = packetID
+            self.bytes = Int64(message.payload.count + message.topic.utf8.count)
             self.standing = standing
         }
     }
@@ -78,7 +80,7 @@ final class MemoryMessageStore: MessageStore {
         self.entries.forEach { _, entry in
             guard MemoryMessageStore.isPending(entry.standing) else { return }
             guard !installations.contains(entry.message.installation) else { return }
-            sum += MemoryMessageStore.bytes(of: entry.message)
+            sum += entry.bytes
         }
         return sum
     }
@@ -132,7 +134,8 @@ final class MemoryMessageStore: MessageStore {
         for order in work.orders {
             switch order {
             case .record(let changes, let committed):
-                for change in changes { self.apply(change, at: now, into: &outcome) }
+                let changes = changes.span
+                for index in changes.indices { self.apply(changes[index], at: now, into: &outcome) }
                 if let committed { outcome.replies.append(committed) }
             case .load(let request, let deliver):
                 let page = self.page(request, at: now)
@@ -141,7 +144,10 @@ final class MemoryMessageStore: MessageStore {
         }
         outcome.arrivals.reserveCapacity(work.arrivals.count)
         outcome.messages.reserveCapacity(work.arrivals.count)
-        for arrival in work.arrivals { outcome.arrivals.append(self.store(arrival, into: &outcome.messages)) }
+        let arrivals = work.arrivals.span
+        for index in arrivals.indices {
+            outcome.arrivals.append(self.store(arrivals[index], into: &outcome.messages))
+        }
         self.counted.received += Int64(work.arrivals.count)
         return outcome
     }
@@ -161,12 +167,10 @@ final class MemoryMessageStore: MessageStore {
         }
         self.lastSequence += 1
         let message = StoredMessage(arrival, sequence: self.lastSequence)
-        self.entries[self.lastSequence] = Entry(
-            message: message,
-            packetID: arrival.message.packetID,
-            standing: arrival.isInHand ? nil : .waiting
-        )
-        self.pendingBytes += MemoryMessageStore.bytes(of: message)
+        let entry = Entry(
+            message: message, packetID: arrival.message.packetID, standing: arrival.isInHand ? nil : .waiting)
+        self.entries[self.lastSequence] = entry
+        self.pendingBytes += entry.bytes
         if arrival.isInHand {
             messages.append(message)
         } else {
@@ -216,8 +220,9 @@ final class MemoryMessageStore: MessageStore {
         let sequence = opening.message.sequence
         guard let entry = self.entries[sequence] else {
             self.uncount()
-            self.entries[sequence] = Entry(message: opening.message, packetID: nil, standing: .waiting)
-            self.pendingBytes += MemoryMessageStore.bytes(of: opening.message)
+            let entry = Entry(message: opening.message, packetID: nil, standing: .waiting)
+            self.entries[sequence] = entry
+            self.pendingBytes += entry.bytes
             return self.backlogs[opening.message.installation, default: .init()].append(waiting: sequence)
         }
         // As it was received: what came by way of the user has no topic.
@@ -245,8 +250,7 @@ final class MemoryMessageStore: MessageStore {
     private func move(_ entry: Entry, to standing: Standing?) {
         let isPending = MemoryMessageStore.isPending(standing)
         if isPending != MemoryMessageStore.isPending(entry.standing) {
-            let bytes = MemoryMessageStore.bytes(of: entry.message)
-            self.pendingBytes += isPending ? bytes : -bytes
+            self.pendingBytes += isPending ? entry.bytes : -entry.bytes
         }
         entry.standing = standing
     }
@@ -338,9 +342,5 @@ final class MemoryMessageStore: MessageStore {
         guard let entry = self.entries[sequence] else { return nil }
         entry.standing = nil
         return entry.message
-    }
-
-    private static func bytes(of message: StoredMessage) -> Int64 {
-        Int64(message.payload.count + message.topic.utf8.count)
     }
 }

@@ -32,6 +32,8 @@ final class ReceivePipeline: TurnDelegate {
     private let running: () -> Set<Int64>
     private let report: (PushEvent) -> Void
     private var work = TurnWork()
+    /// How many messages the last turn brought: the next one is likely to bring as many.
+    private var lastArrivals = 0
     private var committed: (work: TurnWork, outcome: TurnOutcome)?
     private var unstoredBytes: Int64 = 0
     private var retryAt: MonotonicInstant?
@@ -74,6 +76,7 @@ final class ReceivePipeline: TurnDelegate {
     /// Takes a message into this turn's transaction.
     func received(_ arrival: Arrival) {
         self.unstoredBytes += Int64(arrival.message.payload.count + arrival.message.topic.utf8.count)
+        if self.work.arrivals.isEmpty { self.work.arrivals.reserveCapacity(self.lastArrivals) }
         self.work.arrivals.append(arrival)
     }
 
@@ -138,6 +141,7 @@ final class ReceivePipeline: TurnDelegate {
         let reserved = self.reserveRoom()
         do throws(InboxError) {
             let outcome = try self.store.commit(self.work)
+            self.lastArrivals = self.work.arrivals.count
             self.committed = (self.work, outcome)
             self.work = TurnWork()
             self.unstoredBytes = 0
@@ -195,11 +199,12 @@ final class ReceivePipeline: TurnDelegate {
         var unused = 0
         let now = Timestamp.now()
         var repeated: [(sequence: Int64, installation: Int64)] = []
-        for (arrival, stored) in zip(work.arrivals, outcome.arrivals) {
-            switch stored {
+        for index in outcome.arrivals.indices {
+            // Nothing is owed for a message of QoS 0, and none like it comes again.
+            if case .new = outcome.arrivals[index], work.arrivals[index].message.ticket == nil { continue }
+            let arrival = work.arrivals[index]
+            switch outcome.arrivals[index] {
             case .new(let sequence):
-                // Nothing is owed for a message of QoS 0, and none like it comes again.
-                guard arrival.message.ticket != nil else { continue }
                 arrival.link.stored(sequence, arrival)
                 self.openGate(of: arrival, sequence: sequence, isFinal: self.store.isDurable)
                 if self.store.isDurable, arrival.link.stillCarries(arrival) {
@@ -212,7 +217,7 @@ final class ReceivePipeline: TurnDelegate {
                 self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
             }
         }
-        for sequence in outcome.finished {
+        for sequence in outcome.finished where !self.gates.isEmpty {
             for gate in self.gates.removeValue(forKey: sequence) ?? [] {
                 gate.link.acknowledge(gate.ticket)
                 self.queueFlush(gate.link)

@@ -108,8 +108,8 @@ final class CallGate: AnswerChannel {
     // What moves `base` is called with the core's lock held, and what is taken is reported before that lock is given
     // up. So an answer that finds itself below `base` finds the core up to date.
 
-    /// The first message of a claim starts.
-    func begin(_ call: Int, at now: MonotonicInstant) {
+    /// The first of a claim's messages starts.
+    func begin(_ call: Int, messages: Int, at now: MonotonicInstant) {
         self.state.withLock { state in
             state.position += 1
             state.base = state.position
@@ -117,6 +117,7 @@ final class CallGate: AnswerChannel {
             state.call = call
             state.startedAt = now
             state.isAnswered = false
+            state.answers.reserveCapacity(messages)
         }
     }
 

@@ -59,7 +59,9 @@ package struct DecodedBatch: Sendable {
     /// Decodes a batch; `takesCommands` says whether an installation's handler is a ``ThingCommandHandler``.
     init(_ batch: [StoredMessage], takesCommands: (Int64) -> Bool) {
         self.messages.reserveCapacity(batch.count)
-        for stored in batch {
+        let batch = batch.span
+        for index in batch.indices {
+            let stored = batch[index]
             // Checked first: what is cut off, or comes from elsewhere, may still look like a whole message.
             if let length = stored.originalLength {
                 self.refused.append(RefusedMessage(stored: stored, reason: .oversized(originalLength: length)))

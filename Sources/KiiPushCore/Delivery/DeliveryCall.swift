@@ -101,6 +101,12 @@ package struct DeliveryOutput: Sendable, Hashable {
 
     package init() {}
 
+    /// Makes room for what is about to come, where there is nothing yet: what grows by itself is moved again and again.
+    mutating func expect(changes: Int = 0, events: Int = 0) {
+        if self.changes.isEmpty { self.changes.reserveCapacity(changes) }
+        if self.events.isEmpty { self.events.reserveCapacity(events) }
+    }
+
     package var isEmpty: Bool {
         self.changes.isEmpty && self.commitments.isEmpty && self.loads.isEmpty && self.cancellations.isEmpty
             && self.events.isEmpty && self.placeLosses.isEmpty

@@ -32,7 +32,7 @@ extension DeliveryCore {
                 return .sleep(until: nil)
             }
             if case .handle(let claim, _, at: let now) = job {
-                gate.begin(claim.call, at: now)
+                gate.begin(claim.call, messages: claim.messages.count, at: now)
                 state.gates[claim.call] = gate
                 state.workers[number]?.isInCall = true
             }

@@ -62,6 +62,8 @@ extension DeliveryMachine {
 
     private mutating func take(_ call: Int, _ progress: DeliveryProgress, now: MonotonicInstant) {
         guard var state = self.calls[call] else { return }
+        self.output.expect(
+            changes: progress.answers.count, events: self.isObserved ? 2 * progress.answers.count : 0)
         for answer in progress.answers where answer.index >= state.position {
             if answer.index > state.position { self.note(.started(attempt: 1), state.entries[answer.index].message) }
             guard answer.index > state.position || !state.isOver else { continue }

@@ -83,6 +83,7 @@ extension DeliveryMachine {
     /// Takes messages into memory; `released` of the room that was reserved is not needed any more.
     package mutating func received(_ messages: [Message], releasing released: Int, now: MonotonicInstant) {
         self.reserved -= released
+        self.output.expect(events: self.isObserved ? messages.count : 0)
         for message in messages { self.accept(message, loadedAt: nil) }
         self.settle(at: now)
     }

@@ -123,15 +123,14 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     }
 
     private mutating func start(
-        _ entries: [Entry], source: Int, isAlone: Bool, now: MonotonicInstant
+        _ entries: consuming [Entry], source: Int, isAlone: Bool, now: MonotonicInstant
     ) -> DeliveryClaim<Message> {
         self.lastCall += 1
-        var call = DeliveryCall(source: source, entries: entries, startedAt: now, isAlone: isAlone)
+        var entries = entries
         if self.configuration.totalLimit != nil {
-            for index in call.entries.indices where call.entries[index].firstStart == nil {
-                call.entries[index].firstStart = now
-            }
+            for index in entries.indices where entries[index].firstStart == nil { entries[index].firstStart = now }
         }
+        let call = DeliveryCall(source: source, entries: entries, startedAt: now, isAlone: isAlone)
         self.closeLateAttempts(of: entries[0].message.key)
         self.note(.started(attempt: entries[0].attempts + 1), entries[0].message)
         self.calls[self.lastCall] = call

@@ -28,6 +28,12 @@ struct Fifo<Element: Sendable>: Sendable {
         return element
     }
 
+    /// Takes the first element, if `isWanted` says yes to it.
+    mutating func popFirst(where isWanted: (Element) -> Bool) -> Element? {
+        guard !self.isEmpty, let first = self.elements[self.head], isWanted(first) else { return nil }
+        return self.popFirst()
+    }
+
     /// Puts `element` before the first one that `isAfter` says comes after it, looking from the front.
     mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
         var index = self.head

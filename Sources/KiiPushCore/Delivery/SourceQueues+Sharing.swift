@@ -7,15 +7,15 @@ extension SourceQueues {
         var trimmed: [Entry] = []
         for number in self.queues.indices {
             // An order that is being kept is not broken: what runs alone cannot wait, nor what is on its way.
-            guard let queue = self.queues[number], queue.expected == 0, !queue.entries.contains(where: \.isSuspect)
+            guard self.queues[number].expected == 0, !self.queues[number].entries.contains(where: \.isSuspect)
             else { continue }
-            var room = queue.heldBack > 0 ? 0 : self.share
-            guard queue.entries.count > room else { continue }
-            let removed = self.queues[number]?.entries.removeAll { entry in
+            var room = self.queues[number].heldBack > 0 ? 0 : self.share
+            guard self.queues[number].entries.count > room else { continue }
+            let removed = self.queues[number].entries.removeAll { entry in
                 room -= 1
                 return room < 0 && entry.mayWaitInStore
             }
-            guard let removed, let first = removed.map(\.message.sequence).min() else { continue }
+            guard let first = removed.map(\.message.sequence).min() else { continue }
             self.count -= removed.count
             self.leave(first, inStoreFor: number)
             trimmed += removed
@@ -26,17 +26,15 @@ extension SourceQueues {
     /// Whether a message that comes is the next of its source. Otherwise those before it wait in the store, or are on
     /// their way from it, and it has to wait there too.
     mutating func isNext(_ message: Message) -> Bool {
-        guard !self.leftCounts.isEmpty || self.expectedCount > 0, let number = self.known(message),
-            let queue = self.queues[number]
-        else { return true }
-        return queue.expected == 0 && message.sequence < queue.firstInStore ?? .max
+        guard !self.leftCounts.isEmpty || self.expectedCount > 0, let number = self.known(message) else { return true }
+        return self.queues[number].expected == 0 && message.sequence < self.queues[number].firstInStore ?? .max
     }
 
     /// Decides about a message that was found in the store: whether its source has room for it and none before it was
     /// left there. One that is admitted comes with ``arrive(_:)``.
     mutating func admit(_ message: Message) -> Bool {
         let number = self.number(of: message)
-        guard self.queues[number]?.firstInStore == nil, self.hasRoom(number) else {
+        guard self.queues[number].firstInStore == nil, self.hasRoom(number) else {
             self.leave(message.sequence, inStoreFor: number)
             return false
         }
@@ -59,7 +57,7 @@ extension SourceQueues {
         case .heldBack: self.letGo(entry.message)
         case .expected:
             let number = self.number(of: entry.message)
-            self.queues[number]?.expected -= 1
+            self.queues[number].expected -= 1
             self.expectedCount -= 1
             self.noteRoom(number)
             self.forgetIfUnused(number)
@@ -80,10 +78,10 @@ extension SourceQueues {
     /// unless that is after `last`.
     mutating func takeWithRoom(_ installation: Int64, through last: Int64) -> (source: Int, first: Int64)? {
         while let number = self.withRoom[installation]?.first {
-            let first = self.isHalfEmpty(number) ? self.queues[number]?.firstInStore : nil
+            let first = self.isHalfEmpty(number) ? self.queues[number].firstInStore : nil
             if let first, first > last { return nil }
             _ = self.withRoom[installation]?.popFirst()
-            self.queues[number]?.isWithRoom = false
+            self.queues[number].isWithRoom = false
             if let first { return (number, first) }
             self.forgetIfUnused(number)
         }
@@ -91,13 +89,13 @@ extension SourceQueues {
         return nil
     }
 
-    func firstInStore(of number: Int) -> Int64? { self.queues[number]?.firstInStore }
+    func firstInStore(of number: Int) -> Int64? { self.queues[number].firstInStore }
 
     /// Rows of a source were read from the first that was left: `messages` are those up to `last`.
     ///
     /// - Returns: the messages that are admitted.
     mutating func refill(_ number: Int, with messages: [Message], through last: Int64, isAll: Bool) -> [Message] {
-        guard let identity = self.queues[number]?.identity else { return [] }
+        let identity = self.queues[number].identity
         var admitted: [Message] = []
         var left: Int64? = isAll ? nil : last + 1
         for message in messages where message.source == identity.source && message.sequence <= last {
@@ -108,7 +106,7 @@ extension SourceQueues {
             self.expect(number)
             admitted.append(message)
         }
-        self.queues[number]?.firstInStore = left
+        self.queues[number].firstInStore = left
         if left == nil { self.noteNothingLeft(identity.installation) }
         self.noteRoom(number)
         self.forgetIfUnused(number)
@@ -121,21 +119,21 @@ extension SourceQueues {
     /// What of an installation is in the store is read from the start again, or not at all.
     mutating func forgetLeft(_ installation: Int64) {
         guard self.leftCounts.removeValue(forKey: installation) != nil else { return }
-        for number in self.queues.indices where self.queues[number]?.identity.installation == installation {
-            self.queues[number]?.firstInStore = nil
+        for number in self.queues.indices where self.queues[number].identity.installation == installation {
+            self.queues[number].firstInStore = nil
             self.forgetIfUnused(number)
         }
     }
 
     private mutating func expect(_ number: Int) {
-        self.queues[number]?.expected += 1
+        self.queues[number].expected += 1
         self.expectedCount += 1
     }
 
     private mutating func leave(_ sequence: Int64, inStoreFor number: Int) {
-        guard let queue = self.queues[number] else { return }
-        if queue.firstInStore == nil { self.leftCounts[queue.identity.installation, default: 0] += 1 }
-        self.queues[number]?.firstInStore = min(sequence, queue.firstInStore ?? sequence)
+        let before = self.queues[number].firstInStore
+        if before == nil { self.leftCounts[self.queues[number].identity.installation, default: 0] += 1 }
+        self.queues[number].firstInStore = min(sequence, before ?? sequence)
         self.noteRoom(number)
     }
 
@@ -145,8 +143,8 @@ extension SourceQueues {
     }
 
     private func hasRoom(_ number: Int) -> Bool {
-        guard let queue = self.queues[number], queue.heldBack == 0 else { return false }
-        return queue.entries.count + queue.expected < self.share
+        self.queues[number].heldBack == 0
+            && self.queues[number].entries.count + self.queues[number].expected < self.share
     }
 
     /// A source is filled up again when it has run half empty.
@@ -159,14 +157,15 @@ extension SourceQueues {
 
     /// - Returns: the installation of a source that was not in the line before, and has room.
     private mutating func lineUp(_ number: Int) -> Int64? {
-        guard let queue = self.queues[number], !queue.isWithRoom, self.isHalfEmpty(number) else { return nil }
-        self.queues[number]?.isWithRoom = true
-        self.withRoom[queue.identity.installation, default: .init()].append(number)
-        return queue.identity.installation
+        guard !self.queues[number].isWithRoom, self.isHalfEmpty(number) else { return nil }
+        let installation = self.queues[number].identity.installation
+        self.queues[number].isWithRoom = true
+        self.withRoom[installation, default: .init()].append(number)
+        return installation
     }
 
     private func isHalfEmpty(_ number: Int) -> Bool {
-        guard let queue = self.queues[number], queue.firstInStore != nil, queue.heldBack == 0 else { return false }
-        return queue.entries.count + queue.expected <= self.share / 2
+        guard self.queues[number].firstInStore != nil, self.queues[number].heldBack == 0 else { return false }
+        return self.queues[number].entries.count + self.queues[number].expected <= self.share / 2
     }
 }

@@ -10,6 +10,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
         var source: Message.Source
     }
 
+    /// One that is unused keeps its place, for the next source.
     struct Queue: Sendable {
         var identity: Identity
         var entries = Fifo<Entry>()
@@ -40,7 +41,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     let share: Int
     private let longestClaim: Int
     var numbers: [Identity: Int] = [:]
-    var queues: [Queue?] = []
+    var queues: [Queue] = []
     private var free: [Int] = []
     private var ready = Fifo<Int>()
     /// Sources whose first message is to run alone.
@@ -69,7 +70,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
 
     mutating func append(_ entry: Entry) {
         let number = self.number(of: entry.message)
-        self.queues[number]?.entries.append(entry)
+        self.queues[number].entries.append(entry)
         self.count += 1
         self.makeReady(number)
     }
@@ -77,7 +78,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     /// Puts an entry back where its sequence belongs: before those that were received after it.
     mutating func putBack(_ entry: Entry) {
         let number = self.number(of: entry.message)
-        self.queues[number]?.entries.insert(entry) { $0.message.sequence > entry.message.sequence }
+        self.queues[number].entries.insert(entry) { $0.message.sequence > entry.message.sequence }
         self.count += 1
         self.makeReady(number)
     }
@@ -87,28 +88,29 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     /// Takes the next messages of the source whose turn it is, and marks the source as busy.
     mutating func claim() -> (source: Int, entries: [Entry])? {
         while let number = self.ready.popFirst() {
-            self.queues[number]?.isReady = false
-            guard self.queues[number]?.entries.first?.isSuspect != true else {
+            self.queues[number].isReady = false
+            guard self.queues[number].entries.first?.isSuspect != true else {
                 self.makeReady(number)
                 continue
             }
             // A run alone takes a source's place without taking its turn.
-            guard self.queues[number]?.isBusy == false, self.queues[number]?.heldBack == 0 else { continue }
-            guard let limit = self.queues[number]?.claimLimit, let first = self.queues[number]?.entries.popFirst()
-            else {
+            guard !self.queues[number].isBusy, self.queues[number].heldBack == 0 else { continue }
+            let limit = min(self.queues[number].claimLimit, self.queues[number].entries.count)
+            guard let first = self.queues[number].entries.popFirst() else {
                 self.forgetIfUnused(number)
                 continue
             }
-            var entries = [first]
+            var entries: [Entry] = []
+            entries.reserveCapacity(limit)
+            entries.append(first)
             // A message that failed before is claimed alone: until its call starts, a late success still counts.
             while entries.count < limit, first.attempts == 0,
-                let next = self.queues[number]?.entries.first, next.attempts == 0, !next.isSuspect
+                let entry = self.queues[number].entries.popFirst(where: { $0.attempts == 0 && !$0.isSuspect })
             {
-                guard let entry = self.queues[number]?.entries.popFirst() else { break }
                 entries.append(entry)
             }
             self.count -= entries.count
-            self.queues[number]?.isBusy = true
+            self.queues[number].isBusy = true
             self.noteRoom(number)
             return (number, entries)
         }
@@ -118,16 +120,14 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     /// Marks the source of a message that is not in its queue as busy.
     mutating func occupy(_ message: Message) -> Int {
         let number = self.number(of: message)
-        self.queues[number]?.isBusy = true
+        self.queues[number].isBusy = true
         return number
     }
 
     /// The source's call is over.
     mutating func release(_ number: Int, wasQuick: Bool) {
-        guard let limit = self.queues[number]?.claimLimit else { return }
-        let next = wasQuick ? min(limit * 2, self.longestClaim) : 1
-        self.queues[number]?.isBusy = false
-        self.queues[number]?.claimLimit = next
+        self.queues[number].isBusy = false
+        self.queues[number].claimLimit = wasQuick ? min(self.queues[number].claimLimit * 2, self.longestClaim) : 1
         self.makeReady(number)
         self.forgetIfUnused(number)
     }
@@ -137,9 +137,9 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     /// Takes a message that is to run alone, and whose turn it is.
     mutating func popSuspect() -> Entry? {
         while let number = self.readyForRunAlone.popFirst() {
-            self.queues[number]?.isReadyForRunAlone = false
-            guard let queue = self.queues[number], !queue.isBusy, queue.heldBack == 0,
-                queue.entries.first?.isSuspect == true, let entry = self.queues[number]?.entries.popFirst()
+            self.queues[number].isReadyForRunAlone = false
+            guard !self.queues[number].isBusy, self.queues[number].heldBack == 0,
+                let entry = self.queues[number].entries.popFirst(where: \.isSuspect)
             else {
                 self.makeReady(number)
                 self.forgetIfUnused(number)
@@ -157,16 +157,15 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     mutating func holdsBack(_ entry: Entry) -> Bool {
         let number = self.number(of: entry.message)
         defer { self.forgetIfUnused(number) }
-        guard let queue = self.queues[number] else { return false }
-        return queue.heldBack > 0
-            || queue.entries.first.map { $0.message.sequence < entry.message.sequence } ?? false
+        return self.queues[number].heldBack > 0
+            || self.queues[number].entries.first.map { $0.message.sequence < entry.message.sequence } ?? false
     }
 
-    mutating func holdBack(_ message: Message) { self.queues[self.number(of: message)]?.heldBack += 1 }
+    mutating func holdBack(_ message: Message) { self.queues[self.number(of: message)].heldBack += 1 }
 
     mutating func letGo(_ message: Message) {
         let number = self.number(of: message)
-        self.queues[number]?.heldBack -= 1
+        self.queues[number].heldBack -= 1
         self.makeReady(number)
         self.noteRoom(number)
         self.forgetIfUnused(number)
@@ -178,7 +177,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     mutating func removeAll(where isMatch: (Entry) -> Bool) -> [Entry] {
         var removed: [Entry] = []
         for number in self.queues.indices {
-            removed += self.queues[number]?.entries.removeAll(where: isMatch) ?? []
+            removed += self.queues[number].entries.removeAll(where: isMatch)
             // Another message may be the first now.
             self.makeReady(number)
             self.noteRoom(number)
@@ -213,25 +212,30 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     }
 
     private mutating func makeReady(_ number: Int) {
-        guard let queue = self.queues[number], !queue.isBusy, queue.heldBack == 0, let first = queue.entries.first
+        // Field by field here and below: a copy of the whole would cost more than all the rest.
+        guard !self.queues[number].isBusy, self.queues[number].heldBack == 0,
+            let isSuspect = self.queues[number].entries.first?.isSuspect
         else { return }
-        if first.isSuspect {
-            guard !queue.isReadyForRunAlone else { return }
-            self.queues[number]?.isReadyForRunAlone = true
+        if isSuspect {
+            guard !self.queues[number].isReadyForRunAlone else { return }
+            self.queues[number].isReadyForRunAlone = true
             self.readyForRunAlone.append(number)
         } else {
-            guard !queue.isReady else { return }
-            self.queues[number]?.isReady = true
+            guard !self.queues[number].isReady else { return }
+            self.queues[number].isReady = true
             self.ready.append(number)
         }
     }
 
     mutating func forgetIfUnused(_ number: Int) {
-        guard let queue = self.queues[number], queue.isUnused, !queue.isReady, !queue.isReadyForRunAlone,
-            !queue.isWithRoom
+        guard self.queues[number].isUnused, !self.queues[number].isReady, !self.queues[number].isReadyForRunAlone,
+            !self.queues[number].isWithRoom
         else { return }
-        self.numbers[queue.identity] = nil
-        self.queues[number] = nil
+        let identity = self.queues[number].identity
+        // One that was forgotten before may have its successor under another number.
+        guard self.numbers[identity] == number else { return }
+        self.numbers[identity] = nil
+        self.queues[number] = Queue(identity: identity)
         self.free.append(number)
         self.latest = nil
     }

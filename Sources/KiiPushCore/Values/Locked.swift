@@ -5,19 +5,21 @@ import Glibc
 /// A pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports races that are not
 /// there. Compute under the lock, act after it: no callback is ever made from inside ``withLock(_:)``.
 ///
-/// Safety, which is the proof of `@unchecked Sendable`: `mutex` never changes, and pthread's calls on what it points to are
-/// for any thread. `state` is touched by ``withLock(_:)`` and `wait` alone, with `mutex` locked for as long as a body runs;
+/// Safety, which is the proof of `@unchecked Sendable`: the two pointers never change, and pthread's calls on what `mutex`
+/// points to are for any thread. What `state` points to is touched by ``withLock(_:)`` and `wait` alone, with `mutex` locked for as long as a body runs;
 /// waiting gives it up between two runs only. What goes in, at the beginning or by a body, is out of everyone else's reach,
 /// and what a body returns is out of the state's, since all of it is `sending`. Who lets go of the last reference is alone
 /// with it.
 package final class Locked<State>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    // Last: a value without a size would share its address with what follows, which ThreadSanitizer takes for a race.
-    private var state: State
+    // Not a property: Swift would check at run time, with every access, that no other one overlaps. The mutex keeps others
+    // out, and a body that locks again never returns.
+    private let state: UnsafeMutablePointer<State>
 
     package init(_ initial: sending State) {
         self.mutex = .allocate(capacity: 1)
-        self.state = initial
+        self.state = .allocate(capacity: 1)
+        self.state.initialize(to: initial)
         let code = pthread_mutex_init(self.mutex, nil)
         precondition(code == 0, "pthread_mutex_init failed with \(code)")
     }
@@ -25,6 +27,8 @@ package final class Locked<State>: @unchecked Sendable {
     deinit {
         pthread_mutex_destroy(self.mutex)
         self.mutex.deallocate()
+        self.state.deinitialize(count: 1)
+        self.state.deallocate()
     }
 
     /// Runs `body` with exclusive access to the value.
@@ -33,7 +37,7 @@ package final class Locked<State>: @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         pthread_mutex_lock(self.mutex)
         defer { pthread_mutex_unlock(self.mutex) }
-        return try body(&self.state)
+        return try body(&self.state.pointee)
     }
 
     /// Runs `body` with exclusive access to the value until it leaves, and in between sleeps for the condition.
@@ -43,9 +47,9 @@ package final class Locked<State>: @unchecked Sendable {
     ) -> Result {
         pthread_mutex_lock(self.mutex)
         defer { pthread_mutex_unlock(self.mutex) }
-        let condition = condition(self.state)
+        let condition = condition(self.state.pointee)
         while true {
-            switch body(&self.state) {
+            switch body(&self.state.pointee) {
             case .leave(let result): return result
             case .sleep(nil): pthread_cond_wait(condition, self.mutex)
             case .sleep(let until?):
