@@ -7,7 +7,7 @@ import Glibc
 /// allowed at any time, from any callback; on a closed stream they do nothing.
 package final class ByteStream {
     private enum State {
-        /// Bytes to send are kept. Exits: `open`, `closed`.
+        /// It connects, or waits for its turn to; bytes to send are kept. Exits: `open`, `closed`.
         case connecting
         /// Exits: `lingering`, `closed`.
         case open
@@ -32,9 +32,11 @@ package final class ByteStream {
     private var breakage: TransportError?
     // Whether libcurl may hold bytes that the socket no longer shows: a TLS layer does.
     private let isBuffered: Bool
-    private let target: StreamTarget
     private let sendTimeout: Duration?
-    private let isInspected: Bool
+    let target: StreamTarget
+    let isInspected: Bool
+    /// Whether it has its turn among those that connect, and has not connected yet.
+    var isConnecting = false
     var isQueuedForFlush = false
     var isQueuedForDrain = false
 
@@ -133,6 +135,7 @@ extension ByteStream {
     /// libcurl has connected, or failed to.
     func settled(_ code: CURLcode) {
         guard self.state == .connecting, let (easy, group, _) = self.connection else { return }
+        self.streams?.connectEnded(self)
         if self.isInspected { self.report = ConnectionReport(easy) }
         var descriptor: curl_socket_t = -1
         guard code == CURLE_OK, ccurl_easy_get_socket(easy.raw, &descriptor) == CURLE_OK, descriptor >= 0 else {
@@ -319,6 +322,7 @@ extension ByteStream {
             self.streams?.sockets.forget(descriptor)
             group.remove(easy)
         }
+        self.streams?.connectEnded(self)
         self.streams?.forget(self)
     }
 }

@@ -6,6 +6,7 @@ struct ConnectionOptions {
     private let tls: TLSConfiguration
     private let proxy: ProxyAddress?
     private let connectTimeout: Duration
+    private let trustsFileAlone: Bool
 
     /// - Throws: `TransportError` with code `invalidConfiguration` when the proxy or the CA file cannot be used.
     init(_ configuration: EventLoop.Configuration) throws(TransportError) {
@@ -20,6 +21,32 @@ struct ConnectionOptions {
             self.proxy = nil
         }
         self.connectTimeout = configuration.connectTimeout
+        self.trustsFileAlone = ConnectionOptions.trustsFileAlone(
+            caFile: configuration.tls.caFile, builtIn: ConnectionOptions.builtInCertificates,
+            isReadable: { access($0, R_OK) == 0 })
+    }
+
+    /// Whether libcurl's folder of certificates is left out.
+    ///
+    /// A file that was configured is to be trusted *instead* of the system's. And where the system has all its certificates
+    /// in one file, as Debian makes it of the folder's, the folder adds none, but keeps libcurl from sharing what it has
+    /// read among connections: each would take 23 ms of CPU and 860 KiB instead of 1.2 ms and 70 KiB (measured, libcurl
+    /// 7.88.1 with 140 certificates).
+    ///
+    /// - Parameters:
+    ///   - caFile: the file that was configured.
+    ///   - builtIn: the file that libcurl was built to trust, beside the folder.
+    ///   - isReadable: whether a file can be read.
+    static func trustsFileAlone(caFile: String?, builtIn: String?, isReadable: (String) -> Bool) -> Bool {
+        caFile != nil || builtIn.map(isReadable) ?? false
+    }
+
+    /// Since libcurl 7.70 it says so.
+    private static var builtInCertificates: String? {
+        guard let version = curl_version_info(CURLVERSION_SEVENTH)?.pointee,
+            version.age.rawValue >= CURLVERSION_SEVENTH.rawValue
+        else { return nil }
+        return version.cainfo.map { String(cString: $0) }
     }
 
     var usesProxy: Bool { self.proxy != nil }
@@ -29,8 +56,9 @@ struct ConnectionOptions {
         if let caFile = self.tls.caFile {
             try easy.set(CURLOPT_CAINFO, caFile)
             try easy.set(CURLOPT_PROXY_CAINFO, caFile)
-            // Instead of the system's: libcurl may be built with a folder of certificates, which it would trust as well. One
-            // that has no such option has no folder.
+        }
+        if self.trustsFileAlone {
+            // A libcurl that has no such option has no folder.
             _ = ccurl_easy_set_string(easy.raw, CURLOPT_CAPATH, nil)
             _ = ccurl_easy_set_string(easy.raw, CURLOPT_PROXY_CAPATH, nil)
         }

@@ -1,6 +1,7 @@
 /// Whom TLS connections trust.
 package struct TLSConfiguration: Sendable, Hashable {
-    /// A file of PEM certificates to trust instead of the system's; `nil` trusts the system's.
+    /// A file of PEM certificates to trust instead of the system's; `nil` trusts the system's. A file that changes is read
+    /// again within a day.
     package var caFile: String?
     /// Whether certificates go unverified. For experiments only: whoever sits on the way can read everything.
     package var insecure: Bool
@@ -30,6 +31,9 @@ extension EventLoop {
         package var connectTimeout: Duration
         /// How many connections HTTP transfers open to one host at once; the rest wait in line. Default 64.
         package var maximumConnectionsPerHost: Int
+        /// How many streams connect to one target at once; the rest wait in line, and their time to connect has not begun.
+        /// Default 256.
+        package var maximumConnectsPerTarget: Int
         /// How long ``ByteStream/closeAfterFlush()`` waits for a peer that does not read. Default 5 s.
         package var lingerTimeout: Duration
         /// Reads the machine's clocks; for tests that have the machine sleep.
@@ -42,6 +46,7 @@ extension EventLoop {
             drainBytes: Int = 1 << 20,
             connectTimeout: Duration = .seconds(10),
             maximumConnectionsPerHost: Int = 64,
+            maximumConnectsPerTarget: Int = 256,
             lingerTimeout: Duration = .seconds(5),
             readClocks: @escaping @Sendable () -> ClockReading? = ClockReading.now
         ) {
@@ -51,6 +56,7 @@ extension EventLoop {
             self.drainBytes = drainBytes
             self.connectTimeout = connectTimeout
             self.maximumConnectionsPerHost = maximumConnectionsPerHost
+            self.maximumConnectsPerTarget = maximumConnectsPerTarget
             self.lingerTimeout = lingerTimeout
             self.readClocks = readClocks
         }

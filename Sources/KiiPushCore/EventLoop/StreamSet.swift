@@ -14,6 +14,7 @@ final class StreamSet {
     /// Those in which libcurl has something to do: mostly none, since only connecting is its business.
     private var stirred: [StreamGroup] = []
     private var streams: [ObjectIdentifier: ByteStream] = [:]
+    private var connectQueue: ConnectQueue
     private var toDrain: [ByteStream] = []
     private var toFlush: [ByteStream] = []
     private var doomed: [(stream: ByteStream, error: TransportError)] = []
@@ -23,6 +24,7 @@ final class StreamSet {
         _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap, sockets: SocketTable
     ) {
         self.sockets = sockets
+        self.connectQueue = ConnectQueue(limit: configuration.maximumConnectsPerTarget)
         self.configuration = configuration
         self.options = options
         self.timers = timers
@@ -44,14 +46,19 @@ final class StreamSet {
             return stream
         }
         self.streams[ObjectIdentifier(stream)] = stream
+        if self.connectQueue.enter(stream) { self.connect(stream) }
+        return stream
+    }
+
+    private func connect(_ stream: ByteStream) {
+        stream.isConnecting = true
         do {
-            let easy = try self.handle(for: target)
-            if isInspected { try easy.set(CURLOPT_CERTINFO, 1) }
+            let easy = try self.handle(for: stream.target)
+            if stream.isInspected { try easy.set(CURLOPT_CERTINFO, 1) }
             try stream.start(easy, in: try self.groupWithRoom())
         } catch {
             self.doom(stream, error)
         }
-        return stream
     }
 
     /// Whether something waits that no socket will announce.
@@ -163,6 +170,14 @@ extension StreamSet {
     /// Fails `stream` in the next turn, when nobody is in the middle of a call into it.
     func doom(_ stream: ByteStream, _ error: TransportError) {
         self.doomed.append((stream, error))
+    }
+
+    /// A stream has connected, or is over: if it was connecting, the next one may.
+    func connectEnded(_ stream: ByteStream) {
+        guard stream.isConnecting else { return }
+        stream.isConnecting = false
+        // At the end of the loop all of them end.
+        if !self.hasEnded, let next = self.connectQueue.leave(stream.target) { self.connect(next) }
     }
 
     func limitLinger(_ stream: ByteStream) {

@@ -1,0 +1,128 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KiiPushCore
+
+/// A peer that accepts and never answers a TLS handshake keeps its streams connecting for as long as the test wants.
+@Suite(.timeLimit(.minutes(15))) struct ConnectQueueTests {
+    private final class Peer {
+        let descriptor: Int32
+        let port: UInt16
+        private var accepted: [Int32] = []
+
+        init() throws { (self.descriptor, self.port) = try Loopback.listening() }
+
+        deinit { for descriptor in self.accepted + [self.descriptor] { close(descriptor) } }
+
+        var target: StreamTarget { .tls(host: "127.0.0.1", port: self.port) }
+
+        /// Waits for a connection.
+        func accept() async throws {
+            let listener = self.descriptor
+            self.accepted.append(try await onThread { Glibc.accept(listener, nil, nil) })
+        }
+
+        /// How many have connected and wait to be accepted; accepts them.
+        func acceptAll() -> Int {
+            var count = 0
+            var request = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+            while poll(&request, 1, 0) > 0 {
+                self.accepted.append(Glibc.accept(self.descriptor, nil, nil))
+                count += 1
+            }
+            return count
+        }
+
+        /// Ends the oldest connection.
+        func hangUp() { close(self.accepted.removeFirst()) }
+    }
+
+    private func loop(_ limit: Int) throws -> EventLoop {
+        var configuration = EventLoop.Configuration()
+        configuration.maximumConnectsPerTarget = limit
+        return try EventLoop(configuration: configuration)
+    }
+
+    /// Comes back when the loop has begun whatever it would begin: connecting elsewhere takes it several turns.
+    private func connectElsewhere(_ loop: EventLoop) async throws {
+        let other = try Peer()
+        var probe = try await StreamProbe(loop, .tcp(host: "127.0.0.1", port: other.port))
+        await probe.connected()
+        probe.use { $0.close() }
+    }
+
+    @Test func noMoreThanTheLimitConnectAndTheOthersFollowInTheirOrder() async throws {
+        let (loop, peer) = (try self.loop(2), try Peer())
+        var probes: [StreamProbe] = []
+        for _ in 0..<5 { probes.append(try await StreamProbe(loop, peer.target)) }
+        try await self.connectElsewhere(loop)
+        #expect(peer.acceptAll() == 2)
+        for index in 0..<5 {
+            peer.hangUp()
+            // The handshake that was cut off fails, and the next one that waits begins.
+            #expect(await probes[index].closed() != nil)
+            if index + 2 < 5 { try await peer.accept() }
+        }
+        loop.shutdown()
+    }
+
+    @Test func whoLeavesWhileItWaitsIsPassedOver() async throws {
+        let (loop, peer) = (try self.loop(1), try Peer())
+        var first = try await StreamProbe(loop, peer.target)
+        let second = try await StreamProbe(loop, peer.target)
+        var third = try await StreamProbe(loop, peer.target)
+        second.use { $0.close() }
+        try await peer.accept()
+        peer.hangUp()
+        #expect(await first.closed() != nil)
+        try await peer.accept()
+        peer.hangUp()
+        #expect(await third.closed() != nil)
+        #expect(peer.acceptAll() == 0)
+        loop.shutdown()
+    }
+
+    @Test func whoConnectsAndLeavesMakesRoom() async throws {
+        let (loop, peer) = (try self.loop(1), try Peer())
+        let first = try await StreamProbe(loop, peer.target)
+        let second = try await StreamProbe(loop, peer.target)
+        try await peer.accept()
+        first.use { $0.close() }
+        try await peer.accept()
+        second.use { $0.close() }
+        loop.shutdown()
+    }
+
+    @Test func oneThatCannotEvenBeginMakesRoom() async throws {
+        let loop = try self.loop(1)
+        for _ in 0..<3 {
+            var probe = try await StreamProbe(loop, .tcp(host: "not a host", port: 1))
+            #expect(await probe.closed()?.code == .invalidConfiguration)
+        }
+        loop.shutdown()
+    }
+
+    @Test func thoseThatWaitEndWithTheLoop() async throws {
+        let (loop, peer) = (try self.loop(1), try Peer())
+        var first = try await StreamProbe(loop, peer.target)
+        var second = try await StreamProbe(loop, peer.target)
+        try await peer.accept()
+        loop.shutdown()
+        #expect(await first.closed()?.code == .shutDown)
+        #expect(await second.closed()?.code == .shutDown)
+        #expect(peer.acceptAll() == 0)
+    }
+}
+
+@Suite struct TrustedCertificatesTests {
+    @Test(
+        arguments: [
+            ("a.pem", nil, true), ("a.pem", "/readable", true), (nil, "/readable", true), (nil, "/gone", false),
+            (nil, nil, false),
+        ] as [(String?, String?, Bool)])
+    func theFolderIsLeftOutWhereAFileHasAll(_ caFile: String?, _ builtIn: String?, _ isLeftOut: Bool) {
+        let trustsFileAlone = ConnectionOptions.trustsFileAlone(caFile: caFile, builtIn: builtIn) { $0 == "/readable" }
+        #expect(trustsFileAlone == isLeftOut)
+    }
+}
