@@ -95,6 +95,16 @@ static inline CURLcode ccurl_easy_set_quick_exit(CURL *handle) {
 #endif
 }
 
+// The file of certificates that libcurl was built to trust; NULL if there is none, and before 7.70, which does not say.
+static inline const char *ccurl_built_in_certificates(void) {
+#if LIBCURL_VERSION_NUM >= 0x074600
+    const curl_version_info_data *version = curl_version_info(CURLVERSION_NOW);
+    return version->age >= CURLVERSION_SEVENTH ? version->cainfo : NULL;
+#else
+    return NULL;
+#endif
+}
+
 // timerfd_create(2) and timerfd_settime(2) by their numbers: their headers bring <time.h> and <fcntl.h> along, whose
 // structs Swift would then take for this module's. The flags of the first are open(2)'s, as eventfd(2)'s are, and those of
 // accept4(2) below.

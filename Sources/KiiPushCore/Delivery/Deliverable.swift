@@ -32,9 +32,6 @@ package struct DeliveryKey: Sendable, Hashable {
         self.sequence = sequence
         self.isUserOpened = isUserOpened
     }
-
-    /// The sequence tells nearly all of them apart; hashing is a part of what a message costs.
-    package func hash(into hasher: inout Hasher) { hasher.combine(self.sequence) }
 }
 
 /// A message in memory, and how it has fared.

@@ -37,6 +37,8 @@ package final class ByteStream {
     let isInspected: Bool
     /// Whether it has its turn among those that connect, and has not connected yet.
     var isConnecting = false
+    /// How many had connected to its target when its turn came.
+    var connectedBefore = 0
     var isQueuedForFlush = false
     var isQueuedForDrain = false
 
@@ -135,12 +137,14 @@ extension ByteStream {
     /// libcurl has connected, or failed to.
     func settled(_ code: CURLcode) {
         guard self.state == .connecting, let (easy, group, _) = self.connection else { return }
-        self.streams?.connectEnded(self)
         if self.isInspected { self.report = ConnectionReport(easy) }
         var descriptor: curl_socket_t = -1
         guard code == CURLE_OK, ccurl_easy_get_socket(easy.raw, &descriptor) == CURLE_OK, descriptor >= 0 else {
-            return self.fail(self.connectError(easy, code == CURLE_OK ? CURLE_COULDNT_CONNECT : code))
+            let error = self.connectError(easy, code == CURLE_OK ? CURLE_COULDNT_CONNECT : code)
+            if code == CURLE_OPERATION_TIMEDOUT { self.streams?.connectEnded(self, .unanswered(error)) }
+            return self.fail(error)
         }
+        self.streams?.connectEnded(self, .connected)
         self.connection = (easy, group, descriptor)
         // Reads are cut to this size, CURLOPT_BUFFERSIZE(3); before, it would be memory that is not used. An older
         // libcurl that refuses reads in smaller pieces.
@@ -322,7 +326,7 @@ extension ByteStream {
             self.streams?.sockets.forget(descriptor)
             group.remove(easy)
         }
-        self.streams?.connectEnded(self)
+        self.streams?.connectEnded(self, .over)
         self.streams?.forget(self)
     }
 }

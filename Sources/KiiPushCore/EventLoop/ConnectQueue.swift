@@ -3,9 +3,29 @@
 /// While libcurl looks up a name it has a thread for each stream that asks, so ten thousand agents of one process that lose
 /// their broker together would start ten thousand threads.
 struct ConnectQueue {
+    /// How it ended that a stream was connecting.
+    enum Ending {
+        case connected
+        /// It failed, or its owner has left.
+        case over
+        /// Nobody answered in time; this is the error.
+        case unanswered(TransportError)
+    }
+
+    /// What follows from an ending.
+    enum Next {
+        case nothing
+        /// The stream that is to connect in its place.
+        case connect(ByteStream)
+        /// Streams that are to fail with the same error.
+        case fail([ByteStream], TransportError)
+    }
+
     private struct Line {
         var connecting = 0
-        var waiting: ArraySlice<ByteStream> = []
+        /// How many have connected.
+        var connected = 0
+        var waiting = Fifo<ByteStream>()
     }
 
     private let limit: Int
@@ -14,26 +34,39 @@ struct ConnectQueue {
     /// - Parameter limit: how many may connect to one target at once; at least one may.
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// - Returns: whether the stream is to connect now; otherwise its turn comes in ``leave(_:)``.
+    /// - Returns: whether the stream is to connect now; otherwise it waits for its turn.
     mutating func enter(_ stream: ByteStream) -> Bool {
-        guard self.lines[stream.target, default: Line()].connecting < self.limit else {
-            self.lines[stream.target]?.waiting.append(stream)
+        var line = self.lines.removeValue(forKey: stream.target) ?? Line()
+        defer { self.lines[stream.target] = line }
+        guard line.connecting < self.limit else {
+            line.waiting.append(stream)
             return false
         }
-        self.lines[stream.target, default: Line()].connecting += 1
+        line.connecting += 1
+        stream.connectedBefore = line.connected
         return true
     }
 
-    /// A stream that was to connect to `target` has, or never will.
-    ///
-    /// - Returns: the one that is to connect in its place.
-    mutating func leave(_ target: StreamTarget) -> ByteStream? {
-        while let next = self.lines[target]?.waiting.popFirst() {
-            // Its owner may have left while it waited.
-            if !next.isClosed { return next }
+    /// A stream that was connecting is not any more.
+    mutating func leave(_ stream: ByteStream, _ ending: Ending) -> Next {
+        guard var line = self.lines.removeValue(forKey: stream.target) else { return .nothing }
+        defer { if line.connecting > 0 { self.lines[stream.target] = line } }
+        if case .connected = ending { line.connected += 1 }
+        if case .unanswered(let error) = ending, stream.connectedBefore == line.connected {
+            // They came while it tried, and none got through: each of them would wait in vain as well, and by turns the last
+            // for many minutes. Their owners know when to try again, and where.
+            line.connecting -= 1
+            var failed: [ByteStream] = []
+            while let waiting = line.waiting.popFirst() { failed.append(waiting) }
+            return .fail(failed, error)
         }
-        self.lines[target]?.connecting -= 1
-        if self.lines[target]?.connecting == 0 { self.lines[target] = nil }
-        return nil
+        while let next = line.waiting.popFirst() {
+            // Its owner may have left while it waited.
+            guard !next.isClosed else { continue }
+            next.connectedBefore = line.connected
+            return .connect(next)
+        }
+        line.connecting -= 1
+        return .nothing
     }
 }

@@ -22,7 +22,7 @@ struct ConnectionOptions {
         }
         self.connectTimeout = configuration.connectTimeout
         self.trustsFileAlone = ConnectionOptions.trustsFileAlone(
-            caFile: configuration.tls.caFile, builtIn: ConnectionOptions.builtInCertificates,
+            caFile: configuration.tls.caFile, builtIn: ccurl_built_in_certificates().map { String(cString: $0) },
             isReadable: { access($0, R_OK) == 0 })
     }
 
@@ -39,14 +39,6 @@ struct ConnectionOptions {
     ///   - isReadable: whether a file can be read.
     static func trustsFileAlone(caFile: String?, builtIn: String?, isReadable: (String) -> Bool) -> Bool {
         caFile != nil || builtIn.map(isReadable) ?? false
-    }
-
-    /// Since libcurl 7.70 it says so.
-    private static var builtInCertificates: String? {
-        guard let version = curl_version_info(CURLVERSION_SEVENTH)?.pointee,
-            version.age.rawValue >= CURLVERSION_SEVENTH.rawValue
-        else { return nil }
-        return version.cainfo.map { String(cString: $0) }
     }
 
     var usesProxy: Bool { self.proxy != nil }

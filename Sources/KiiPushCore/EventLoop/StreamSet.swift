@@ -173,11 +173,16 @@ extension StreamSet {
     }
 
     /// A stream has connected, or is over: if it was connecting, the next one may.
-    func connectEnded(_ stream: ByteStream) {
+    func connectEnded(_ stream: ByteStream, _ ending: ConnectQueue.Ending) {
         guard stream.isConnecting else { return }
         stream.isConnecting = false
         // At the end of the loop all of them end.
-        if !self.hasEnded, let next = self.connectQueue.leave(stream.target) { self.connect(next) }
+        guard !self.hasEnded else { return }
+        switch self.connectQueue.leave(stream, ending) {
+        case .nothing: break
+        case .connect(let next): self.connect(next)
+        case .fail(let waiting, let error): for stream in waiting { self.doom(stream, error) }
+        }
     }
 
     func limitLinger(_ stream: ByteStream) {

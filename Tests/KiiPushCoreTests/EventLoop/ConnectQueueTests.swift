@@ -38,8 +38,8 @@ import Testing
         func hangUp() { close(self.accepted.removeFirst()) }
     }
 
-    private func loop(_ limit: Int) throws -> EventLoop {
-        var configuration = EventLoop.Configuration()
+    private func loop(_ limit: Int, connectTimeout: Duration = .seconds(600)) throws -> EventLoop {
+        var configuration = EventLoop.Configuration(connectTimeout: connectTimeout)
         configuration.maximumConnectsPerTarget = limit
         return try EventLoop(configuration: configuration)
     }
@@ -103,6 +103,32 @@ import Testing
         loop.shutdown()
     }
 
+    @Test func whereNobodyAnswersNoneThatWaitsTriesInVain() async throws {
+        let (loop, peer) = (try self.loop(1, connectTimeout: .seconds(1)), try Peer())
+        let target = peer.target
+        // In one turn: they wait before the time of the first one begins.
+        let streams = try await loop.run {
+            (0..<4).map { _ in
+                let (events, continuation) = AsyncStream.makeStream(of: StreamEvent.self, bufferingPolicy: .unbounded)
+                _ = loop.openStream(target, delegate: StreamReporter(continuation) { _, _ in })
+                return events
+            }
+        }
+        for events in streams {
+            guard case .closed(let error)? = await events.first(where: { _ in true }) else {
+                Issue.record("the stream was not closed")
+                return
+            }
+            #expect(error.code == .timedOut)
+        }
+        #expect(peer.acceptAll() == 1)
+        // Those that come later find room.
+        let late = try await StreamProbe(loop, peer.target)
+        try await peer.accept()
+        late.use { $0.close() }
+        loop.shutdown()
+    }
+
     @Test func thoseThatWaitEndWithTheLoop() async throws {
         let (loop, peer) = (try self.loop(1), try Peer())
         var first = try await StreamProbe(loop, peer.target)
@@ -115,7 +141,7 @@ import Testing
     }
 }
 
-@Suite struct TrustedCertificatesTests {
+@Suite(.timeLimit(.minutes(15))) struct TrustedCertificatesTests {
     @Test(
         arguments: [
             ("a.pem", nil, true), ("a.pem", "/readable", true), (nil, "/readable", true), (nil, "/gone", false),

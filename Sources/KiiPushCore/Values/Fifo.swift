@@ -1,5 +1,5 @@
 /// A queue that gives its elements away without copying them.
-struct Fifo<Element: Sendable>: Sendable {
+struct Fifo<Element> {
     private var elements: [Element?] = []
     private var head = 0
 
@@ -59,3 +59,5 @@ struct Fifo<Element: Sendable>: Sendable {
         return removed
     }
 }
+
+extension Fifo: Sendable where Element: Sendable {}
