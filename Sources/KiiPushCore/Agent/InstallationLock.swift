@@ -7,8 +7,9 @@ import Glibc
 /// be a list that the kernel walks for each of them (0.9 s in all, measured; in 64 files: 16 ms).
 ///
 /// The locks are those of POSIX (`fcntl(2)`, `F_SETLK`), which end with the process, however it ends, and of which the
-/// kernel tells the holder's process ID. Two traps come with them, and ``LockTable`` minds both: they do not keep two
-/// holders in one process apart, and closing any descriptor of a file gives up all that the process holds in it.
+/// kernel tells the holder's process ID. Two traps come with them: they do not keep two holders in one process apart, which
+/// ``LockTable`` does, and closing any descriptor of a file gives up all that the process holds in it. ``LockTable`` closes
+/// none too early; whatever else is in the process has no business with these files.
 ///
 /// Two installations whose IDs hash to the same byte would be taken for one; among ten thousand the chance of that is less
 /// than one in a hundred billion.
@@ -40,7 +41,7 @@ final class InstallationLock: Sendable {
 private struct LockTable {
     /// One byte of one file.
     struct Place: Hashable {
-        fileprivate var file: File
+        fileprivate var path: String
         fileprivate var offset: Int64
     }
 
@@ -62,14 +63,16 @@ private struct LockTable {
     }
 
     private var held: [File: Held] = [:]
+    /// By path, so that one is refused to a second holder also when its file was replaced meanwhile.
+    private var files: [Place: File] = [:]
 
     mutating func take(_ offset: Int64, of path: String) throws(LockError) -> Place {
-        let file = try self.open(path)
-        let place = Place(file: file, offset: offset)
-        guard let held = self.held[file], let descriptor = held.descriptors.first else {
-            throw .unusable(path: path, code: EBADF)
+        let place = Place(path: path, offset: offset)
+        guard self.files[place] == nil else { throw .held(path: path, processID: Int(getpid())) }
+        let (file, descriptor) = try self.open(path)
+        guard self.held[file]?.offsets.contains(offset) != true else {
+            throw .held(path: path, processID: Int(getpid()))
         }
-        guard !held.offsets.contains(offset) else { throw .held(path: path, processID: Int(getpid())) }
         var range = LockTable.range(F_WRLCK, offset)
         guard fcntl(descriptor, F_SETLK, &range) == 0 else {
             let code = errno
@@ -79,29 +82,37 @@ private struct LockTable {
             throw .unusable(path: path, code: code)
         }
         self.held[file]?.offsets.insert(offset)
+        self.files[place] = file
         return place
     }
 
     mutating func giveUp(_ place: Place) {
-        guard let descriptor = self.held[place.file]?.descriptors.first else { return }
+        guard let file = self.files.removeValue(forKey: place), let descriptor = self.held[file]?.descriptors.first
+        else {
+            return
+        }
         var range = LockTable.range(F_UNLCK, place.offset)
         _ = fcntl(descriptor, F_SETLK, &range)
-        self.held[place.file]?.offsets.remove(place.offset)
-        self.closeIfUnused(place.file)
+        self.held[file]?.offsets.remove(place.offset)
+        self.closeIfUnused(file)
     }
 
     /// Has the file open that is at `path` now: another one, if somebody has replaced it.
-    private mutating func open(_ path: String) throws(LockError) -> File {
+    private mutating func open(_ path: String) throws(LockError) -> (File, descriptor: Int32) {
         var status = stat()
-        if lstat(path, &status) == 0, self.held[File(status)] != nil { return File(status) }
+        if lstat(path, &status) == 0, let descriptor = self.held[File(status)]?.descriptors.first {
+            return (File(status), descriptor)
+        }
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
             let code = errno
             if descriptor >= 0 { close(descriptor) }
             throw .unusable(path: path, code: code)
         }
+        // What cleans up /tmp leaves a file alone that somebody has locked in this other way (tmpfiles.d(5)).
+        _ = flock(descriptor, LOCK_SH | LOCK_NB)
         self.held[File(status), default: Held(descriptors: [])].descriptors.append(descriptor)
-        return File(status)
+        return (File(status), descriptor)
     }
 
     private mutating func closeIfUnused(_ file: File) {

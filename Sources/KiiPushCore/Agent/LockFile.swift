@@ -43,7 +43,7 @@ package struct LockFile: ~Copyable, Sendable {
     }
 }
 
-/// Why a ``LockFile`` was not taken.
+/// Why a ``LockFile`` or an ``InstallationLock`` was not taken.
 package enum LockError: Error, Hashable {
     /// Another process holds it; its ID where it could be read.
     case held(path: String, processID: Int?)

@@ -141,7 +141,7 @@ final class ReceivePipeline: TurnDelegate {
         let reserved = self.reserveRoom()
         do throws(InboxError) {
             let outcome = try self.store.commit(self.work)
-            self.lastArrivals = self.work.arrivals.count
+            self.lastArrivals = min(self.work.arrivals.count, 4096)
             self.committed = (self.work, outcome)
             self.work = TurnWork()
             self.unstoredBytes = 0

@@ -141,7 +141,10 @@ extension ByteStream {
         var descriptor: curl_socket_t = -1
         guard code == CURLE_OK, ccurl_easy_get_socket(easy.raw, &descriptor) == CURLE_OK, descriptor >= 0 else {
             let error = self.connectError(easy, code == CURLE_OK ? CURLE_COULDNT_CONNECT : code)
-            if code == CURLE_OPERATION_TIMEDOUT { self.streams?.connectEnded(self, .unanswered(error)) }
+            switch error.code {
+            case .timedOut, .nameNotResolved, .connectionRefused: self.streams?.connectEnded(self, .unreached(error))
+            default: break
+            }
             return self.fail(error)
         }
         self.streams?.connectEnded(self, .connected)

@@ -1,15 +1,16 @@
 /// Which streams are connecting, and which wait until others have: of each target only so many connect at once.
 ///
 /// While libcurl looks up a name it has a thread for each stream that asks, so ten thousand agents of one process that lose
-/// their broker together would start ten thousand threads.
+/// their broker together would start ten thousand threads. (One whose time is up gives its place away, and leaves a lookup
+/// that still goes on to its thread.)
 struct ConnectQueue {
     /// How it ended that a stream was connecting.
     enum Ending {
         case connected
         /// It failed, or its owner has left.
         case over
-        /// Nobody answered in time; this is the error.
-        case unanswered(TransportError)
+        /// The target was not reached: its name is not known, it does not answer, or refuses. This is the error.
+        case unreached(TransportError)
     }
 
     /// What follows from an ending.
@@ -52,7 +53,7 @@ struct ConnectQueue {
         guard var line = self.lines.removeValue(forKey: stream.target) else { return .nothing }
         defer { if line.connecting > 0 { self.lines[stream.target] = line } }
         if case .connected = ending { line.connected += 1 }
-        if case .unanswered(let error) = ending, stream.connectedBefore == line.connected {
+        if case .unreached(let error) = ending, stream.connectedBefore == line.connected {
             // They came while it tried, and none got through: each of them would wait in vain as well, and by turns the last
             // for many minutes. Their owners know when to try again, and where.
             line.connecting -= 1

@@ -70,14 +70,17 @@ import Testing
         }
     }
 
-    @Test func aFileThatSomebodyReplacedIsOpenedAnewAndTheOldLocksStay() throws {
+    @Test func aFileThatSomebodyReplacedIsOpenedAnewAndItsLocksStay() throws {
         try withTemporaryDirectory { directory in
             let before = try InstallationLock(installationID: "a", directory: directory)
             let name = try #require(FileManager.default.contentsOfDirectory(atPath: directory).first)
             try FileManager.default.moveItem(atPath: "\(directory)/\(name)", toPath: "\(directory)/former")
-            let after = try InstallationLock(installationID: "a", directory: directory)
-            try self.expectLocked(2, in: directory)
-            withExtendedLifetime((before, after)) {}
+            #expect(throws: LockError.self) { _ = try InstallationLock(installationID: "a", directory: directory) }
+            let others = try (0..<200).map { number in
+                try InstallationLock(installationID: "other-\(number)", directory: directory)
+            }
+            try self.expectLocked(201, in: directory)
+            withExtendedLifetime((before, others)) {}
         }
     }
 

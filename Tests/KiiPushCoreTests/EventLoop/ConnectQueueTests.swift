@@ -62,7 +62,10 @@ import Testing
             peer.hangUp()
             // The handshake that was cut off fails, and the next one that waits begins.
             #expect(await probes[index].closed() != nil)
-            if index + 2 < 5 { try await peer.accept() }
+            guard index + 2 < 5 else { continue }
+            try await peer.accept()
+            try await self.connectElsewhere(loop)
+            #expect(peer.acceptAll() == 0)
         }
         loop.shutdown()
     }
@@ -83,7 +86,15 @@ import Testing
         loop.shutdown()
     }
 
-    @Test func whoConnectsAndLeavesMakesRoom() async throws {
+    @Test func whoHasConnectedMakesRoom() async throws {
+        let (loop, peer) = (try self.loop(1), try Peer())
+        var probes: [StreamProbe] = []
+        for _ in 0..<3 { probes.append(try await StreamProbe(loop, .tcp(host: "127.0.0.1", port: peer.port))) }
+        for index in probes.indices { await probes[index].connected() }
+        loop.shutdown()
+    }
+
+    @Test func whoLeavesWhileItConnectsMakesRoom() async throws {
         let (loop, peer) = (try self.loop(1), try Peer())
         let first = try await StreamProbe(loop, peer.target)
         let second = try await StreamProbe(loop, peer.target)
