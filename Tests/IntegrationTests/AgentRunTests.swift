@@ -136,6 +136,14 @@ import Testing
         }
     }
 
+    private func connects(_ agent: PushAgent, to broker: FakeBroker) async throws {
+        let events = agent.events
+        try await whileRunning(agent) {
+            _ = try await broker.play { try $0.acceptSession() }
+            _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+        }
+    }
+
     @Test func theSecondProcessOnAStateDirectoryIsToldWhichOneHasIt() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, runtime, configuration in
@@ -154,11 +162,7 @@ import Testing
                 withExtendedLifetime(connection) {}
                 try await process.stop()
                 // The kernel lets go of a lock with the process that had it.
-                let events = agent.events
-                try await whileRunning(agent) {
-                    _ = try await broker.play { try $0.acceptSession() }
-                    _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
-                }
+                try await self.connects(agent, to: broker)
             }
         }
     }
@@ -184,11 +188,7 @@ import Testing
                         + "stop it, or receive as another user or thing")
                 withExtendedLifetime(connection) {}
                 try await process.stop()
-                let events = agent.events
-                try await whileRunning(agent) {
-                    _ = try await broker.play { try $0.acceptSession() }
-                    _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
-                }
+                try await self.connects(agent, to: broker)
                 await runtime.shutdown()
             }
         }
