@@ -84,6 +84,18 @@ import Testing
         }
     }
 
+    @Test func whatCleansUpTemporaryFilesIsToldThatItIsInUse() throws {
+        try withTemporaryDirectory { directory in
+            let lock = try InstallationLock(installationID: "a", directory: directory)
+            let name = try #require(FileManager.default.contentsOfDirectory(atPath: directory).first)
+            let descriptor = open("\(directory)/\(name)", O_RDWR | O_CLOEXEC)
+            // It tries so, and leaves alone what it does not get.
+            #expect(flock(descriptor, LOCK_EX | LOCK_NB) == -1)
+            close(descriptor)
+            withExtendedLifetime(lock) {}
+        }
+    }
+
     @Test func aPathThatCannotBeMadeIsReported() {
         let error = #expect(throws: LockError.self) {
             _ = try InstallationLock(installationID: "a", directory: "/nonexistent")

@@ -11,7 +11,11 @@ import Testing
         let port: UInt16
         private var accepted: [Int32] = []
 
-        init() throws { (self.descriptor, self.port) = try Loopback.listening() }
+        /// - Parameter backlog: with 0 the kernel completes one connection that nobody accepts, and drops what else comes.
+        init(backlog: Int32 = 1024) throws {
+            (self.descriptor, self.port) = try Loopback.bound()
+            try #require(listen(self.descriptor, backlog) == 0)
+        }
 
         deinit { for descriptor in self.accepted + [self.descriptor] { close(descriptor) } }
 
@@ -50,6 +54,19 @@ import Testing
         var probe = try await StreamProbe(loop, .tcp(host: "127.0.0.1", port: other.port))
         await probe.connected()
         probe.use { $0.close() }
+    }
+
+    /// Opens streams in one turn, so that those that have to wait do so before the time of any has begun.
+    private func openAtOnce(
+        _ count: Int, _ target: StreamTarget, in loop: EventLoop
+    ) async throws -> [AsyncStream<StreamEvent>] {
+        try await loop.run {
+            (0..<count).map { _ in
+                let (events, continuation) = AsyncStream.makeStream(of: StreamEvent.self, bufferingPolicy: .unbounded)
+                _ = loop.openStream(target, delegate: StreamReporter(continuation) { _, _ in })
+                return events
+            }
+        }
     }
 
     @Test func noMoreThanTheLimitConnectAndTheOthersFollowInTheirOrder() async throws {
@@ -116,15 +133,7 @@ import Testing
 
     @Test func whereNobodyAnswersNoneThatWaitsTriesInVain() async throws {
         let (loop, peer) = (try self.loop(1, connectTimeout: .seconds(1)), try Peer())
-        let target = peer.target
-        // In one turn: they wait before the time of the first one begins.
-        let streams = try await loop.run {
-            (0..<4).map { _ in
-                let (events, continuation) = AsyncStream.makeStream(of: StreamEvent.self, bufferingPolicy: .unbounded)
-                _ = loop.openStream(target, delegate: StreamReporter(continuation) { _, _ in })
-                return events
-            }
-        }
+        let streams = try await self.openAtOnce(4, peer.target, in: loop)
         for events in streams {
             guard case .closed(let error)? = await events.first(where: { _ in true }) else {
                 Issue.record("the stream was not closed")
@@ -137,6 +146,30 @@ import Testing
         let late = try await StreamProbe(loop, peer.target)
         try await peer.accept()
         late.use { $0.close() }
+        loop.shutdown()
+    }
+
+    @Test func whereSomebodyGotThroughMeanwhileTheNextOneTries() async throws {
+        // Long enough for a SYN that was dropped to be sent again, which Linux does after a second.
+        let (loop, peer) = (try self.loop(2, connectTimeout: .seconds(3)), try Peer(backlog: 0))
+        let target = StreamTarget.tcp(host: "127.0.0.1", port: peer.port)
+        let streams = try await self.openAtOnce(4, target, in: loop)
+        // The first connects, and the third takes its place; like the second it is not answered.
+        guard case .connected? = await streams[0].first(where: { _ in true }) else {
+            Issue.record("the first did not connect")
+            return
+        }
+        guard case .closed(let error)? = await streams[1].first(where: { _ in true }) else {
+            Issue.record("the second was not closed")
+            return
+        }
+        #expect(error.code == .timedOut)
+        // The fourth has waited until now, and there is room for it at once.
+        try await peer.accept()
+        guard case .connected? = await streams[3].first(where: { _ in true }) else {
+            Issue.record("the fourth did not connect")
+            return
+        }
         loop.shutdown()
     }
 
