@@ -1,10 +1,14 @@
 import Glibc
 import KiiPushCore
+import Synchronization
 
 /// The process groups that are running, so that none outlives this program when it is interrupted.
 package enum ChildGroups {
     private static let capacity = 64
     private static let changes = Locked(())
+    private static let interrupts = [SIGINT, SIGTERM, SIGHUP]
+    /// How many are about to be; below 0 once an interrupt has come, after which none begins.
+    private static let starts = Atomic<Int>(0)
 
     // A signal handler reads it at any moment and may take no lock. Written under `changes` alone, each slot at once;
     // 0 is none.
@@ -14,7 +18,24 @@ package enum ChildGroups {
         return slots
     }()
 
-    static func add(_ group: pid_t) { self.replace(0, with: group) }
+    /// Starts a group. An interrupt that comes meanwhile waits for it, or the group would outlive this program.
+    static func start(_ spawn: () throws -> pid_t) rethrows -> pid_t {
+        // The handler that waits must not have interrupted this thread.
+        var (blocked, unblocked) = (sigset_t(), sigset_t())
+        sigemptyset(&blocked)
+        for number in self.interrupts { sigaddset(&blocked, number) }
+        pthread_sigmask(SIG_BLOCK, &blocked, &unblocked)
+        defer { pthread_sigmask(SIG_SETMASK, &unblocked, nil) }
+        if self.starts.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue < 0 {
+            self.starts.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            // The handler is about to end this process.
+            while true { pause() }
+        }
+        defer { self.starts.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+        let group = try spawn()
+        self.replace(0, with: group)
+        return group
+    }
 
     /// Kills what is left of a group, and forgets it.
     static func end(_ group: pid_t) {
@@ -28,8 +49,11 @@ package enum ChildGroups {
     package static func endWithInterrupts() {
         // Made here, and not in the handler.
         _ = self.running
-        for number in [SIGINT, SIGTERM, SIGHUP] {
+        _ = self.starts.load(ordering: .relaxed)
+        for number in self.interrupts {
             signal(number) { number in
+                ChildGroups.starts.bitwiseOr(.min, ordering: .sequentiallyConsistent)
+                while ChildGroups.starts.load(ordering: .sequentiallyConsistent) != .min { usleep(1_000) }
                 for slot in 0..<ChildGroups.capacity where ChildGroups.running[slot] != 0 {
                     Glibc.kill(-ChildGroups.running[slot], SIGKILL)
                 }

@@ -55,8 +55,7 @@ package final class ReceiverProcess: Sendable {
 
     package func start() throws {
         guard !self.isRunning else { throw FaultError("\(self.words[0]) runs already") }
-        let pid = try self.spawn()
-        ChildGroups.add(pid)
+        let pid = try ChildGroups.start(self.spawn)
         self.state.withLock { $0 = .running(pid) }
     }
 
