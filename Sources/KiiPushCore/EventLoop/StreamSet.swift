@@ -3,7 +3,10 @@ import CCurl
 /// All byte streams of one loop. Loop thread only.
 final class StreamSet {
     /// One buffer for every stream: what is read is handed over before the next read.
-    static let receiveBytes = 256 << 10
+    ///
+    /// Larger ones cost more than the reads that they save: what is made of 128 KiB and freed before the next read is what
+    /// malloc gives back to the kernel each time, mallopt(3), and the kernel has to clear its pages each time.
+    static let receiveBytes = 64 << 10
 
     let sockets: SocketTable
     private let configuration: EventLoop.Configuration
