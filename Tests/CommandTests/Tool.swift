@@ -27,13 +27,15 @@ final class Tool {
         try? FileManager.default.removeItem(at: self.home)
     }
 
-    /// The environment of every run; `PATH` alone comes from outside.
+    /// The environment of every run; `PATH` alone comes from outside, and how a sanitizer behaves.
     var environment: [String: String] {
         [
             "HOME": self.home.path, "XDG_CONFIG_HOME": self.home.path + "/config",
             "XDG_STATE_HOME": self.home.path + "/state", "XDG_RUNTIME_DIR": self.home.path + "/run",
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "TZ": "UTC",
-        ]
+        ].merging(ProcessInfo.processInfo.environment.filter { ["ASAN_OPTIONS", "TSAN_OPTIONS"].contains($0.key) }) {
+            $1
+        }
     }
 
     /// Starts the tool; the caller ends it.
