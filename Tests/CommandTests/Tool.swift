@@ -27,7 +27,8 @@ final class Tool {
         try? FileManager.default.removeItem(at: self.home)
     }
 
-    /// The environment of every run; `PATH` alone comes from outside, and how a sanitizer behaves.
+    /// The environment of every run; `PATH` alone comes from outside, and how a sanitizer behaves: without, it takes for
+    /// leaked what a Swift constant points to with a marked pointer.
     var environment: [String: String] {
         [
             "HOME": self.home.path, "XDG_CONFIG_HOME": self.home.path + "/config",

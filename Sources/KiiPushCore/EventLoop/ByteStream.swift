@@ -149,8 +149,8 @@ extension ByteStream {
         }
         self.streams?.connectEnded(self, .connected)
         self.connection = (easy, group, descriptor)
-        // Reads are cut to this size, CURLOPT_BUFFERSIZE(3); before, it would be memory that is not used. An older
-        // libcurl that refuses reads in smaller pieces.
+        // Reads are cut to this size, CURLOPT_BUFFERSIZE(3); before, it would be memory that is not used. It is a request,
+        // and a libcurl that does not grant it reads in smaller pieces.
         _ = ccurl_easy_set_long(easy.raw, CURLOPT_BUFFERSIZE, StreamSet.receiveBytes)
         if let sendTimeout = self.sendTimeout {
             var milliseconds = UInt32(clamping: sendTimeout.wholeMillisecondsRoundedUp)

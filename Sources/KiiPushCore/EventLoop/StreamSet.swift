@@ -4,8 +4,9 @@ import CCurl
 final class StreamSet {
     /// One buffer for every stream: what is read is handed over before the next read.
     ///
-    /// Larger ones cost more than the reads that they save: what is made of 128 KiB and freed before the next read is what
-    /// malloc gives back to the kernel each time, mallopt(3), and the kernel has to clear its pages each time.
+    /// Larger ones cost more than the reads that they save (measured): when what was made of a read is freed before the
+    /// next one and comes to 128 KiB, glibc's malloc gives it back to the kernel, by default (mallopt(3)), and the kernel
+    /// clears pages again for the next.
     static let receiveBytes = 64 << 10
 
     let sockets: SocketTable

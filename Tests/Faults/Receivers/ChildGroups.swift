@@ -54,8 +54,10 @@ package enum ChildGroups {
             signal(number) { number in
                 ChildGroups.starts.bitwiseOr(.min, ordering: .sequentiallyConsistent)
                 while ChildGroups.starts.load(ordering: .sequentiallyConsistent) != .min { usleep(1_000) }
-                for slot in 0..<ChildGroups.capacity where ChildGroups.running[slot] != 0 {
-                    Glibc.kill(-ChildGroups.running[slot], SIGKILL)
+                for slot in 0..<ChildGroups.capacity {
+                    // Read once: another thread may end it meanwhile, and group 0 would be this program's own.
+                    let group = ChildGroups.running[slot]
+                    if group != 0 { Glibc.kill(-group, SIGKILL) }
                 }
                 _exit(128 + number)
             }

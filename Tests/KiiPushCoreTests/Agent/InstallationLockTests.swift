@@ -89,9 +89,11 @@ import Testing
             let lock = try InstallationLock(installationID: "a", directory: directory)
             let name = try #require(FileManager.default.contentsOfDirectory(atPath: directory).first)
             let descriptor = open("\(directory)/\(name)", O_RDWR | O_CLOEXEC)
+            try #require(descriptor >= 0)
+            defer { close(descriptor) }
             // It tries so, and leaves alone what it does not get.
-            #expect(flock(descriptor, LOCK_EX | LOCK_NB) == -1)
-            close(descriptor)
+            let refusal = flock(descriptor, LOCK_EX | LOCK_NB) == -1 ? errno : 0
+            #expect(refusal == EWOULDBLOCK)
             withExtendedLifetime(lock) {}
         }
     }

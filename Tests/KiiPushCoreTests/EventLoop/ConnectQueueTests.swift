@@ -150,8 +150,9 @@ import Testing
     }
 
     @Test func whereSomebodyGotThroughMeanwhileTheNextOneTries() async throws {
-        // Long enough for a SYN that was dropped to be sent again, which Linux does after a second.
-        let (loop, peer) = (try self.loop(2, connectTimeout: .seconds(3)), try Peer(backlog: 0))
+        // Long enough for a SYN that was dropped to be sent again, which Linux does after a second, and not a moment at
+        // which it does so.
+        let (loop, peer) = (try self.loop(2, connectTimeout: .milliseconds(2500)), try Peer(backlog: 0))
         let target = StreamTarget.tcp(host: "127.0.0.1", port: peer.port)
         let streams = try await self.openAtOnce(4, target, in: loop)
         // The first connects, and the third takes its place; like the second it is not answered.
