@@ -134,8 +134,8 @@ static int serve(struct run *r, int64_t pause, int silent) {
         }
     }
     if (silent || !started) return 0;
-    printf("messages=%llu acknowledged=%llu seconds=%.6f\n", (unsigned long long)(sent / prebuilt.packet),
-           (unsigned long long)r->acknowledged, (now_ns() - started) / 1e9);
+    printf("messages=%llu acknowledged=%llu began=%.6f seconds=%.6f\n", (unsigned long long)(sent / prebuilt.packet),
+           (unsigned long long)r->acknowledged, started / 1e9, (now_ns() - started) / 1e9);
     return 1;
 }
 

@@ -24,11 +24,12 @@ extension Workbench {
         let outcome = try MeasuredProcess(command, self, discardsOutput: discardsOutput).finish(count: blast.count)
         let line = broker.nextLine() ?? "the blast ended"
         let result = fields(of: line)
-        guard let seconds = result["seconds"], result["messages"] == Double(blast.count),
+        guard let seconds = result["seconds"], let began = result["began"], result["messages"] == Double(blast.count),
             blast.qos == 0 || result["acknowledged"] == Double(blast.count)
         else { throw ChildProcess.Failure(description: "\(command.joined(separator: " ")): \(line)") }
         var sample = outcome.said.merging(outcome.usage) { $1 }
-        sample["rate"] = Double(blast.count) / seconds
+        // What is acknowledged need not be handled yet, where it is kept.
+        sample["rate"] = Double(blast.count) / (outcome.said["handled"].map { $0 - began } ?? seconds)
         return sample
     }
 

@@ -6,6 +6,7 @@ final class CountingHandler: RemoteNotificationHandler {
         var calls = 0
         var latencies: [Double] = []
         var resident = 0.0
+        var finished = 0.0
     }
 
     private let count: Int
@@ -36,8 +37,8 @@ final class CountingHandler: RemoteNotificationHandler {
         }
         completion(.newData)
         guard calls == self.count else { return }
-        let resident = residentBytes()
-        self.state.withLock { $0.resident = resident }
+        let (resident, finished) = (residentBytes(), monotonicSeconds())
+        self.state.withLock { ($0.resident, $0.finished) = (resident, finished) }
         self.doneContinuation.yield()
     }
 
@@ -50,7 +51,7 @@ final class CountingHandler: RemoteNotificationHandler {
     func report() -> String {
         let state = self.state.withLock { $0 }
         let latencies = state.latencies.sorted()
-        var text = "resident=\(state.resident)"
+        var text = "resident=\(state.resident) handled=\(state.finished)"
         if !latencies.isEmpty {
             text += " p50=\(latencies[latencies.count / 2]) p99=\(latencies[latencies.count * 99 / 100])"
         }
