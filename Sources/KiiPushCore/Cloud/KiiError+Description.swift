@@ -52,7 +52,9 @@ extension KiiError: CustomStringConvertible {
 
     private static func advice(for code: KiiErrorCode) -> String? {
         switch code {
-        case .unauthorized: "the token is not valid or lacks the right; sign in again, or as somebody who has the right"
+        case .unauthorized:
+            "the token is not valid or lacks the right, or the app key is wrong; sign in again, or as somebody who has the "
+                + "right, or check the app ID and key"
         case .authenticationFailed, .wrongPassword: "check the name and the password"
         case .userDisabled, .thingDisabled, .appDisabled: "it has been disabled; have it enabled by its administrator"
         case .wrongToken: "the token is no longer valid; sign in again"

@@ -36,7 +36,8 @@ import Testing
         (400, "INVALID_INPUT_DATA", "correct the request"),
         (
             401, "UNAUTHORIZED",
-            "the token is not valid or lacks the right; sign in again, or as somebody who has the right"
+            "the token is not valid or lacks the right, or the app key is wrong; sign in again, or as somebody who has the "
+                + "right, or check the app ID and key"
         ),
         (401, "", "sign in again, or as somebody who has the right"),
         (401, "WRONG_PASSWORD", "check the name and the password"),
