@@ -4,17 +4,21 @@ import Testing
 
 /// Nothing outlives a runner that is ended, as `timeout` and Ctrl-C do.
 @Suite struct InterruptTests {
-    /// What a process was started with; `nil` once it is gone, or dead and waited for by nobody yet.
-    private static func commandLine(_ pid: Int32) -> String? {
-        let text = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)
-        return text?.isEmpty == false ? text : nil
+    /// Whether a process is there and not dead, waited for by nobody yet. Its command line would not tell: it is empty for
+    /// a moment when the process begins.
+    private static func isRunning(_ pid: Int32) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return false }
+        return !text[end...].hasPrefix(") Z")
     }
 
     /// The receivers whose files are in `folder`, whoever started them.
     private static func receivers(in folder: String) -> [Int32] {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return processes.compactMap { Int32($0) }.filter { pid in
-            self.commandLine(pid).map { $0.contains("/CountingAgent\0") && $0.contains(folder) } ?? false
+            guard let line = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8) else { return false }
+            return line.contains("/CountingAgent\0") && line.contains(folder)
         }
     }
 
@@ -26,7 +30,7 @@ import Testing
                 [productsDirectory.appendingPathComponent("kii-push-faults").path],
                 environment: ProcessInfo.processInfo.environment.merging(["TMPDIR": folder]) { $1 })
             while Self.receivers(in: folder).isEmpty {
-                try #require(Self.commandLine(runner.processID) != nil)
+                try #require(Self.isRunning(runner.processID), "\(runner.errors.all())")
                 try await Task.sleep(for: .milliseconds(10))
             }
             runner.signal(signal)
