@@ -68,6 +68,18 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "MessageTour",
+            dependencies: ["KiiPushCore"],
+            path: "Examples/MessageTour",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "PortingTour",
+            dependencies: ["KiiPushCore"],
+            path: "Examples/PortingTour",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "kii-push-bench",
             dependencies: ["KiiPushCore", "SeededNumbers"],
             path: "Benchmarks/kii-push-bench",
@@ -113,6 +125,18 @@ let package = Package(
             path: "Tests/MisusingAgent",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "OpeningAgent",
+            dependencies: ["KiiPushCore"],
+            path: "Tests/OpeningAgent",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "FloodedAgent",
+            dependencies: ["KiiPushCore"],
+            path: "Tests/FloodedAgent",
+            swiftSettings: settings
+        ),
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
         .target(
             name: "TestSupport",
@@ -143,7 +167,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour", "ReceivingTour",
-                "MisusingAgent",
+                "MessageTour", "PortingTour", "MisusingAgent", "OpeningAgent", "FloodedAgent",
             ],
             swiftSettings: settings
         ),

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import KiiPushCore
 
@@ -52,12 +53,24 @@ struct ActivatedAgent {
         Task {
             for await case .disconnected(let reason, _) in events { complain(reason) }
         }
+        let running = Task { try await agent.run() }
+        let signals = [SIGTERM, SIGINT].map { cancel(running, at: $0) }
+        defer { for signal in signals { signal.cancel() } }
         do {
-            try await agent.run()
+            try await running.value
         } catch {
             complain("\(error)")
-            exit(75)
+            // Starting it again helps where that passes by itself.
+            exit((error as? PushAgentError)?.isTemporary == true ? 75 : 78)
         }
+    }
+
+    static func cancel(_ task: Task<Void, any Error>, at number: Int32) -> any DispatchSourceSignal {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number)
+        source.setEventHandler { task.cancel() }
+        source.resume()
+        return source
     }
 
     /// On standard error: whoever started the program may want its output for something else.

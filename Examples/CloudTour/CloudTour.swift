@@ -40,5 +40,6 @@ struct CloudTour {
         try await onboardLamp(owner: userID, agent.client, token: token)
         // One message of the topic, and one for each of the four things done to the bucket.
         try await receive(5, with: agent)
+        try await decideAboutDeadLetters(runtime)
     }
 }

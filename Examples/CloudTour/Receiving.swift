@@ -38,3 +38,17 @@ func watch(_ events: AsyncStream<PushEvent>, until count: Int) async {
         if done == count { return }
     }
 }
+
+func decideAboutDeadLetters(_ runtime: PushRuntime) async throws {
+    var count = 0
+    for try await letter in runtime.deadLetters() {
+        count += 1
+        print("given up on", letter.messageID, "after", letter.attempts, "attempts:", letter.reason)
+        if letter.reason.hasPrefix("threw: ") {
+            try await runtime.retryDeadLetter(letter.messageID)
+        } else if letter.reason.hasPrefix("undecodable: ") {
+            try await runtime.dropDeadLetter(letter.messageID)
+        }
+    }
+    print("dead letters:", count)
+}

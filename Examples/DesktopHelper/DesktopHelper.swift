@@ -5,7 +5,11 @@ import KiiPushCore
 /// Presents alerts on the desktop, and reacts to what the user chooses.
 ///
 /// It has no window of its own, and so is in the background until the user opens a notification. Alerts come from
-/// KiiPushEmulator, which is asked for payloads as Apple's devices get them.
+/// KiiPushEmulator, which is asked for payloads as Apple's devices get them; a message without one is shown by its `msg`.
+///
+///     kii-push run --activate DesktopHelper --present
+///
+/// shows the alerts in its place, and starts it when the user opens one.
 struct Kitchen: RemoteNotificationHandler, UserActionHandler, OpenedNotificationHandler {
     let lifecycle: AgentLifecycle
 
@@ -38,6 +42,7 @@ func makePresenter() -> DesktopPresenter {
         NotificationCategory(
             identifier: "meal", actions: [NotificationAction(identifier: "coming", title: "I am coming")])
     ]
+    configuration.alert = { $0.content?.alert ?? $0["msg"]?.string.map { NotificationAlert(body: $0) } }
     return DesktopPresenter(configuration: configuration) { say("no notifications:", "\($0)") }
 }
 
@@ -56,12 +61,15 @@ struct DesktopHelper {
             app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url), account: .pseudoUser,
             subscriptions: [.topic(Topic("meals"))])
         configuration.payload = .apns
-        let lifecycle = AgentLifecycle(state: .background)
+        let launch = LaunchOptions.current
+        let isOpened = launch.userAction?.opensProgram == true
+        let lifecycle = AgentLifecycle(launchOptions: launch, state: isOpened ? .inactive : .background)
         lifecycle.onForegroundRequest { [weak lifecycle] _ in lifecycle?.didBecomeActive() }
         let presenter = makePresenter()
         let agent = PushAgent(
             runtime: try PushRuntime(configuration: settings), configuration: configuration,
             handler: Kitchen(lifecycle: lifecycle), lifecycle: lifecycle, presenter: presenter)
+        if isOpened { lifecycle.didBecomeActive() }
         let events = agent.events
         Task {
             for await event in events {
@@ -80,7 +88,7 @@ struct DesktopHelper {
         termination.cancel()
         if case .failure(let error) = ending {
             say("DesktopHelper:", "\(error)")
-            exit(75)
+            exit((error as? PushAgentError)?.isTemporary == true ? 75 : 78)
         }
     }
 
@@ -96,7 +104,8 @@ func cancelAtTermination(_ task: Task<Void, any Error>) -> any DispatchSourceSig
     return source
 }
 
+/// Written at once, where `print` keeps what goes into a pipe or file until there is more of it.
 func say(_ words: String...) {
-    print(words.joined(separator: " "))
-    fflush(nil)
+    let line = Array((words.joined(separator: " ") + "\n").utf8)
+    _ = write(1, line, line.count)
 }

@@ -1,17 +1,6 @@
+import Dispatch
 import Glibc
 import KiiPushCore
-
-struct PrintingHandler: RemoteNotificationHandler {
-    func didReceiveRemoteNotification(
-        _ message: ReceivedMessage,
-        context: DeliveryContext,
-        fetchCompletionHandler completion: FetchCompletion
-    ) {
-        print(message.kind, message.rawPayload.text)
-        fflush(nil)
-        completion(.newData)
-    }
-}
 
 @main
 struct MinimalAgent {
@@ -19,7 +8,7 @@ struct MinimalAgent {
         guard let appID = variable("KII_APP_ID"), let appKey = variable("KII_APP_KEY"),
             let url = variable("KII_BASE_URL")
         else {
-            print("MinimalAgent: set KII_APP_ID, KII_APP_KEY and KII_BASE_URL")
+            say("set KII_APP_ID, KII_APP_KEY and KII_BASE_URL")
             exit(78)
         }
         var settings = PushRuntime.Configuration()
@@ -30,25 +19,43 @@ struct MinimalAgent {
                 app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url),
                 account: .pseudoUser,
                 subscriptions: [.topic(Topic("alerts"))]
-            ),
-            handler: PrintingHandler()
-        )
+            )
+        ) { message, context in
+            say("\(message.kind) \(message.rawPayload.text)")
+            return .newData
+        }
         let events = agent.events
         Task {
-            for await case .disconnected(let reason, _) in events {
-                print("MinimalAgent: \(reason)")
-                fflush(nil)
+            for await event in events {
+                if case .disconnected(let reason, _) = event { say(reason) }
+                if case .subscriptionFailed(_, let reason, _) = event { say("not subscribed: \(reason)") }
             }
         }
+        let running = Task { try await agent.run() }
+        let signals = [SIGTERM, SIGINT].map { cancel(running, at: $0) }
+        defer { for signal in signals { signal.cancel() } }
         do {
-            try await agent.run()
+            try await running.value
         } catch {
-            print("MinimalAgent: \(error)")
-            exit(75)
+            say("\(error)")
+            // 78 stands in RestartPreventExitStatus= of the unit: starting again would not help.
+            exit((error as? PushAgentError)?.isTemporary == true ? 75 : 78)
         }
     }
-
-    static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
-    }
 }
+
+func cancel(_ task: Task<Void, any Error>, at number: Int32) -> any DispatchSourceSignal {
+    signal(number, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: number)
+    source.setEventHandler { task.cancel() }
+    source.resume()
+    return source
+}
+
+/// Written at once; `print` keeps what goes into a pipe or a file.
+func say(_ text: String) {
+    let line = Array("\(text)\n".utf8)
+    _ = write(1, line, line.count)
+}
+
+func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

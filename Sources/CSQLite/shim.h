@@ -14,4 +14,9 @@ static inline int csqlite_bind_blob(sqlite3_stmt *statement, int index, const vo
                       : sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
+/// sqlite3_db_config() is variadic, which Swift cannot call. For the options that are switched on (1) or off (0).
+static inline int csqlite_db_config(sqlite3 *connection, int option, int value) {
+    return sqlite3_db_config(connection, option, value, (int *)0);
+}
+
 #endif

@@ -165,6 +165,11 @@ public final class Emulator: Sendable {
         }
     }
 
+    /// Whether nobody listens on a port of 127.0.0.1 now.
+    package static func isFree(_ port: UInt16) -> Bool {
+        do { return try LoopbackSocket.freePort(preferring: port) != nil } catch { return false }
+    }
+
     /// The configuration that mosquitto was started with, by which its process is found.
     package var brokerConfigurationFile: String { self.parts.directory.brokerFiles.configuration }
 }

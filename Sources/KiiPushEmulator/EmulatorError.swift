@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// Why the emulator did not start.
 public struct EmulatorError: Error, Sendable, CustomStringConvertible {
@@ -34,6 +35,15 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
 
     static func system(_ action: String, _ number: Int32) -> EmulatorError {
         EmulatorError(.system(number), "cannot \(action): \(String(cString: strerror(number)))")
+    }
+
+    /// Of a file that could not be used.
+    init(_ error: FileError) {
+        if case .system(_, _, let number) = error {
+            self.init(.system(number), error.description)
+        } else {
+            self.init(.system(EACCES), error.description)
+        }
     }
 
     /// One line: what failed and what to do about it.

@@ -13,7 +13,8 @@ package struct RuntimeFile: Sendable {
     package var mqttPort: UInt16
     package var mqttTLSPort: UInt16
     package var caFile: String
-    package var pid: Int32
+    /// The emulator's process; `nil` where it is not said how to tell it from a later one of its ID.
+    package var process: ProcessIdentity?
 
     /// Where the file is unless told otherwise: below `$XDG_RUNTIME_DIR`, else in a directory of the user's own in
     /// `/tmp`.
@@ -29,15 +30,13 @@ package struct RuntimeFile: Sendable {
     /// - Throws: ``EmulatorError`` for a file that cannot be read, is not ours, or can be read or written by others:
     ///   it names the server that secrets are sent to.
     package static func read(_ path: String) throws(EmulatorError) -> RuntimeFile? {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            if errno == ENOENT { return nil }
-            throw .system("look at \(path)", errno)
+        let content: [UInt8]?
+        do throws(FileError) {
+            content = try PrivateFile.read(path)
+        } catch {
+            throw EmulatorError(error)
         }
-        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
-            throw EmulatorError(.system(EACCES), "\(path) is not private to user \(geteuid())")
-        }
-        guard let bytes = try Files.read(path) else { return nil }
+        guard let bytes = content else { return nil }
         guard let json = try? JSONValue(parsing: bytes), let file = RuntimeFile(json: json) else {
             throw EmulatorError(.stateUnusable, "\(path) is not an emulator's runtime file of version 1")
         }
@@ -59,7 +58,8 @@ package struct RuntimeFile: Sendable {
     /// Removes the file if it tells of the emulator at `baseURL` in this process; another's stays.
     static func remove(_ path: String, of baseURL: String) {
         // What cannot be read is not known to be ours.
-        guard let file = try? RuntimeFile.read(path), file.pid == getpid(), file.baseURL == baseURL else { return }
+        guard let file = try? RuntimeFile.read(path), file.process?.processID == getpid(), file.baseURL == baseURL
+        else { return }
         Files.remove(path)
     }
 
@@ -70,7 +70,9 @@ package struct RuntimeFile: Sendable {
             ("appKey", JSONValue(self.appKey.reveal())), ("clientID", JSONValue(self.clientID)),
             ("clientSecret", JSONValue(self.clientSecret.reveal())), ("mqttPort", JSONValue(self.mqttPort)),
             ("mqttTLSPort", JSONValue(self.mqttTLSPort)), ("caFile", JSONValue(self.caFile)),
-            ("pid", JSONValue(self.pid)),
+            ("pid", self.process.map { JSONValue($0.processID) } ?? .null),
+            ("startTime", self.process.map { JSONValue($0.startTime) } ?? .null),
+            ("bootID", .optional(self.process?.boot)),
         ])
     }
 
@@ -80,7 +82,7 @@ package struct RuntimeFile: Sendable {
             let clientSecret = json["clientSecret"]?.string,
             let mqttPort = json["mqttPort"]?.int64.flatMap({ UInt16(exactly: $0) }),
             let mqttTLSPort = json["mqttTLSPort"]?.int64.flatMap({ UInt16(exactly: $0) }),
-            let caFile = json["caFile"]?.string, let pid = json["pid"]?.int64.flatMap({ Int32(exactly: $0) })
+            let caFile = json["caFile"]?.string
         else { return nil }
         self.baseURL = baseURL
         self.httpsBaseURL = json["httpsBaseURL"]?.string
@@ -91,7 +93,7 @@ package struct RuntimeFile: Sendable {
         self.mqttPort = mqttPort
         self.mqttTLSPort = mqttTLSPort
         self.caFile = caFile
-        self.pid = pid
+        self.process = RuntimeFile.process(json)
     }
 
     init(app: AppIdentity, ports: EmulatorState.Ports, caFile: String) {
@@ -104,6 +106,14 @@ package struct RuntimeFile: Sendable {
         self.mqttPort = ports.broker.tcp
         self.mqttTLSPort = ports.broker.tls
         self.caFile = caFile
-        self.pid = getpid()
+        self.process = ProcessIdentity(of: getpid())
+    }
+
+    private static func process(_ json: JSONValue) -> ProcessIdentity? {
+        guard let processID = json["pid"]?.int64.flatMap({ Int32(exactly: $0) }),
+            let startTime = json["startTime"]?.int64.flatMap({ UInt64(exactly: $0) }),
+            let boot = json["bootID"]?.string
+        else { return nil }
+        return ProcessIdentity(processID: processID, startTime: startTime, boot: boot)
     }
 }

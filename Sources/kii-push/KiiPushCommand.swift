@@ -14,12 +14,17 @@ struct KiiPushCommand: ParsableCommand {
             .init("What does this payload mean?", "kii-push explain payload.json"),
         ],
         subcommands: [
-            EmulatorCommand.self, RegisterCommand.self, WhoamiCommand.self, SubscribeCommand.self,
-            UnsubscribeCommand.self, TopicsCommand.self, SendCommand.self, ListenCommand.self, RunCommand.self,
-            InboxCommand.self, TraceCommand.self, ReplayCommand.self, ExplainCommand.self,
-            DoctorCommand.self, SubscriptionsCommand.self, SyncCommand.self, ConfigCommand.self,
-            InstallUnitCommand.self,
-            HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
+            EmulatorCommand.self, RegisterCommand.self, ConfigCommand.self, SubscribeCommand.self,
+            UnsubscribeCommand.self, SubscriptionsCommand.self, SyncCommand.self, ListenCommand.self, RunCommand.self,
+            InstallUnitCommand.self, SendCommand.self, InboxCommand.self, TraceCommand.self, ReplayCommand.self,
+            ExplainCommand.self, DoctorCommand.self, HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
+        ],
+        groups: [
+            ("Get ready", ["emulator", "register", "config"]),
+            ("Subscriptions", ["subscribe", "unsubscribe", "subscriptions", "sync"]),
+            ("Receive and send", ["listen", "run", "install-unit", "send"]),
+            ("Find out", ["inbox", "trace", "replay", "explain", "doctor"]),
+            ("Help", ["help", "completion"]),
         ],
         version: "0.1.0"
     )
@@ -49,7 +54,9 @@ struct KiiPushCommand: ParsableCommand {
             return .success
         } catch {
             let report = FailureReport(error)
-            report.write(asJSON: words.prefix { $0 != "--" }.contains("--json"))
+            let options = words.prefix { $0 != "--" }
+            report.write(
+                asJSON: options.contains("--json"), isVerbose: options.contains { $0 == "-v" || $0 == "--verbose" })
             return report.failure.exit
         }
     }

@@ -9,12 +9,12 @@ import Testing
         let advice = "it has been disabled; have it enabled by its administrator"
         let user = try session.whoami("user")
         try await session.control("PATCH", "users/\(user)", ["disabled": true])
-        let ofUser = try session.tool("topics")
+        let ofUser = try session.tool("subscriptions", "--available")
         #expect(ofUser.exit == 77)
         #expect(ofUser.error.wholeMatch(of: /kii-push: GET \S+ was refused with 401 USER_DISABLED .*\n/) != nil)
         #expect(ofUser.error.hasSuffix(": \(advice)\n"))
         try await session.control("PATCH", "app", ["disabled": true])
-        let ofApp = try session.tool("topics")
+        let ofApp = try session.tool("subscriptions", "--available")
         #expect(ofApp.exit == 77)
         #expect(ofApp.error.hasSuffix(": \(advice)\n"))
     }
@@ -37,7 +37,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         try await session.control("POST", "faults", Self.refusedToken)
-        let result = try session.tool("topics")
+        let result = try session.tool("subscriptions", "--available")
         #expect(result.exit == 77)
         #expect(
             result.error.hasSuffix(
@@ -67,7 +67,7 @@ import Testing
         let secret = try session.tool.write("correct-horse\n", to: "secret")
         try session.succeed("register", "-p", "a", "--user", "alice", "--create", "--password-file", secret)
         try await session.control("POST", "faults", Self.refusedToken)
-        let result = try session.tool("topics", "-p", "a")
+        let result = try session.tool("subscriptions", "--available", "-p", "a")
         #expect(result.exit == 77)
         let command = "kii-push register --user alice --password-stdin --profile a"
         #expect(result.error.contains("\n          sign in again: \(command); or do it as the app's admin: "))

@@ -9,7 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct AgentEventTests {
     private static let events: [(event: PushEvent, state: String)] = [
         (.sessionLost, "session lost"), (.storageFailed(reason: "r"), "not storing"),
-        (.storageRecovered, "storing again"),
+        (.storageRecovered, "storing again"), (.historyCut(messages: 3), "history cut"),
+        (.receptionPaused(reason: "r"), "not receiving"), (.receptionResumed, "receiving again"),
+        (.deadLettersRemoved(count: 3), "letters dropped"),
         (.stateNotSaved(reason: "r"), "not saving"), (.stateSaved, "saving again"),
         (.readingFailed(reason: "r"), "not reading"), (.readingRecovered, "reading again"),
         (.deliveryStalled(reason: "r"), "not handling"), (.deliveryRecovered, "handling again"),

@@ -1,4 +1,5 @@
 import Foundation
+import KiiPushCore
 import Testing
 
 /// Which cloud a command talks to, and with whose secrets. The address is one where nobody listens.
@@ -49,7 +50,7 @@ import Testing
         + "          add them, or remove the profile from the file to use the emulator\n"
 
     private static let members =
-        "          it may be site, baseURL, appID, caFile, proxy, subscriptions, run\n"
+        "          it may be site, baseURL, appID, caFile, proxy, allowPlainHTTP, subscriptions, run\n"
 
     @Test(arguments: [
         ("site", ":1:108: /profiles/site/site is 'mars': expected one of us, jp, sg, eu, cn3\n"),
@@ -82,7 +83,7 @@ import Testing
 
     @Test func servesNoConfiguredProfileWithTheEmulator() throws {
         try self.tool.write(Self.configuration, to: "config/kii-push/config.json", mode: 0o644)
-        try self.tool.write(Self.runtimeFile + "\(getpid())}", to: "run/kii-push/emulator.json")
+        try self.tool.write(try Self.runtimeFile(of: getpid()), to: "run/kii-push/emulator.json")
         // Nobody listens where the runtime file says; only a profile that the file does not have gets so far.
         #expect(try self.tool("register", "-p", "absent").exit == 69)
         #expect(try self.tool("register", "-p", "empty").exit == 78)
@@ -105,13 +106,17 @@ import Testing
         #expect(try self.tool("register", environment: environment).exit == 69)
     }
 
-    private static let runtimeFile = """
-        {"version":1,"baseURL":"http://127.0.0.1:1/api","appID":"a","appKey":"k","clientID":"c","clientSecret":"s",\
-        "mqttPort":1,"mqttTLSPort":1,"pid":
-        """
+    /// What an emulator writes that was started when this process was, with this ID.
+    private static func runtimeFile(of processID: Int32) throws -> String {
+        let own = try #require(ProcessIdentity(of: getpid()))
+        return """
+            {"version":1,"baseURL":"http://127.0.0.1:1/api","appID":"a","appKey":"k","clientID":"c","clientSecret":"s",\
+            "mqttPort":1,"mqttTLSPort":1,"pid":\(processID),"startTime":\(own.startTime),"bootID":"\(own.boot)"}
+            """
+    }
 
     @Test func doesNotTrustARuntimeFileThatIsOpenToOthers() throws {
-        let text = Self.runtimeFile + "\(getpid())}"
+        let text = try Self.runtimeFile(of: getpid())
         let path = try self.tool.write(text, to: "run/kii-push/emulator.json", mode: 0o644)
         let result = try self.tool("register")
         #expect(result.exit == 78)
@@ -120,7 +125,7 @@ import Testing
 
     @Test func takesARuntimeFileWithoutItsProcessForNone() throws {
         let ended = try RunningTool(["/bin/sh", "-c", "echo $$"], environment: [:]).waitForExit().output
-        let text = Self.runtimeFile + "\(ended)}"
+        let text = try Self.runtimeFile(of: #require(Int32(ended.dropLast())))
         try self.tool.write(text, to: "run/kii-push/emulator.json")
         let result = try self.tool("register")
         #expect(result.exit == 78)

@@ -4,7 +4,7 @@ import Testing
 /// What the commands that talk to a cloud do with profiles, rights and failures.
 @Suite(.timeLimit(.minutes(15))) struct CloudCommandTests {
     private static let cloudCommands: [[String]] = [
-        ["register"], ["subscribe", "alerts"], ["unsubscribe", "alerts"], ["topics"], ["listen"],
+        ["register"], ["subscribe", "alerts"], ["unsubscribe", "alerts"], ["subscriptions", "--available"], ["listen"],
         ["send", "topic", "alerts", "--data", "{}"], ["send", "user", "u", "--data", "{}"],
         ["send", "object", "notes", "--data", "{}"],
     ]
@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [["subscribe", "alerts"], ["topics"], ["listen"]])
+    @Test(arguments: [["subscribe", "alerts"], ["subscriptions", "--available"], ["listen"]])
     func adviseWhenTheProfileIsNotRegistered(command: [String]) throws {
         let session = try EmulatorSession()
         let result = try session.tool.start(command).waitForExit()
@@ -35,7 +35,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         #expect(session.stop().exit == 0)
-        let result = try session.tool("topics")
+        let result = try session.tool("subscriptions", "--available")
         #expect(result.exit == 69)
         #expect(
             result.error == """
@@ -51,15 +51,15 @@ import Testing
         try first.succeed("register")
         let user = try first.whoami("user")
         #expect(first.stop().exit == 0)
-        let second = try first.tool.start(["emulator"])
+        let second = try first.tool.start(["emulator", "--temporary"] + EmulatorSession.freePorts())
         #expect(second.output(containing: "emulator.json\n").hasPrefix("> Ready. "))
-        let stale = try first.tool("topics")
+        let stale = try first.tool("subscriptions", "--available")
         #expect(stale.exit == 78)
         let words = "kii-push: profile 'default' is registered with an emulator whose state is gone\n"
         #expect(stale.error.hasPrefix(words))
         try first.succeed("register")
         #expect(try first.whoami("user") != user)
-        #expect(try first.succeed("topics") == "")
+        #expect(try first.succeed("subscriptions", "--available") == "")
     }
 
     @Test func keepProfilesApart() throws {
@@ -94,16 +94,26 @@ import Testing
         )
     }
 
+    @Test func withVerboseItShowsWhatTheServerSaid() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let result = try session.tool("send", "topic", "nosuch", "--data", "{}", "-v")
+        #expect(result.exit == 76)
+        #expect(
+            result.error.contains("          the server said: {\"errorCode\":\"TOPIC_NOT_FOUND\""), "\(result.error)")
+        #expect(try !session.tool("send", "topic", "nosuch", "--data", "{}").error.contains("the server said"))
+    }
+
     @Test func aThingIsKnownWithoutItsType() throws {
         let session = try EmulatorSession()
         try session.succeed("register", "--thing", "m", "--thing-type", "meter", "--password-stdin", input: "p\n")
         let thing = try session.whoami("thing")
         try session.succeed("register", "--thing", "m", "--password-stdin", input: "p\n")
         #expect(try session.whoami("thing") == thing)
-        #expect(try session.succeed("whoami", "--json").contains(#""type":"meter""#))
+        #expect(try session.whoami("thingType") == "meter")
         // It has its type from the first registration, whatever is said now.
         try session.succeed("register", "--thing", "m", "--thing-type", "lamp", "--password-stdin", input: "p\n")
-        #expect(try session.succeed("whoami", "--json").contains(#""type":"meter""#))
+        #expect(try session.whoami("thingType") == "meter")
         let other = try session.tool("register", "--thing", "n", "--password-stdin", input: "p\n")
         #expect(other.exit == 78)
     }
@@ -112,7 +122,7 @@ import Testing
         ["--site", "jp"], ["--app-id", "a"], ["--insecure"], ["--config", "f"], ["--app-key-file", "f"],
     ])
     func whatAsksNoCloudTakesNoOptionsForOne(options: [String]) throws {
-        let result = try Tool().start(["whoami"] + options).waitForExit()
+        let result = try Tool().start(["inbox", "stats"] + options).waitForExit()
         #expect(result.exit == 64)
         #expect(result.error.contains("'\(options[0])'"))
     }
@@ -165,7 +175,7 @@ import Testing
         #expect(
             words.error == """
                 kii-push: there is no topic nosuch
-                          create it: kii-push subscribe nosuch; or see what there is: kii-push topics
+                          create it: kii-push subscribe nosuch; or see what there is: kii-push subscriptions --available
 
                 """
         )
@@ -198,16 +208,16 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         try session.succeed("subscribe", "alerts", "news")
-        #expect(try session.succeed("topics", "--subscribed") == "alerts\nnews\n")
+        #expect(try session.succeed("subscriptions") == "alerts\nnews\n")
         #expect(try session.succeed("unsubscribe", "alerts") == "unsubscribed alerts\n")
         #expect(try session.succeed("unsubscribe", "alerts") == "unsubscribed alerts (it was not subscribed)\n")
-        #expect(try session.succeed("topics", "--subscribed") == "news\n")
+        #expect(try session.succeed("subscriptions") == "news\n")
         let missing = try session.tool("unsubscribe", "nosuch")
         #expect(missing.exit == 76)
         #expect(
             missing.error == """
                 kii-push: there is no topic nosuch
-                          see what there is: kii-push topics --subscribed
+                          see what there is: kii-push subscriptions
 
                 """
         )

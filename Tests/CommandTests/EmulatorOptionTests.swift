@@ -19,6 +19,38 @@ import Testing
         #expect(settings["refreshTokens"] == true)
     }
 
+    @Test func withoutOptionsItsStateAndItsPortsAreThoseOfTheLastTime() throws {
+        // In place of the usual ones, which another emulator of this machine may have.
+        let ports = try ["--port", "--https-port", "--mqtt-port", "--mqtts-port"].flatMap { [$0, "\(try freePort())"] }
+        let session = try EmulatorSession(keepsState: true, options: ports)
+        try session.succeed("register")
+        let before = try session.runtimeFile()
+        #expect(before["caFile"]?.string?.hasPrefix(session.tool.home.path + "/state/kii-push/emulator/") == true)
+        try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
+        try session.restart(options: ports)
+        #expect(try session.runtimeFile()["clientID"] == before["clientID"])
+        let result = try session.tool("listen", "-n1", "-t5m")
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.output.contains("n=1"))
+        let contradiction = try session.tool("emulator", "--temporary", "--directory", "x")
+        #expect(contradiction.exit == 64)
+    }
+
+    @Test func itsUsualPortsAreAlwaysTheSameAndGiveWayToWhoHasThem() throws {
+        // Takes whichever of the usual ports nobody has, so that the emulator has to do without.
+        let held = [17680, 17643, 17683, 17684].compactMap { port in try? Loopback.bound(to: UInt16(port)) }
+        defer { for socket in held { close(socket.descriptor) } }
+        let tool = try Tool()
+        let emulator = try tool.start(["emulator"])
+        let text = emulator.output(containing: "emulator.json\n")
+        #expect(text.hasPrefix("> Ready. http://127.0.0.1:"), "\(emulator.error(containing: "\n"))")
+        #expect(!text.contains(":17680/"))
+        emulator.signal(SIGTERM)
+        #expect(emulator.waitForExit().exit == 0)
+        let help = try tool("emulator", "--help").output
+        for port in ["17680", "17643", "17683", "17684"] { #expect(help.contains(try Regex("Default:\\s+\(port)\\."))) }
+    }
+
     @Test func timesAndRefreshTokensAreSet() async throws {
         let settings = try await self.settings([
             "--endpoint-delay", "2s", "--mqtt-ttl", "1h", "--token-lifetime", "10m", "--no-refresh-tokens",
@@ -57,7 +89,10 @@ import Testing
         #expect(shown == Int64(port))
         #expect(!isFree(port))
         // Who asks for it as well is told.
-        let other = try Tool()("emulator", option, "\(port)")
+        let elsewhere = try Tool()
+        let other = try elsewhere.start(
+            ["emulator", option, "\(port)"] + EmulatorSession.freePorts(besides: [option])
+        ).waitForExit()
         #expect(other.exit == 75)
         #expect(other.error.hasPrefix("kii-push: port \(port) of 127.0.0.1 is taken; "))
     }

@@ -5,17 +5,41 @@ import Testing
 /// A running emulator and a home directory in which the tool finds it.
 final class EmulatorSession {
     let tool: Tool
-    private let emulator: RunningTool
+    private let keepsState: Bool
+    private var emulator: RunningTool
 
     /// - Parameters:
     ///   - keepsState: whether its state, certificates included, outlives it.
     ///   - options: further options of its command line.
     init(keepsState: Bool = false, options: [String] = []) throws {
         self.tool = try Tool()
-        let options = options + (keepsState ? ["--directory", self.tool.home.path + "/emulator"] : [])
-        self.emulator = try self.tool.start(["emulator"] + options)
-        let text = self.emulator.output(containing: "emulator.json\n")
-        try #require(text.hasPrefix("> Ready. http://127.0.0.1:"), "\(self.emulator.error(containing: "\n"))")
+        self.keepsState = keepsState
+        self.emulator = try Self.start(self.tool, keepsState: keepsState, options)
+    }
+
+    private static func start(_ tool: Tool, keepsState: Bool, _ options: [String]) throws -> RunningTool {
+        let state = keepsState ? [] : ["--temporary"]
+        let emulator = try tool.start(["emulator"] + state + Self.freePorts(besides: options) + options)
+        let text = emulator.output(containing: "emulator.json\n")
+        try #require(text.hasPrefix("> Ready. http://127.0.0.1:"), "\(emulator.error(containing: "\n"))")
+        return emulator
+    }
+
+    /// Options that keep the emulator off its usual ports, as far as `options` name no others.
+    static func freePorts(besides options: [String] = []) -> [String] {
+        ["--port", "--https-port", "--mqtt-port", "--mqtts-port"].filter { !options.contains($0) }
+            .flatMap { [$0, "0"] }
+    }
+
+    /// Ends the emulator and starts another.
+    func restart(options: [String] = []) throws {
+        #expect(self.stop().exit == 0)
+        try self.startAgain(options: options)
+    }
+
+    /// Starts another emulator, after ``stop(_:)``.
+    func startAgain(options: [String] = []) throws {
+        self.emulator = try Self.start(self.tool, keepsState: self.keepsState, options)
     }
 
     /// Runs a command that has to succeed and returns what it printed.
@@ -38,10 +62,10 @@ final class EmulatorSession {
         return tool
     }
 
-    /// The text of one label of what `whoami` prints.
+    /// The text of one label of what `config show` prints.
     func whoami(_ label: String, profile: String = "default") throws -> String {
-        let lines = try self.succeed("whoami", "-p", profile).split(separator: "\n")
-        let line = try #require(lines.first { $0.hasPrefix(label) })
+        let lines = try self.succeed("config", "show", "-p", profile).split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix(label + " ") })
         return line.dropFirst(label.count).trimmingCharacters(in: .whitespaces)
     }
 

@@ -9,7 +9,7 @@ import Testing
         self.tool = try Tool()
     }
 
-    @Test(arguments: ExplainedPayload.long + ExplainedPayload.short + ExplainedPayload.refused)
+    @Test(arguments: ExplainedPayload.long + ExplainedPayload.short + ExplainedPayload.odd)
     func findsTheKindItsKeyAndWhatIsWrong(payload: ExplainedPayload) throws {
         let (object, _) = try self.tool.explanation(payload.text)
         #expect(object["kind"]?.string == payload.kind)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func everyFindingIsInTheCorpus() throws {
-        let corpus = ExplainedPayload.long + ExplainedPayload.short + ExplainedPayload.refused
+        let corpus = ExplainedPayload.long + ExplainedPayload.short + ExplainedPayload.odd
         let found = Set(corpus.flatMap(\.findings).compactMap { $0.split(separator: " ").first.map(String.init) })
         let page = try self.tool("help", "findings").output
         let named = page.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
@@ -28,16 +28,7 @@ import Testing
         #expect(corpus.count >= 40)
     }
 
-    @Test(arguments: ExplainedPayload.refused)
-    func aRefusedPayloadIsExplainedAllTheSame(payload: ExplainedPayload) throws {
-        let (object, result) = try self.tool.explanation(payload.text)
-        #expect(result.exit == 65)
-        let pointer = try #require(payload.findings.first?.split(separator: " ").last.map(String.init))
-        #expect(object["refused"]?["code"]?.string == "wrong-type")
-        #expect(object["refused"]?["pointer"]?.string == pointer)
-    }
-
-    @Test(arguments: ExplainedPayload.long + ExplainedPayload.short)
+    @Test(arguments: ExplainedPayload.long + ExplainedPayload.short + ExplainedPayload.odd)
     func lintFailsForErrorsAndWarningsAlone(payload: ExplainedPayload) throws {
         let result = try self.tool("explain", "--lint", "-q", input: payload.text)
         let notes: Set<String> = ["loc-key-without-args", "size-over-256"]

@@ -11,11 +11,11 @@ import Testing
     }
 
     static let commands: [[String]] = [
-        ["emulator"], ["register"], ["whoami"], ["subscribe"], ["unsubscribe"], ["topics"], ["send", "topic"],
+        ["emulator"], ["register"], ["subscribe"], ["unsubscribe"], ["send", "topic"],
         ["send", "user"], ["send", "object"], ["send", "fixtures"], ["listen"], ["run"], ["trace"], ["replay"],
         ["explain"], ["doctor"], ["subscriptions"], ["sync"], ["config", "show"], ["config", "path"],
         ["config", "schema"],
-        ["inbox", "list"], ["inbox", "show"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
+        ["inbox", "list"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
         ["help"], ["completion"], ["install-unit"],
     ]
 
@@ -37,6 +37,29 @@ import Testing
         let long = try self.tool.start(command + ["--help"]).waitForExit().output
         #expect(try self.tool.start(command + ["-h"]).waitForExit().output == long)
         #expect(try self.tool.start(["help"] + command).waitForExit().output == long)
+    }
+
+    @Test func sendTopicShowsTheOptionsThatPeopleUseAndTheRestIfAsked() throws {
+        let short = try self.tool("send", "topic", "--help").output
+        let whole = try self.tool("send", "topic", "--help-all").output
+        #expect(short.matches(of: /\n  (-\w, )?--/).count == 12, "\(short)")
+        #expect(short.contains("\n  --help-all "))
+        #expect(!short.contains("--collapse-key"))
+        #expect(whole.contains("--collapse-key"))
+        #expect(whole.matches(of: /\n  (-\w, )?--/).count > 40)
+        #expect(try self.tool("send", "topic", "a", "--data", "{}", "--collapse-key", "k").error.contains("--network"))
+    }
+
+    @Test func withoutACommandItShowsTheHelpBelowHeadings() throws {
+        let result = try self.tool()
+        #expect(result.exit == 0)
+        #expect(result.output == (try self.tool("--help").output))
+        let headings = ["Get ready:", "Subscriptions:", "Receive and send:", "Find out:", "Help:"]
+        let places = headings.compactMap { result.output.range(of: "\n\n\($0)\n")?.lowerBound }
+        #expect(places.count == headings.count && places == places.sorted())
+        // No command is in none of them, and none in two.
+        let tool = CommandDescription(KiiPushCommand.self)
+        #expect(tool.configuration.groups.flatMap(\.names).sorted() == tool.subcommands.map(\.name).sorted())
     }
 
     @Test func helpWinsOverWhateverElseIsWrong() throws {

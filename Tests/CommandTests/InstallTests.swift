@@ -20,12 +20,21 @@ import Testing
         let installed = try RunningTool([prefix + "/bin/kii-push", "--version"], environment: tool.environment)
         #expect(installed.waitForExit().output.hasPrefix("kii-push "))
         for file in [
-            "man/man1/kii-push.1", "man/man1/kii-push-listen.1", "bash-completion/completions/kii-push",
+            "man/man1/kii-push.1", "man/man1/kii-push-listen.1", "man/man5/kii-push.json.5",
+            "bash-completion/completions/kii-push",
             "zsh/site-functions/_kii-push", "fish/vendor_completions.d/kii-push.fish",
         ] {
             let size = try FileManager.default.attributesOfItem(atPath: "\(prefix)/share/\(file)")[.size] as? Int
             #expect(try #require(size) > 100, "\(file)")
         }
+    }
+
+    /// What is built for the tests is not hardened.
+    @Test func aProgramThatIsNotHardenedIsNotReleased() throws {
+        let words = [self.script.replacing("install", with: "release"), "--check", try Tool.executable.path]
+        let result = try RunningTool(words, environment: Tool().environment).waitForExit()
+        #expect(result.exit == 1)
+        #expect(result.error == "script/release: \(try Tool.executable.path) has no BIND_NOW\n")
     }
 
     @Test(arguments: [["--binary"], ["relative"], ["--prefix", "/tmp"]])

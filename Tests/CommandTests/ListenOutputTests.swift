@@ -19,7 +19,7 @@ import Testing
         (["--topic", "alerts"], "1 3 "), (["--only", "direct-push"], "2 "), (["--from", "admin"], "1 2 3 "),
         (["--only", "direct-push", "--only", "push-to-user"], "1 2 3 "),
     ])
-    func showsWhatIsMeantAndIsDoneWithTheRest(words: [String], shown: String) throws {
+    func showsWhatIsMeant(words: [String], shown: String) throws {
         let session = try self.session()
         let count = shown.split(separator: " ").count
         let result = try session.tool.start(["listen", "-F", "%{id} ", "-n\(count)", "-t5m"] + words).waitForExit()
@@ -58,6 +58,20 @@ import Testing
         let result = try session.tool("listen", "--since", since, "-n1", "-t5m", "-F", "%i ")
         #expect(result.exit == 0, "\(result.error)")
         #expect(result.output == shown)
+    }
+
+    @Test func showsWhatWasReceivedBeforeAsItWasShownThen() throws {
+        let session = try self.session()
+        let live = try session.tool("listen", "-n3", "-t5m")
+        #expect(live.exit == 0, "\(live.error)")
+        try session.succeed("send", "topic", "alerts", "--data", #"{"n":4}"#)
+        let later = try session.tool("listen", "--since", "all", "-n1", "-t5m")
+        #expect(later.exit == 0, "\(later.error)")
+        func layout(_ text: String) -> [String] {
+            text.replacing(/(\d\d:){2}[\d.]+/, with: "TIME").replacing(/#(\d)  [\d.]+ m?s/) { "#\($0.output.1)" }
+                .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        #expect(layout(later.output).prefix(9) == layout(live.output)[...])
     }
 
     @Test func recordsWhatArrives() throws {
@@ -139,7 +153,8 @@ import Testing
         try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
         #expect(watcher.output(containing: "<-- newData        #1").contains("<-- newData        #1"))
         first.stop()
-        #expect(watcher.error(containing: "> It has ended; ").contains("> It has ended; "))
+        let ended = "> It does not receive any more; "
+        #expect(watcher.error(containing: ended).contains(ended))
         // What is received while it does not watch.
         try { () throws in
             let inbox = try Inbox(path: self.directory(session) + "/inbox.sqlite")
@@ -152,7 +167,7 @@ import Testing
             }
         }()
         let second = try session.tool.start(["listen"])
-        #expect(watcher.output(containing: "#2      dead").contains("#2      dead"))
+        #expect(watcher.output(containing: "<-- dead           #2  no use").contains("#2  no use; kept in the inbox"))
         try session.succeed("send", "user", "me", "--data", #"{"n":3}"#)
         let result = watcher.waitForExit()
         #expect(result.exit == 0)

@@ -28,6 +28,7 @@ import Testing
             console: Console(.init(quiet: true)), filter: MessageFilter(), format: MessageFormat(argument: ""),
             recorder: try MessageRecorder(path))
         let view = ListenView(style, installationID: "inst", result: .newData, count: nil, bridge: nil)
+        view.open()
         let answers = Answers()
         let message = try ReceivedMessage(payload: Array(#"{"sender":"u","topic":"t","objectScopeType":"APP"}"#.utf8))
         let (isOver, over) = AsyncStream.makeStream(of: Void.self)

@@ -80,6 +80,9 @@ import Testing
         #expect(text([on, .stopping, off]).contains("\nkii_push_disconnections_total 1\n"))
         #expect(text([.stopping]).contains("\nkii_push_disconnections_total 0\n"))
         #expect(text([.storageFailed(reason: "full")]).contains("\nkii_push_storage_failing 1\n"))
+        #expect(text([.receptionPaused(reason: "full")]).contains("\nkii_push_reception_paused 1\n"))
+        #expect(
+            text([.receptionPaused(reason: "full"), .receptionResumed]).contains("\nkii_push_reception_paused 0\n"))
         #expect(text([.storageFailed(reason: "full"), .storageRecovered]).contains("\nkii_push_storage_failing 0\n"))
     }
 
@@ -97,6 +100,34 @@ import Testing
         let nowhere = MetricsPublisher(file: "/proc/nowhere/kii.prom", console: self.console)
         let failure = await #expect(throws: CommandFailure.self) { try await nowhere.start(socket: nil) }
         #expect(failure?.exit == .cannotCreate)
+    }
+
+    @Test func whatWaitsAndWhatWasGivenUpOnAreGauges() async throws {
+        let directory = self.tool.home.path + "/agent"
+        try { () throws in
+            try PrivateFile.makeDirectory(directory)
+            let inbox = try Inbox(path: directory + "/inbox.sqlite")
+            try inbox.transaction { transaction throws(InboxError) in
+                let installation = try transaction.installation(id: "i")
+                for state in [RowState.waiting, .waiting, .dead] {
+                    _ = try transaction.insert(
+                        NewRow(
+                            installation: installation, topic: "t", payload: [1], receivedAt: .now(), state: state,
+                            reason: state == .dead ? "crashed" : nil))
+                }
+            }
+        }()
+        let path = self.tool.home.path + "/m.prom"
+        let publisher = MetricsPublisher(file: path, console: self.console)
+        try await publisher.start(socket: nil)
+        #expect(try !String(contentsOfFile: path, encoding: .utf8).contains("kii_push_dead_letters"))
+        let runtime = try PushRuntime(configuration: .init(stateDirectory: directory))
+        await publisher.count(inboxOf: runtime)
+        await publisher.stop()
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.contains("\n# TYPE kii_push_waiting_messages gauge\nkii_push_waiting_messages 2\n"), "\(text)")
+        #expect(text.contains("\n# TYPE kii_push_dead_letters gauge\nkii_push_dead_letters 1\n"))
+        await runtime.shutdown()
     }
 
     @Test func theSocketAnswersItsOwnerAlone() async throws {

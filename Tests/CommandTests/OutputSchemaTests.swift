@@ -42,9 +42,8 @@ import Testing
     @Test func declaresWhatIsPrintedOfMessages() throws {
         let session = try EmulatorSession()
         try Self.check(session.succeed("register", "--json"), has: "registration")
-        try Self.check(session.succeed("whoami", "--json"), has: "identity")
         try Self.check(session.succeed("subscribe", "alerts", "--json"), has: "subscription")
-        try Self.check(session.succeed("topics", "--json"), has: "topic")
+        try Self.check(session.succeed("subscriptions", "--available", "--json"), has: "topic")
         try Self.check(session.succeed("subscriptions", "--json"), has: "subscription")
         try Self.check(session.succeed("send", "topic", "alerts", "--data", #"{"n":1}"#, "--json"), has: "sent")
         try Self.check(session.succeed("send", "user", "me", "--data", #"{"n":2}"#, "--json"), has: "sent")

@@ -61,7 +61,7 @@ import Testing
             #expect(result.output + result.error == "", "\(words)")
         }
         // What was asked for is said, and programs are told all the same.
-        #expect(try session.tool("whoami", "-q").output.hasPrefix("profile       default\n"))
+        #expect(try session.tool("config", "show", "-q").output.hasPrefix("profile       default\n"))
         #expect(try session.tool("register", "-q", "--json").output.hasPrefix(#"{"v":1,"type":"registration""#))
         let sent = try session.tool("send", "user", "me", "--data", "{}", "-q", "--json")
         #expect(sent.output.hasPrefix(#"{"v":1,"type":"sent""#))
@@ -84,7 +84,7 @@ import Testing
         #expect(input.error.hasPrefix("kii-push: the first line of standard input is empty"))
         let file = #"{"version":1,"profiles":{"default":{"appKey":""}}}"#
         let credentials = try self.tool.write(file, to: "config/kii-push/credentials.json")
-        let saved = try self.tool("whoami")
+        let saved = try self.tool("config", "show")
         #expect(saved.exit == 78)
         #expect(saved.error == "kii-push: \(credentials):1:46: /profiles/default/appKey is empty\n")
     }
@@ -96,7 +96,7 @@ import Testing
         let hint = "\n          write it as https://api-jp.kii.com/api\n"
         #expect(option.error == "\(message), not ftp://\(hint)")
         #expect(try self.tool("register", "--base-url", "api.kii.com").error == message + hint)
-        let environment = try self.tool("register", environment: ["KII_PUSH_BASE_URL": "ftp://u:canary@x"])
+        let environment = try self.tool("register", environment: ["KII_PUSH_BASE_URL": "ftp://x"])
         #expect(environment.exit == 78)
         #expect(environment.error == "\(message), not ftp://\(hint)")
         // A right one goes on to what is missing.

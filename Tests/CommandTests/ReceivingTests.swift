@@ -1,4 +1,6 @@
 import Foundation
+import KiiPushCore
+import TestSupport
 import Testing
 
 /// From register to listen, with the emulator and its broker, and without a word about the cloud.
@@ -8,15 +10,51 @@ import Testing
         try session.succeed("register")
         #expect(try session.succeed("subscribe", "alerts") == "subscribed alerts\n")
         #expect(try session.succeed("subscribe", "alerts") == "subscribed alerts (it was already)\n")
-        #expect(try session.succeed("topics") == "alerts\n")
+        #expect(try session.succeed("subscriptions", "--available") == "alerts\n")
         for number in 1...3 {
             let line = try session.succeed("send", "topic", "alerts", "--data", #"{"n":\#(number)}"#)
-            #expect(line.wholeMatch(of: /sent \S+ to topic alerts\n/) != nil)
+            #expect(line.wholeMatch(of: /sent \S+ to topic alerts, 1 receiver\n/) != nil)
         }
         let result = try session.tool("listen", "-n", "3", "-t", "5m")
         #expect(result.exit == 0)
         #expect(result.output.matches(of: /--> push-to-user {3}topic=alerts .* B {2}#\d+\n {17}n=[123]\n/).count == 3)
         #expect(result.output.matches(of: /<-- newData {8}#\d+ {2}[\d.]+ m?s\n/).count == 3)
+    }
+
+    @Test func saysThatItIsReadyBeforeItShowsWhatWaited() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        for number in 1...2 { try session.succeed("send", "user", "me", "--data", #"{"n":\#(number)}"#) }
+        // Leaves them in the inbox.
+        let failing = try session.tool("listen", "-n1", "-t5m", "--complete-as", "failed")
+        #expect(failing.exit == 0, "\(failing.error)")
+        let tool = try Tool.executable.path
+        let shell = ["/bin/sh", "-c", "exec \"\(tool)\" listen -n2 -t 5m 2>&1"]
+        let result = try RunningTool(shell, environment: session.tool.environment).waitForExit()
+        #expect(result.exit == 0, "\(result.output)")
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("> Ready. ") == true, "\(result.output)")
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(result.output)")
+    }
+
+    @Test func saysWhatIsWaitedForAmidAHandler() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let gate = session.tool.home.path + "/gate"
+        let script = try session.tool.write(
+            "#!/bin/sh\nwhile [ ! -e '\(gate)' ]; do sleep 0.05; done\n", to: "wait.sh", mode: 0o700)
+        for words in [["listen", "--exec", script], ["run", "--exec", script]] {
+            try? FileManager.default.removeItem(atPath: gate)
+            try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
+            let listen = try session.ready(words)
+            if words[0] == "listen" { _ = listen.output(containing: "-->") }
+            listen.waitUntil { try session.tool("inbox", "list", "--state", "running").output.contains("#") }
+            listen.signal(SIGINT)
+            let text = listen.error(containing: "nothing is lost.\n")
+            #expect(text.contains(/> Waiting for the answer to #\d, \d+ s at most; \^C again ends it/), "\(text)")
+            try session.tool.write("", to: "gate")
+            #expect(listen.waitForExit().exit == 130)
+        }
     }
 
     @Test func takesUpNoMoreMessagesThanItWasAskedFor() throws {
@@ -54,7 +92,7 @@ import Testing
     @Test func receivesWhatAppleGetsIfItIsAskedFor() throws {
         let session = try EmulatorSession()
         try session.succeed("register", "--payload", "apns")
-        #expect(try session.succeed("whoami").contains("\npayloads      apns\n"))
+        #expect(try session.whoami("payloads") == "apns")
         let alert = ["--alert", "Dinner is ready", "--title", "Kitchen", "--badge", "2", "--sound", "default"]
         for words in [alert + ["--category", "meal"], ["--wake"]] {
             let sent = try session.tool.start(["send", "user", "me", "--data", #"{"n":1}"#] + words).waitForExit()
@@ -81,6 +119,20 @@ import Testing
         let plain = try session.tool("listen", "-n1", "-t5m", "--json").output
         #expect(plain.contains(#""custom":{"n":4}"#))
         #expect(!plain.contains("Tea"))
+    }
+
+    @Test func saysThatNobodySeesAnAlertThatIsNotReceived() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        for words in [["--alert", "Dinner"], ["--data", #"{"n":1}"#, "--title", "Kitchen"], ["--fixture", "alert"]] {
+            let sent = try session.tool.start(["send", "user", "me"] + words).waitForExit()
+            #expect(sent.exit == 0, "\(sent.error)")
+            #expect(sent.error.contains("nobody will see the alert"), "\(words): \(sent.error)")
+            #expect(sent.error.contains("kii-push register --payload apns"), "\(words): \(sent.error)")
+        }
+        #expect(try session.tool("send", "user", "me", "--data", #"{"n":1}"#).error == "")
+        try session.succeed("register", "--payload", "apns")
+        #expect(try session.tool("send", "user", "me", "--alert", "Dinner").error == "")
     }
 
     @Test func triesAgainWhatFailed() throws {
@@ -120,8 +172,8 @@ import Testing
         try session.succeed("register")
         let user = try session.whoami("user")
         let first = try session.tool.start(["listen"])
-        let ready = /> Ready. inst [0-9a-f]{8}… on mqtts:\S+ \(MQTT 3.1.1, QoS 1, session resumed\) {3}\^C to quit\n/
-        #expect(first.error(containing: "\n").wholeMatch(of: ready) != nil)
+        let ready = /> Ready. mqtts:\S+, QoS 1, session resumed {3}\^C to quit\n  Installation \S{8}…, MQTT 3.1.1. .*\n/
+        #expect(first.error(containing: "Times are UTC.\n").wholeMatch(of: ready) != nil)
         let second = try session.tool("register", "--anew")
         #expect(second.exit == 75)
         let words =
@@ -174,10 +226,11 @@ import Testing
         try session.succeed("register")
         let file = session.tool.home.path + "/run/kii-push/emulator.json"
         let text = try String(contentsOfFile: file, encoding: .utf8)
-        let address = try #require(text.firstMatch(of: /"pid": *(\d+)/))
         #expect(session.stop().exit == 0)
         // As after a crash: the file is there, its process is (here the test's own), and nobody listens.
-        let stale = text.replacingOccurrences(of: address.output.0, with: "\"pid\": \(getpid())")
+        let own = try #require(ProcessIdentity(of: getpid()))
+        let stale = text.replacing(/"pid": *\d+/, with: "\"pid\": \(own.processID)")
+            .replacing(/"startTime": *\d+/, with: "\"startTime\": \(own.startTime)")
         try session.tool.write(stale, to: "run/kii-push/emulator.json")
         var result = Tool.Result(exit: 0, output: "", error: "")
         // To try takes a moment, and on a busy machine longer than the shortest of these.
@@ -188,6 +241,28 @@ import Testing
         #expect(result.output == "")
         #expect(result.error.contains("  !  offline        "))
         #expect(result.error.contains("\nkii-push: no connection came about in time: "))
+    }
+
+    @Test func findsAnEmulatorThatWasRestartedOnOtherPorts() throws {
+        let session = try EmulatorSession(keepsState: true)
+        try session.succeed("register")
+        let listen = try session.ready(["listen", "-n2"])
+        try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
+        #expect(listen.output(containing: "<-- newData").contains("n=1"))
+        let before = try session.runtimeFile()
+        // Others that are free, since by itself it takes those of the last time.
+        let ports = try ["--port", "--mqtt-port", "--mqtts-port"].flatMap { option in
+            let socket = try Loopback.bound()
+            close(socket.descriptor)
+            return [option, "\(socket.port)"]
+        }
+        try session.restart(options: ports)
+        #expect(try session.runtimeFile()["baseURL"] != before["baseURL"])
+        try session.succeed("send", "user", "me", "--data", #"{"n":2}"#)
+        let result = listen.waitForExit()
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.output.contains("n=2"))
+        #expect(result.error.contains("> The emulator listens elsewhere now: http://127.0.0.1:"))
     }
 
     @Test func endsWithoutAWordWhenNobodyReadsAnyMore() throws {

@@ -26,6 +26,23 @@ import Testing
                 == #"{"n":2,"topic":"a","é":"\n"}"#)
     }
 
+    /// A name comes from outside, and is encoded as in the fields of a request.
+    @Test(arguments: [("topic", "KII_PUSH_TOPIC"), ("bucketID", "KII_PUSH_BUCKET")])
+    func namesStayOnTheirLineInTheEnvironment(field: String, variable: String) throws {
+        let tool = try Tool()
+        let payload =
+            field == "topic"
+            ? #"{\"topic\":\"a b\\n100%\\u00e9\",\"objectScopeAppID\":\"x\",\"objectScopeType\":\"APP\"}"#
+            : #"{\"bucketID\":\"a b\\n100%\\u00e9\",\"objectScopeAppID\":\"x\",\"objectScopeType\":\"APP\"}"#
+        let line = #"{"v":1,"type":"recorded","id":7,"received_at_ms":1,"payload":"\#(payload)"}"#
+        let file = try tool.write(line + "\n", to: "pushes.kpr")
+        let result = try tool.start(
+            ["replay", file, "--shell", "--exec", #"printf '%s' "$\#(variable)" > "$HOME/seen""#]
+        ).waitForExit()
+        #expect(result.exit == 0, "\(result.error)\(result.output)")
+        #expect(try String(contentsOfFile: tool.home.path + "/seen", encoding: .utf8) == "a%20b%0A100%25%C3%A9")
+    }
+
     @Test func keepsThePausesIfItIsAskedFor() throws {
         let tool = try Tool()
         let file = try tool.write(Self.recording, to: "pushes.kpr")
@@ -53,6 +70,28 @@ import Testing
         let result = try tool("replay", file, "--exec", "true", "--jobs", jobs)
         #expect(result.exit == 64)
         #expect(result.error.contains("expected a whole number from 1 to 10,000"), "\(result.error)")
+    }
+
+    @Test func showsWhatIsLeftOutOfAMessage() throws {
+        let tool = try Tool()
+        let recording =
+            #"{"v":1,"type":"recorded","id":7,"received_at_ms":0,"payload":"{\"aps\":{\"alert\":\"x\",\"badge\":\"1\"},\"s\":[]}"}"#
+        let file = try tool.write(recording + "\n", to: "pushes.kpr")
+        let result = try tool("replay", file)
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(
+            result.output.hasSuffix(
+                #"""
+                 "x"
+                                 left out: "/s" is an array, not a single value
+                                 left out: "/aps/badge" is a string, not a whole number
+
+                """#), "\(result.output)")
+        let json = try tool("replay", file, "--json").output
+        #expect(
+            json.contains(
+                #""findings":[{"pointer":"/s","expected":"a single value","found":"array"},"#
+                    + #"{"pointer":"/aps/badge","expected":"a whole number","found":"string"}]"#), "\(json)")
     }
 
     @Test func onlyShowsWhereNobodyIsNamed() throws {
@@ -90,7 +129,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "name a recording, or '--dead'"), (["--dead", "f"], "'--dead' and a recording exclude each other"),
+        ([], "name a recording, or '--dead', or '--message'"),
+        (["--dead", "f"], "'--dead' and a recording exclude each other"),
         (["f", "--jobs", "2"], "'--jobs' needs '--exec' or '--forward-to'"),
         (["f", "--speed", "2"], "'--speed' needs '--exec' or '--forward-to'"),
     ]) func refusesWhatItDoesNotUnderstand(words: [String], message: String) throws {

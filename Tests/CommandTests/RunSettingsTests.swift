@@ -26,9 +26,10 @@ import Testing
         let forward = try Self.read(#"{"forwardTo":"3000/x","forwardTimeout":"2s"}"#)
         #expect(forward.forwardTo?.url == "http://localhost:3000/x")
         #expect(forward.forwardTimeout == .seconds(2))
-        let activate = try Self.read(#"{"activate":"./a","concurrency":4}"#)
+        let activate = try Self.read(#"{"activate":"./a","concurrency":4,"present":true}"#)
         #expect(activate.activate == "./a")
         #expect(activate.concurrency == 4)
+        #expect(activate.present)
         let metrics = try Self.read(#"{"exec":"a","metricsFile":"/a.prom","metricsSocket":"/run/a.sock"}"#)
         #expect(metrics.metricsFile == "/a.prom")
         #expect(metrics.metricsSocket == "/run/a.sock")
@@ -49,6 +50,8 @@ import Testing
             #"{"activate":"a","concurrency":10001}"#,
             "/profiles/default/run/concurrency must be a whole number from 1 to 10,000"
         ),
+        (#"{"exec":"a","present":true}"#, "/profiles/default/run/present needs /profiles/default/run/activate"),
+        (#"{"activate":"a","present":1}"#, "/profiles/default/run/present must be true or false"),
         (#"{"exec":"a","shell":"yes"}"#, "/profiles/default/run/shell must be true or false"),
         (
             #"{"exec":"a","execTimeout":10}"#,

@@ -44,6 +44,32 @@ import Testing
         #expect(try String(contentsOfFile: journal, encoding: .utf8).split(separator: "\n").count == 3)
     }
 
+    @Test func showsAlertsAndStartsTheProgramWhenTheUserOpensOne() async throws {
+        let session = try EmulatorSession()
+        try session.succeed("register", "--payload", "apns")
+        let desktop = try await Desktop(in: session.tool.home.path)
+        let daemon = try await desktop.startDaemon()
+        let journal = session.tool.home.appending(path: "journal").path
+        let program = productsDirectory.appending(path: "OpeningAgent").path
+        let run = try session.tool.start(
+            ["run", "--activate", program, "--present", "--", journal],
+            environment: ["DBUS_SESSION_BUS_ADDRESS": desktop.address])
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--title", "Dinner", "--alert", "It is ready")
+        let notification = try await daemon.nextNotification()
+        #expect(notification.name == "OpeningAgent")
+        #expect(notification.title == "Dinner")
+        // Nobody was called, and nothing was started.
+        #expect(!FileManager.default.fileExists(atPath: journal))
+        try await daemon.order("invoke \(notification.id) default")
+        #expect(run.output(containing: "<-- newData").contains("<-- newData"))
+        #expect(
+            try String(contentsOfFile: journal, encoding: .utf8).split(separator: "\n") == [
+                "didFinishLaunching(options)", "reception (inactive, open)", "openedFromNotification(It is ready)",
+            ])
+        run.stop()
+    }
+
     @Test func aProgramDoesNotGetTheSecretsOfTheTool() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

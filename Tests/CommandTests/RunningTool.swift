@@ -32,9 +32,23 @@ final class RunningTool {
         self.program.output.wait(RunningTool.patience) { $0.contains(text) }
     }
 
+    /// The same once `isEnough` says so.
+    func output(until isEnough: (String) -> Bool) -> String {
+        self.program.output.wait(RunningTool.patience, until: isEnough)
+    }
+
     /// The same for standard error.
     func error(containing text: String, within patience: TimeInterval = RunningTool.patience) -> String {
         self.program.errors.wait(patience) { $0.contains(text) }
+    }
+
+    /// Asks again and again until it is so, or the time is over.
+    func waitUntil(_ isSo: () throws -> Bool) {
+        let end = Date.now + RunningTool.patience
+        while Date.now < end {
+            if (try? isSo()) == true { return }
+            usleep(20_000)
+        }
     }
 
     /// Has it end gracefully, which has to succeed.

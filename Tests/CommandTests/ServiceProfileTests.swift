@@ -39,8 +39,8 @@ import Testing
     private func start() throws -> RunningTool { try self.session.tool.start(["run"], environment: self.environment) }
 
     private func user() throws -> String? {
-        try self.session.tool("whoami", "--json", environment: self.environment).output
-            .firstMatch(of: /"principal":(\{[^}]*\})/).map { String($0.1) }
+        try self.session.tool("config", "show", environment: self.environment).output
+            .firstMatch(of: /\nuser +(\S+)/).map { String($0.1) }
     }
 
     @Test func registersOnceAsAUserOfItsOwn() throws {

@@ -34,9 +34,9 @@ import Testing
         let ready = try #require(texts.last)
         #expect(ready.hasPrefix("STATUS=Ready. inst "))
         #expect(ready.hasSuffix("\nREADY=1"))
-        // The console's text.
-        let status = try #require(self.manager.line("STATUS="))
-        #expect(run.error(containing: "> Ready. ").contains("> \(status)   ^C to quit\n"))
+        // As on the console.
+        let url = try #require(ready.firstMatch(of: /on (mqtts:\S+) \(/)).output.1
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. \(url), QoS 1, "))
         run.stop()
         #expect(self.manager.line("STOPPING=") == "1")
         // Nobody watches.

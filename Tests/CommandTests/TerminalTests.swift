@@ -1,4 +1,5 @@
 import Foundation
+import KiiPushCore
 import TestSupport
 import Testing
 
@@ -40,7 +41,7 @@ import Testing
 
     /// Warns on standard error, and ends with an error.
     private static let warning =
-        "KII_PUSH_APP_KEY=k kii-push topics --insecure --base-url http://127.0.0.1:1/api --app-id a"
+        "KII_PUSH_APP_KEY=k kii-push subscriptions --available --insecure --base-url http://127.0.0.1:1/api --app-id a"
 
     private let tool: Tool
     private let payload: String
@@ -141,5 +142,24 @@ import Testing
         let path = try self.tool.write(#"{"日本語":1,"plain":2,"👍":3}"#, to: "wide.json")
         let lines = try self.tool("explain", path).output.split(separator: "\n").filter { $0.hasPrefix("  /") }
         #expect(lines == ["  /日本語                1", "  /plain                 2", "  /👍                    3"])
+    }
+
+    @Test(arguments: [
+        ("a\u{200b}b\u{ad}c", #"a\u200bb\u00adc"#), ("\u{e0041}\u{e007f}", #"\udb40\udc41\udb40\udc7f"#),
+        ("\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}", #"\u202e\u2066\u200f\u061c\u2028"#),
+        ("\u{2060}\u{2064}\u{feff}\u{180e}\u{3164}\u{fff9}", #"\u2060\u2064\ufeff\u180e\u3164\ufff9"#),
+        // What shapes its neighbours has no business among Latin letters, and is needed elsewhere.
+        ("pay\u{200d}pal\u{fe0f}", #"pay\u200dpal\ufe0f"#),
+        ("👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥", "👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥"),
+        ("می\u{200c}خواهم", "می\u{200c}خواهم"), ("क\u{200d}\u{200d}", "क\u{200d}\\u200d"), ("\u{200d}", #"\u200d"#),
+        ("schön e\u{301} 日本 \\", "schön e\u{301} 日本 \\\\"),
+    ])
+    func whatCannotBeSeenIsEscaped(text: String, shown: String) throws {
+        #expect(Array(text.terminalSafe.unicodeScalars) == Array(shown.unicodeScalars))
+        let payload = try self.tool.write(#"{"msg":"\#(text.replacing("\\", with: ""))"}"#, to: "text.json")
+        let output = try self.tool("explain", payload, "--json").output
+        let line = try JSONValue(parsing: Array(output.prefix { $0 != "\n" }.utf8))
+        #expect(line["type"] != nil)
+        #expect(!output.unicodeScalars.contains("\u{200b}") && !output.unicodeScalars.contains("\u{e0041}"))
     }
 }

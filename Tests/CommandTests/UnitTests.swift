@@ -49,7 +49,8 @@ import Testing
         let program = try Tool.executable.path
         for line in [
             "Type=notify", "ExecStart=\(program) run --profile meter", "ExecReload=/bin/kill -HUP $MAINPID",
-            "WatchdogSec=60", "Restart=on-failure", "RestartPreventExitStatus=64 77 78", "DynamicUser=yes",
+            "WatchdogSec=60", "LimitCORE=0", "Restart=on-failure", "RestartPreventExitStatus=64 76 77 78",
+            "DynamicUser=yes",
             "StateDirectory=kii-push", "ProtectSystem=strict", "NoNewPrivileges=yes", "KillMode=mixed",
             "LoadCredential=kii-push-credentials.json:/etc/kii-push/credentials.json", "User=kii-push",
             "RuntimeDirectory=kii-push", "RuntimeDirectoryPreserve=yes",
@@ -60,6 +61,7 @@ import Testing
         #expect(!text.contains("ExecStartPre"))
         let user = try self.tool("install-unit", "--print", "--user").output
         #expect(user.contains("\nRuntimeDirectory=kii-push\n"))
+        #expect(user.contains("\nLimitCORE=0\n"))
         #expect(user.contains("After=dbus.socket\n"))
         #expect(!user.contains("DynamicUser"))
     }
@@ -87,6 +89,18 @@ import Testing
         #expect(result.output == "\(name)/deep/kii-push.service\n")
         #expect(FileManager.default.fileExists(atPath: "\(self.tool.home.path)/\(name)/deep/kii-push.service"))
         #expect(!FileManager.default.fileExists(atPath: "/\(name)"))
+    }
+
+    @Test func aPathThatWouldBeginAnotherSettingIsRefused() throws {
+        let folder = self.tool.home.path + "/a\nExecStartPre=/bin/false"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: try Tool.executable.path, toPath: folder + "/kii-push")
+        let result = try RunningTool(
+            [folder + "/kii-push", "install-unit", "--print"], environment: self.tool.environment
+        ).waitForExit()
+        #expect(result.exit == 78)
+        #expect(result.output == "")
+        #expect(result.error.contains("the path holds a line end or a control character"), "\(result.error)")
     }
 
     @Test func wordsAreWrittenSoThatSystemdReadsThemBack() {

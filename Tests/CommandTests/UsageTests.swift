@@ -71,8 +71,22 @@ import Testing
         }
     }
 
+    @Test func theProfileMayStandBeforeTheCommand() throws {
+        let tool = try Tool()
+        for words in [["-p", "work"], ["-pwork"], ["--profile", "work"], ["--profile=work"]] {
+            let result = try tool.start(words + ["config", "show"]).waitForExit()
+            #expect(result.exit == 0, "\(result.error)")
+            #expect(result.output.hasPrefix("profile       work\n"))
+        }
+        let needless = try tool("-p", "work", "explain")
+        #expect(needless.exit == 64)
+        #expect(needless.error.hasPrefix("kii-push: unknown option '-p'\n"))
+        let twice = try tool("-p", "work", "config", "show", "-p", "home")
+        #expect(twice.output.hasPrefix("profile       home\n"))
+    }
+
     @Test func noCommandListsTheCommands() throws {
-        let result = try Tool()()
+        let result = try Tool()("-p", "work")
         #expect(result.exit == 64)
         #expect(result.error.hasPrefix("kii-push: a command is missing: one of "))
         #expect(result.error.hasSuffix("\n          see 'kii-push --help'\n"))

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import KiiPushCore
 
@@ -30,17 +31,35 @@ struct CountingAgent {
         // A proxy that cuts again and again looks like another receiver.
         reconnect.firstDisputedDelay = .milliseconds(1)
         reconnect.maximumDisputedDelay = .milliseconds(20)
-        let agent = PushAgent(
-            runtime: try PushRuntime(configuration: settings),
-            configuration: configuration,
-            handler: CountingHandler(log: log, options: options),
-            reconnect: reconnect
-        )
+        if let files = options.number("files") {
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = rlim_t(files)
+            guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { exit(71) }
+        }
+        if options.number("holds") == 1 { settings.shutdownGrace = .zero }
+        let runtime = try PushRuntime(configuration: settings)
+        let agent =
+            options.number("programs") == 1
+            ? PushAgent(
+                runtime: runtime, configuration: configuration,
+                handler: SpawningHandler(log: options["log"], count: settings.concurrentHandlers), reconnect: reconnect)
+            : PushAgent(
+                runtime: runtime, configuration: configuration, handler: CountingHandler(log: log, options: options),
+                reconnect: reconnect)
         guard let events = AppendedFile(options["events"]) else { exit(66) }
         let stream = agent.events
-        async let telling: Void = tell(stream, to: events)
-        try await agent.run()
-        await telling
+        Task { await tell(stream, to: events) }
+        let running = Task { try await agent.run() }
+        signal(SIGTERM, SIG_IGN)
+        let stop = DispatchSource.makeSignalSource(signal: SIGTERM)
+        // On a queue of its own, and not the main actor's.
+        stop.setEventHandler { @Sendable in running.cancel() }
+        stop.resume()
+        try await running.value
+        await runtime.shutdown()
+        // The stream of events goes on for as long as the agent is there.
+        exit(0)
     }
 
     /// Writes down what happened to the agent itself.

@@ -9,6 +9,8 @@ struct CountingHandler: RemoteNotificationHandler {
     private let failsEvery: Int64?
     private let slow: (every: Int64, microseconds: UInt64)?
     private let seed: UInt64
+    /// Completions that are never called.
+    private let held: Locked<[FetchCompletion]>?
 
     init(log: AppendedFile, options: Options) {
         self.log = log
@@ -17,6 +19,7 @@ struct CountingHandler: RemoteNotificationHandler {
         self.poison = options.number("poison").map(Int64.init)
         self.failsEvery = options.number("fails").map(Int64.init)
         self.slow = options.number("slow").map { (Int64($0), UInt64(options.number("slow-ms") ?? 0) * 1000) }
+        self.held = options.number("holds") == 1 ? Locked([]) : nil
         self.seed = UInt64(options.number("seed") ?? 1)
     }
 
@@ -27,6 +30,7 @@ struct CountingHandler: RemoteNotificationHandler {
     ) {
         let number = message.rawPayload["n"]?.int64 ?? -1
         self.log.append("began \(number) \(context.messageID)\n")
+        if let held { return held.withLock { $0.append(completion) } }
         if number == self.poison { kill(getpid(), SIGKILL) }
         // The work in whose middle the process is killed.
         usleep(useconds_t(self.microseconds(number, context)))

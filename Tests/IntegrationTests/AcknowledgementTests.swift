@@ -84,6 +84,29 @@ import Testing
         }
     }
 
+    /// With the inbox in memory nothing is left of a handled message but what it is recognised by.
+    @Test(arguments: [PushRuntime.Configuration.Inbox.file, .memory])
+    func aRedeliveryOfAHandledMessageStartsNothing(inbox: PushRuntime.Configuration.Inbox) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory, inbox: inbox) { broker, runtime, configuration in
+                let handler = RecordingHandler()
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                try await whileRunning(agent) {
+                    try await broker.bring([.message(7, packetID: 5), .message(8, packetID: 6)])
+                    _ = await handler.next(2)
+                    // The first once more; and one of the length of the second that is another.
+                    let second = try await broker.bring([
+                        .message(7, packetID: 5, duplicate: true), .message(9, packetID: 6, duplicate: true),
+                    ])
+                    #expect(await handler.next(1).map { $0.message.rawPayload["n"]?.int64 } == [9])
+                    withExtendedLifetime(second) {}
+                }
+                #expect(try await runtime.ledger() == MessageLedger(received: 4, duplicates: 1, done: 3))
+            }
+        }
+    }
+
     /// Forty messages with the same bytes, one of them taken before the cut: all forty reach the handler, and the one
     /// whose acknowledgement was lost is recognised.
     @Test func fortyEqualMessagesStayForty() async throws {

@@ -139,7 +139,7 @@ import Testing
             let startTime = try #require(stat.split(separator: ")").last?.split(separator: " ").dropFirst(19).first)
             let file = "\(stage.directory)/process"
             let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-            try "\(left.processID) \(startTime) \(boot)".write(toFile: file, atomically: true, encoding: .utf8)
+            try PrivateFile.replace(file, with: Array("\(left.processID) \(startTime) \(boot)".utf8))
             async let ending = onThread { left.wait() }
             try await stage.play(ActivationStage.shell("exit 0") { $0.processFile = file }) { events, report in
                 let kept = try await stage.broker.bring([.message(1, packetID: 1)])
@@ -160,7 +160,7 @@ import Testing
             let file = "\(stage.directory)/process"
             // This very process, but started at another time.
             let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-            try "\(getpid()) 1 \(boot)".write(toFile: file, atomically: true, encoding: .utf8)
+            try PrivateFile.replace(file, with: Array("\(getpid()) 1 \(boot)".utf8))
             try await stage.play(ActivationStage.shell("exit 0") { $0.processFile = file }) { events, _ in
                 let kept = try await stage.broker.bring([.message(1, packetID: 1)])
                 #expect(await ActivationStage.happens(in: events, Self.isOutcome) == .done(.newData, attempt: 1))

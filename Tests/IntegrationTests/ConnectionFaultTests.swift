@@ -84,6 +84,47 @@ import Testing
         }
     }
 
+    /// What was handled makes room for what comes.
+    @Test func aDiskThatHandledMessagesFillGoesOnTakingMessages() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
+                settings.maximumInboxBytes = 1 << 20
+                let runtime = try PushRuntime(configuration: settings)
+                let handler = RecordingHandler()
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                let (events, failures) = (agent.events, agent.events)
+                try await whileRunning(agent) {
+                    let connection = try await broker.play { broker in
+                        let connection = try broker.acceptSession()
+                        let padding = [UInt8](repeating: 0x20, count: 4000)
+                        for number in 1...1000 {
+                            let payload = Array("{\"n\":\(number)}".utf8) + padding
+                            try connection.send(
+                                .publish(
+                                    MQTTPublish(
+                                        topic: "topic-1", payload: payload, qos: .atLeastOnce,
+                                        packetID: UInt16(number))))
+                            _ = try connection.receiveAcknowledgements(1)
+                        }
+                        return connection
+                    }
+                    #expect(await handler.next(1000).count == 1000)
+                    let event = await firstEvent(events) { if case .historyCut = $0 { true } else { false } }
+                    guard case .historyCut(let messages)? = event else { throw TestFailure("no cut was told") }
+                    #expect(messages > 50)
+                    withExtendedLifetime(connection) {}
+                }
+                for await event in failures {
+                    if case .storageFailed(let reason) = event { Issue.record("\(reason)") }
+                    if case .stopping = event { break }
+                }
+                await runtime.shutdown()
+            }
+        }
+    }
+
     /// What may be received and not be stored before reading stops.
     private static let unstoredLimit = 8 << 20
     private static let askedForEver = 400

@@ -109,7 +109,7 @@ import Testing
                 #expect(ledger.isBalanced)
                 #expect(ledger.received == Int64(messages + 1))
                 #expect(ledger.done == Int64(messages))
-                #expect(ledger.expired == 1)
+                #expect(ledger.lost == 1)
                 await runtime.shutdown()
             }
         }

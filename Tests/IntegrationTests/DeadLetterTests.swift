@@ -56,7 +56,7 @@ import Testing
                     #expect(try await !runtime.dropDeadLetter(gone))
                 }
                 #expect(try await runtime.deadLetters().all() == [letters[2]])
-                #expect(try await runtime.ledger() == MessageLedger(received: 4, done: 2, dead: 1, expired: 1))
+                #expect(try await runtime.ledger() == MessageLedger(received: 4, done: 2, dead: 1, dropped: 1))
                 let kinds = try reader.trace(of: 2).events.map(\.kind)
                 #expect(
                     kinds.suffix(5) == [
@@ -116,7 +116,7 @@ import Testing
             let path = state + "/inbox.sqlite"
             // As in a damaged file that lost it.
             try SQLiteFile(path, for: .changing).execute("DELETE FROM installation")
-            _ = try Inbox.replaceDamaged(path, configuration: .init(), now: .now())
+            _ = try Inbox.replaceDamaged(path, configuration: .init(), reason: "damage", now: .now())
             let runtime = try PushRuntime(configuration: .init(stateDirectory: state))
             let letters = try await runtime.deadLetters().all()
             #expect(letters.map(\.messageID) == [1, 2])
@@ -125,7 +125,7 @@ import Testing
             #expect(try await runtime.deadLetters().all() == letters)
             #expect(try await runtime.dropDeadLetter(1))
             #expect(try await runtime.deadLetters().all() == [letters[1]])
-            #expect(try await runtime.ledger() == MessageLedger(received: 2, dead: 1, expired: 1))
+            #expect(try await runtime.ledger() == MessageLedger(received: 2, dead: 1, dropped: 1))
             await runtime.shutdown()
         }
     }
@@ -158,7 +158,7 @@ import Testing
                 #expect(try await runtime.dropDeadLetter(letter.messageID))
             }
             #expect(try await runtime.deadLetters().all() == [])
-            #expect(try await runtime.ledger() == MessageLedger(received: 200, waiting: 100, expired: 100))
+            #expect(try await runtime.ledger() == MessageLedger(received: 200, waiting: 100, dropped: 100))
             // The state directory is this runtime's until it ends.
             let other = try PushRuntime(configuration: .init(stateDirectory: state))
             await #expect(throws: PushAgentError.self) { try await other.retryDeadLetter(2) }

@@ -89,6 +89,13 @@ import Testing
         }
         #expect(localized.body == "Dinner at eight")
         #expect(localized.actions == ["default", "Coming"])
+        let titled = try await self.shown(
+            #"{"alert":{"title-loc-key":"T","title-loc-args":["a"],"subtitle-loc-key":"S"}}"#
+        ) {
+            $0.localizedText = { key, arguments in key + arguments.joined() }
+        }
+        #expect(titled.title == "Ta")
+        #expect(titled.body == "S")
     }
 
     @Test(arguments: [

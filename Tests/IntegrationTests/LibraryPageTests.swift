@@ -41,7 +41,7 @@ import Testing
             for line in [
                 "to be stored: a token that ends ", "topic dinner", "installations 1", "asked once:",
                 "may subscribe:", "nothing was sent: ", "sent ", "the lamp receives at ",
-                "handling pushToUser Dinner is ready",
+                "handling pushToUser Dinner is ready", "dead letters: 0",
             ] {
                 #expect(lines.contains { $0.hasPrefix(line) }, "\(line) is not among \(lines)")
             }

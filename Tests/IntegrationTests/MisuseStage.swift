@@ -145,8 +145,10 @@ extension MisuseStage.Outcome {
 
 extension MQTTPacket {
     /// A push of `{"n": number}` to a topic of the app.
-    static func message(_ number: Int, of source: String, packetID: UInt16) -> MQTTPacket {
-        let payload = #"{"n":\#(number),"topic":"\#(source)","objectScopeType":"APP","objectScopeAppID":"app"}"#
+    static func message(_ number: Int, of source: String, packetID: UInt16, padding: Int = 0) -> MQTTPacket {
+        let text = String(repeating: "x", count: padding)
+        let payload =
+            #"{"n":\#(number),"topic":"\#(source)","objectScopeType":"APP","objectScopeAppID":"app","p":"\#(text)"}"#
         return .publish(
             MQTTPublish(topic: "topic-1", payload: Array(payload.utf8), qos: .atLeastOnce, packetID: packetID))
     }

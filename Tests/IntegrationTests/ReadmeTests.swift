@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KiiPushCore
 import KiiPushEmulator
 import TestSupport
@@ -37,6 +38,19 @@ import Testing
         let source = self.root.appendingPathComponent("Examples/MinimalAgent/MinimalAgent.swift")
         #expect(try self.block("example: MinimalAgent") == String(contentsOf: source, encoding: .utf8))
         #expect(try String(contentsOf: source, encoding: .utf8).split(separator: "\n").count < 60)
+    }
+
+    /// `fflush(nil)` locks every stream: it waits for a `readLine()` of the program's as long as nothing is typed.
+    @Test func noExampleFlushesEveryStream() throws {
+        let examples = self.root.appendingPathComponent("Examples")
+        let sources = try FileManager.default.subpathsOfDirectory(atPath: examples.path).filter {
+            $0.hasSuffix(".swift")
+        }
+        #expect(sources.count >= 10)
+        for name in sources {
+            let source = try String(contentsOf: examples.appendingPathComponent(name), encoding: .utf8)
+            #expect(!source.contains("fflush"), "\(name)")
+        }
     }
 
     @Test func thePushMadeByHandArrives() async throws {
@@ -90,6 +104,48 @@ import Testing
             }
             #expect(line?.contains(#""msg":"hi""#) == true)
             await runtime.shutdown()
+        }
+    }
+
+    private func environment(of emulator: Emulator, in directory: String) -> [String: String] {
+        [
+            "KII_APP_ID": emulator.appID, "KII_APP_KEY": emulator.appKey.reveal(), "KII_BASE_URL": emulator.baseURL,
+            "KII_CA_FILE": emulator.certificateAuthorityFile, "XDG_STATE_HOME": "\(directory)/state",
+            "XDG_RUNTIME_DIR": "\(directory)/run",
+        ]
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func theExampleStopsGracefullyAndSaysWhyItIsNotSubscribed(number: Int32) async throws {
+        try await withEmulator { emulator, directory in
+            let example = try ChildProgram(
+                [productsDirectory.appendingPathComponent("MinimalAgent").path],
+                environment: self.environment(of: emulator, in: directory))
+            // Its topic is not there.
+            let text = example.output.wait(600) { $0.contains("not subscribed: ") }
+            #expect(text.contains("not subscribed: "), "\(text)")
+            example.signal(number)
+            #expect(example.wait() == 0)
+        }
+    }
+
+    @Test func theExampleExitsWithWhatTellsSystemdWhetherToStartItAgain() async throws {
+        try await withEmulator { emulator, directory in
+            let program = [productsDirectory.appendingPathComponent("MinimalAgent").path]
+            let environment = self.environment(of: emulator, in: directory)
+            let running = try ChildProgram(program, environment: environment)
+            let text = running.output.wait(600) { $0.contains("not subscribed: ") }
+            #expect(text.contains("not subscribed: "), "\(text)")
+            // The first one holds the state: that passes.
+            #expect(try ChildProgram(program, environment: environment).wait() == 75)
+            running.signal(SIGTERM)
+            #expect(running.wait() == 0)
+            // The state of another app: that does not.
+            try AgentStateFixture(port: 1, topic: "t", username: "u", password: "p")
+                .write(to: "\(directory)/state/kii-push")
+            let refused = try ChildProgram(program, environment: environment)
+            #expect(refused.wait() == 78)
+            #expect(refused.output.all().contains("belongs to another app or account"))
         }
     }
 }

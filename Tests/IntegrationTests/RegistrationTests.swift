@@ -153,7 +153,11 @@ import Testing
         ("{", "cannot be read"), (#"{"version":99}"#, "newer version"), (#"{"version":1}"#, "cannot be read"),
         (
             #"{"version":1,"appID":"other","account":"pseudo-user","principalType":"user","principalID":"u"#
-                + #"","accessToken":"t"}"#, "another app or account"
+                + #"","accessToken":"t"}"#, "another app, cloud or account"
+        ),
+        (
+            #"{"version":1,"appID":"kiilocal","account":"pseudo-user","principalType":"user","principalID":"u","#
+                + #""accessToken":"t","issuer":"https://other.test"}"#, "another app, cloud or account"
         ),
     ])
     func aStateFileThatCannotBeUsedIsNamed(content: String, expected: String) async throws {

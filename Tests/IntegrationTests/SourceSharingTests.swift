@@ -6,12 +6,12 @@ import Testing
 /// Sources whose handlers take long, with more messages than memory holds, delay no other.
 @Suite(.timeLimit(.minutes(15))) struct SourceSharingTests {
     /// 600 messages of three slow sources, and then one that has nothing to do with them.
-    private func bring(_ broker: FakeBroker) async throws -> FakeConnection {
+    private func bring(_ broker: FakeBroker, padding: Int = 0) async throws -> FakeConnection {
         try await broker.play { broker in
             let connection = try broker.acceptSession()
             for number in 1...600 {
                 let source = ["a", "b", "c"][number % 3]
-                try connection.send(.message(number, of: source, packetID: UInt16(number)))
+                try connection.send(.message(number, of: source, packetID: UInt16(number), padding: padding))
             }
             try connection.send(.message(601, of: "quick", packetID: 601))
             _ = try connection.receiveAcknowledgements(601)
@@ -19,11 +19,14 @@ import Testing
         }
     }
 
-    @Test func slowSourcesWithLongBacklogsDelayNoOther() async throws {
+    /// Many small messages, and large ones that fill memory by their bytes.
+    @Test(arguments: [(messages: 64, padding: 0), (messages: 1000, padding: 50_000)])
+    func slowSourcesWithLongBacklogsDelayNoOther(messages: Int, padding: Int) async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 var settings = PushRuntime.Configuration(stateDirectory: directory)
-                settings.bounds.messagesInMemory = 64
+                settings.bounds.messagesInMemory = messages
+                settings.bounds.bytesInMemory = 1 << 20
                 let runtime = try PushRuntime(configuration: settings)
                 let release = DispatchSemaphore(value: 0)
                 let handler = RecordingHandler { call in
@@ -36,7 +39,7 @@ import Testing
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
-                    let connection = try await self.bring(broker)
+                    let connection = try await self.bring(broker, padding: padding)
                     #expect(await handler.next(1).map(\.number) == [601])
                     release.signal()
                     var orders: [String: [Int64]] = [:]

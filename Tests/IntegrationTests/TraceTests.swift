@@ -84,7 +84,7 @@ import Testing
             #expect(throws: InboxReadingError.neverReceived(messageID: -1, last: 4)) { try reader.trace(of: -1) }
             try inbox.transaction { transaction throws(InboxError) in
                 try transaction.update(RowChange(sequence: 2, state: .dead), at: .now())
-                try transaction.dropDeadLetter(2)
+                try transaction.drop(2)
             }
             #expect(throws: InboxReadingError.removed(messageID: 2)) { try reader.trace(of: 2) }
         }

@@ -7,18 +7,20 @@ import Testing
 
 /// An agent whose own file cannot be written, as on a full disk, goes on with what it has in memory.
 @Suite(.timeLimit(.minutes(15))) struct UnwritableStateTests {
-    /// The agent's file; a directory in the place of the file that is to replace it keeps it from being written.
-    private struct StateFile {
+    /// The agent's file, on a disk that is full while it is blocked.
+    private final class StateFile: Sendable {
         let path: String
-        var obstacle: String { "\(self.path).\(getpid()).new" }
+        private let isBlocked = Locked(false)
 
         init(_ directory: String) { self.path = "\(directory)/agents/default.json" }
 
-        func block() throws {
-            try FileManager.default.createDirectory(atPath: self.obstacle, withIntermediateDirectories: true)
-        }
+        func block() { self.isBlocked.withLock { $0 = true } }
 
-        func unblock() throws { try FileManager.default.removeItem(atPath: self.obstacle) }
+        func unblock() { self.isBlocked.withLock { $0 = false } }
+
+        var obstacle: FileError? {
+            self.isBlocked.withLock { $0 } ? .system(path: self.path, operation: "write", code: ENOSPC) : nil
+        }
 
         func members() throws -> [String: Any] {
             let data = try #require(FileManager.default.contents(atPath: self.path))
@@ -43,16 +45,16 @@ import Testing
 
     @Test func runGoesOnWhenANewTokenCannotBeStored() async throws {
         try await withEmulator { emulator, directory in
-            let runtime = try emulator.runtime("\(directory)/agent")
+            let file = StateFile("\(directory)/agent")
+            let runtime = try emulator.runtime("\(directory)/agent", stateObstacle: { file.obstacle })
             let handler = RecordingHandler()
             let agent = PushAgent(runtime: runtime, configuration: self.configuration(emulator), handler: handler)
             let admin = try await emulator.adminToken(agent.client)
             try await agent.client.createTopic(Topic("alerts"), token: admin)
             _ = try await agent.register()
-            let file = StateFile("\(directory)/agent")
             let old = try file.token()
             try file.endToken()
-            try file.block()
+            file.block()
             let events = agent.events
             try await whileRunning(agent) {
                 let event = await firstEvent(events) { if case .stateNotSaved = $0 { true } else { false } }
@@ -63,7 +65,7 @@ import Testing
                 let calls = await handler.next(1)
                 #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
                 #expect(try file.token() == old)
-                try file.unblock()
+                file.unblock()
                 // The next use of the token stores it.
                 let token = try await agent.accessToken()
                 #expect(try file.token() == token.token.reveal())
@@ -76,18 +78,18 @@ import Testing
 
     @Test func theEndOfARunStoresWhatCouldNotBeStoredBefore() async throws {
         try await withEmulator { emulator, directory in
-            let runtime = try emulator.runtime("\(directory)/agent")
+            let file = StateFile("\(directory)/agent")
+            let runtime = try emulator.runtime("\(directory)/agent", stateObstacle: { file.obstacle })
             let agent = PushAgent(
                 runtime: runtime, configuration: self.configuration(emulator), handler: RecordingHandler())
             _ = try await agent.register()
-            let file = StateFile("\(directory)/agent")
             let old = try file.token()
             try file.endToken()
-            try file.block()
+            file.block()
             let events = agent.events
             try await whileRunning(agent) {
                 _ = await firstEvent(events) { if case .stateNotSaved = $0 { true } else { false } }
-                try file.unblock()
+                file.unblock()
             }
             #expect(try file.token() != old)
             let token = try await agent.accessToken()
@@ -99,9 +101,8 @@ import Testing
     @Test func anAgentThatWasNeverOnFileDoesNotBegin() async throws {
         try await withEmulator { emulator, directory in
             let file = StateFile("\(directory)/agent")
-            try PrivateFile.makeDirectory("\(directory)/agent/agents")
-            try file.block()
-            let runtime = try emulator.runtime("\(directory)/agent")
+            file.block()
+            let runtime = try emulator.runtime("\(directory)/agent", stateObstacle: { file.obstacle })
             let agent = PushAgent(
                 runtime: runtime, configuration: .init(app: emulator.app, account: .pseudoUser),
                 handler: RecordingHandler())
@@ -114,7 +115,7 @@ import Testing
             }
             let user = try await agent.accessToken().principal
             // The pseudo user that was made is not given up: it is the one that registers once that can be written.
-            try file.unblock()
+            file.unblock()
             #expect(try await agent.register().principal == user)
             await runtime.shutdown()
         }

@@ -124,7 +124,7 @@ import Testing
             for number in 0..<300 {
                 let body = #"{"data":{"n":\#(number)},"mqtt":{"enabled":true}}"#
                 let head =
-                    "POST \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(admin)\r\n"
+                    "POST \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(admin)\r\n"
                     + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
                 try connection.send(Array((head + body).utf8))
                 guard try connection.receive().status == 200 else {

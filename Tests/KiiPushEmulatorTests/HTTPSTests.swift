@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "GET /api/apps/x HTTP/1.1\r\nHost: x\r\n\r\n", "\u{16}\u{3}\u{1}", "\u{16}\u{3}\u{1}\u{7f}\u{7f}\u{1}",
+        "GET /api/apps/x HTTP/1.1\r\nHost: localhost\r\n\r\n", "\u{16}\u{3}\u{1}", "\u{16}\u{3}\u{1}\u{7f}\u{7f}\u{1}",
     ])
     func whatIsNoTLSDoesNoHarm(text: String) async throws {
         try await withEmulator { client in

@@ -26,7 +26,7 @@ import Testing
             let receiver = try await client.receiver()
             let connection = try RawConnection(port: client.port)
             let app = "/api/apps/\(client.emulator.appID)"
-            let login = "Host: x\r\nAuthorization: Bearer \(receiver.token)\r\n"
+            let login = "Host: localhost\r\nAuthorization: Bearer \(receiver.token)\r\n"
             // The second waits for the broker, so that its connection is suspended and resumed.
             let body = #"{"data":{"a":"b"},"mqtt":{"enabled":true}}"#
             let requests = [
@@ -57,7 +57,7 @@ import Testing
         limit.rlim_cur = limit.rlim_max
         try #require(setrlimit(resource, &limit) == 0)
         try await withEmulator { client in
-            let request = HTTPServerTests.bytes("GET /api/x/y HTTP/1.1\r\nHost: x\r\n\r\n")
+            let request = HTTPServerTests.bytes("GET /api/x/y HTTP/1.1\r\nHost: localhost\r\n\r\n")
             var idle: [RawConnection] = []
             for _ in 0..<1100 {
                 let connection = try RawConnection(port: client.port)
@@ -86,7 +86,7 @@ import Testing
     @Test func aLargeBodyIsRefusedBeforeItIsSentAndAlsoWithoutALength() async throws {
         try await withEmulator { client in
             let head =
-                "POST /api/apps/\(client.emulator.appID)/users HTTP/1.1\r\nHost: x\r\n"
+                "POST /api/apps/\(client.emulator.appID)/users HTTP/1.1\r\nHost: localhost\r\n"
                 + "Content-Type: application/json\r\nX-Kii-AppID: \(client.emulator.appID)\r\nX-Kii-AppKey: k\r\n"
             let declared = try await RawHTTP.exchange(
                 port: client.port,
@@ -114,15 +114,15 @@ import Testing
 
     @Test(
         arguments: [
-            "GET /api/apps/../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-            "GET /api/%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-            "GET http://127.0.0.1/api/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-            "GET /api/%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-            "GET /api/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-            "GET \u{1}\u{2} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-            "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-            "NONSENSE\r\n\r\n", "GET /api HTTP/9.9\r\nHost: x\r\n\r\n",
-            "POST /api/oauth2/token HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+            "GET /api/apps/../../etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            "GET /api/%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            "GET http://127.0.0.1/api/nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            "GET /api/%00 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            "GET /api/%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            "GET \u{1}\u{2} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            "NONSENSE\r\n\r\n", "GET /api HTTP/9.9\r\nHost: localhost\r\n\r\n",
+            "POST /api/oauth2/token HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
         ]
     )
     func badRequestsAreRefusedAndTheNextIsServed(request: String) async throws {
@@ -157,6 +157,27 @@ import Testing
                 _ = try await Emulator.start(.init(mqttPort: client.emulator.mqttPort))
             }
             #expect(ofBroker?.code == .portInUse(client.emulator.mqttPort))
+        }
+    }
+
+    /// A page of the web can have its own name lead here, and would then read the answers.
+    @Test(arguments: [
+        ("127.0.0.1", 404), ("127.0.0.1:%", 404), ("localhost:%", 404), ("LocalHost", 404), ("[::1]:%", 404),
+        // A proxy in front has another port.
+        ("localhost:1", 404), ("evil.example", 421), ("evil.example:%", 421), ("127.0.0.1.evil.example", 421),
+        ("localhost.evil.example:%", 421), ("localhost:evil", 421), ("", 421),
+    ])
+    func onlyItsOwnNameIsAnswered(host: String, status: Int) async throws {
+        try await withEmulator { client in
+            let host = host.replacing("%", with: "\(client.port)")
+            let answer = try await RawHTTP.exchange(
+                port: client.port, "GET /api/x/y HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+            #expect(answer.status == status)
+            #expect(status != 421 || answer.json["errorCode"] == "OPERATION_NOT_ALLOWED")
+            let connection = try RawConnection(port: client.port)
+            try connection.send(
+                HTTPServerTests.bytes("POST /api/x/y HTTP/1.1\r\nHost: \(host)\r\nContent-Length: 2\r\n\r\n{}"))
+            #expect(try connection.receive().status == status)
         }
     }
 }

@@ -124,7 +124,7 @@ import Testing
             #expect(file.mqttPort == client.emulator.mqttPort)
             #expect(file.mqttTLSPort == client.emulator.mqttTLSPort)
             #expect(file.caFile == client.emulator.certificateAuthorityFile)
-            #expect(file.pid == getpid())
+            #expect(file.process == ProcessIdentity(of: getpid()))
             #expect(chmod(path, 0o644) == 0)
             #expect(throws: EmulatorError.self) { _ = try RuntimeFile.read(path) }
             #expect(chmod(path, 0o600) == 0)
@@ -143,12 +143,12 @@ import Testing
             // The second one has taken its own away; now it is as if a third had written it.
             let foreign =
                 #"{"version":1,"baseURL":"http://127.0.0.1:1/api","appID":"a","appKey":"k","clientID":"c","#
-                + #""clientSecret":"s","mqttPort":1,"mqttTLSPort":2,"caFile":"/ca","pid":1}"#
+                + #""clientSecret":"s","mqttPort":1,"mqttTLSPort":2,"caFile":"/ca","pid":1,"startTime":7,"bootID":"b"}"#
             try Data(foreign.utf8).write(to: URL(fileURLWithPath: path))
             #expect(chmod(path, 0o600) == 0)
         }
         let file = try RuntimeFile.read(path)
-        #expect(file?.pid == 1)
+        #expect(file?.process == ProcessIdentity(processID: 1, startTime: 7, boot: "b"))
     }
 
     @Test func aDirectoryOfSomebodyElseIsRefused() async throws {

@@ -51,7 +51,9 @@ import Testing
                     ("DELETE", "\(topic)/push/subscriptions/users/\(world.userID)", 204), ("DELETE", topic, 204),
                 ]
                 for (method, path, status) in steps {
-                    let head = ["\(method) \(path) HTTP/1.1", "Host: x", "Authorization: Bearer \(world.token)"]
+                    let head = [
+                        "\(method) \(path) HTTP/1.1", "Host: localhost", "Authorization: Bearer \(world.token)",
+                    ]
                     let answer = try await world.send(head + ["Connection: close"] + empty.fields, empty.body)
                     #expect(answer.status == status, "\(method) \(path) with \(empty.fields)")
                     #expect(answer.body.isEmpty == (status == 204))
@@ -64,7 +66,7 @@ import Testing
     func oneSubscribesWithoutNamingOneself(method: String) async throws {
         try await TrapTests.inWorld { world in
             let topic = "\(world.root)/users/me/topics/t"
-            let fields = ["Host: x", "Authorization: Bearer \(world.token)", "Connection: close"]
+            let fields = ["Host: localhost", "Authorization: Bearer \(world.token)", "Connection: close"]
             #expect(try await world.send(["PUT \(topic) HTTP/1.1"] + fields).status == 204)
             let path = "\(topic)/push/subscriptions/users"
             #expect(try await world.send(["\(method) \(path) HTTP/1.1"] + fields).status == 204)
@@ -88,7 +90,7 @@ import Testing
             for version in ["1.0", "1.1"] {
                 let authorized = fields.map { $0.lowercased().hasPrefix("auth") ? "\($0) \(world.token)" : $0 }
                 let answer = try await world.send(
-                    ["GET \(world.root)/users/me HTTP/\(version)", "Host: x", "Connection: close"] + authorized
+                    ["GET \(world.root)/users/me HTTP/\(version)", "Host: localhost", "Connection: close"] + authorized
                 )
                 #expect(answer.status == 200)
                 #expect(answer.json["userID"]?.string == world.userID)
@@ -123,7 +125,7 @@ import Testing
     )
     func installationsAreWrittenInTwoWays(body: String, isDevelopment: Bool) async throws {
         try await TrapTests.inWorld { world in
-            let fields = ["Host: x", "Authorization: bearer \(world.token)", "Connection: close"]
+            let fields = ["Host: localhost", "Authorization: bearer \(world.token)", "Connection: close"]
             let type = "Content-Type: application/vnd.kii.InstallationCreationRequest+json"
             let created = try await world.send(
                 ["POST \(world.root)/installations HTTP/1.1", "Content-Length: \(body.utf8.count)", type] + fields,
@@ -145,7 +147,7 @@ import Testing
 
     @Test func theServerClosesWhenAskedToAndKeepsOtherwise() async throws {
         try await TrapTests.inWorld { world in
-            let head = "Host: x\r\nAuthorization: Bearer \(world.token)\r\n"
+            let head = "Host: localhost\r\nAuthorization: Bearer \(world.token)\r\n"
             for (version, field, isClosed) in [
                 ("1.1", "Connection: close\r\n", true), ("1.1", "", false), ("1.0", "", true),
                 ("1.0", "Connection: Keep-Alive\r\n", false),
@@ -169,7 +171,7 @@ import Testing
             let login = #"{"client_id":"kiilocal","client_secret":"\#(world.client.emulator.appKey.reveal())"}"#
             let anonymous = try await world.send(
                 [
-                    "POST /api/oauth2/token HTTP/1.1", "Host: x", "Connection: close",
+                    "POST /api/oauth2/token HTTP/1.1", "Host: localhost", "Connection: close",
                     "Content-Type: application/json", "Content-Length: \(login.utf8.count)",
                 ],
                 login
@@ -178,7 +180,7 @@ import Testing
             let body = #"{"vendorThingID":"gateway-1","thingPassword":"secret","layoutPosition":"GATEWAY"}"#
             let answer = try await world.send(
                 [
-                    "POST /thing-if/apps/kiilocal/onboardings HTTP/1.1", "Host: x", "Connection: close",
+                    "POST /thing-if/apps/kiilocal/onboardings HTTP/1.1", "Host: localhost", "Connection: close",
                     "content-type: application/vnd.kii.onboardingWithVendorThingIDByThing+json",
                     "authorization: bearer \(token)", "Content-Length: \(body.utf8.count)",
                 ],

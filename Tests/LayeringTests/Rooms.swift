@@ -84,11 +84,11 @@ struct Room {
                 "KiiPushEmulator",
             ],
             seesPublicTypesOnly: true,
-            // The one HTTP client, the one lock, what handlers outside the process and their watchdog need, and lines
-            // written without a tree of values.
+            // The one HTTP client, the one lock, what handlers outside the process and their watchdog need, lines written
+            // without a tree of values, files that others cannot put in place of ours, whom a URL leads to, and the process of an emulator.
             alsoSees: [
                 "AgentHealth", "EventLoop", "HandlerVerdict", "JSONObjectWriter", "Locked", "MonotonicInstant",
-                "RetryAfter",
+                "Origin", "OwnFile", "ProcessIdentity", "RetryAfter", "TrustedFile",
             ]
         ),
     ]

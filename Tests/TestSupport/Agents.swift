@@ -100,12 +100,14 @@ extension Emulator {
     package var app: KiiApp { KiiApp(appID: self.appID, appKey: self.appKey, baseURL: self.baseURL) }
 
     package func runtime(
-        _ directory: String, inbox: PushRuntime.Configuration.Inbox = .file, lockDirectory: String? = nil
+        _ directory: String, inbox: PushRuntime.Configuration.Inbox = .file, lockDirectory: String? = nil,
+        stateObstacle: @escaping @Sendable () -> FileError? = { nil }
     ) throws -> PushRuntime {
         var configuration = PushRuntime.Configuration.patient(stateDirectory: directory)
         configuration.certificateAuthorityFile = self.certificateAuthorityFile
         configuration.inbox = inbox
         configuration.lockDirectory = lockDirectory
+        configuration.stateObstacle = stateObstacle
         return try PushRuntime(configuration: configuration)
     }
 

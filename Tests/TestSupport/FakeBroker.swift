@@ -107,18 +107,18 @@ package final class FakeConnection: Sendable {
         }
     }
 
-    /// Sends `bytes` again and again until more than `limit` are on their way and for a second there was room for none.
+    /// Sends `bytes` again and again until more than `limit` are on their way and for some seconds there was room for none.
     ///
     /// - Returns: how many are on their way.
     /// - Throws: ``Closed``.
-    package func fill(with bytes: [UInt8], beyond limit: Int) throws -> Int {
+    package func fill(with bytes: [UInt8], beyond limit: Int, patience seconds: Int32 = 1) throws -> Int {
         let flags = fcntl(self.descriptor, F_GETFL)
         _ = fcntl(self.descriptor, F_SETFL, flags | O_NONBLOCK)
         defer { _ = fcntl(self.descriptor, F_SETFL, flags) }
         var total = 0
         while true {
             var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
-            guard poll(&entry, 1, 1000) > 0 else {
+            guard poll(&entry, 1, seconds * 1000) > 0 else {
                 // A client that is held up takes none for a while either.
                 guard total <= limit else { return total }
                 continue

@@ -5,14 +5,21 @@ package final class RecordingPresenter: NotificationPresenter {
     package let requests: AsyncStream<NotificationRequest>
     private let continuation: AsyncStream<NotificationRequest>.Continuation
     private let outcome: @Sendable (NotificationRequest) -> PresentationOutcome
+    private let alert: @Sendable (ReceivedMessage) -> NotificationAlert?
 
-    /// - Parameter outcome: what becomes of a request; it may answer it as well.
+    /// - Parameters:
+    ///   - outcome: what becomes of a request; it may answer it as well.
+    ///   - alert: what is shown for a message.
     package init(
-        outcome: @escaping @Sendable (NotificationRequest) -> PresentationOutcome = { _ in .presented }
+        outcome: @escaping @Sendable (NotificationRequest) -> PresentationOutcome = { _ in .presented },
+        alert: @escaping @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
     ) {
         (self.requests, self.continuation) = AsyncStream.makeStream()
+        self.alert = alert
         self.outcome = outcome
     }
+
+    package func alert(for message: ReceivedMessage) -> NotificationAlert? { self.alert(message) }
 
     package func present(_ request: NotificationRequest) -> PresentationOutcome {
         let outcome = self.outcome(request)

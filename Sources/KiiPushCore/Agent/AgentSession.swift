@@ -30,11 +30,13 @@ final class AgentSession: Sendable {
         var waitsForUp = false
     }
 
-    private let agent: PushAgent
-    private let core: PushRuntime.Core
-    private let loop: EventLoop
-    /// The store's keys of the installation and of those that it replaced, whose messages are delivered to the end.
-    private let installations: [(key: Int64, id: String)]
+    let agent: PushAgent
+    let core: PushRuntime.Core
+    let loop: EventLoop
+    /// The store's key of the installation.
+    let installation: (key: Int64, id: String)
+    /// The same and those of the ones that it replaced, whose messages are delivered to the end.
+    let installations: Locked<[(key: Int64, id: String)]>
     private let link: LoopIsolated<BrokerLink>
     private let connection = Locked(Connection())
 
@@ -58,13 +60,19 @@ final class AgentSession: Sendable {
         )
         // One that was left with another topic is missed as well: what it holds will not arrive.
         configuration.expectsSession = agent.enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
+        let owner = agent.inboxOwner
         let former = agent.enrolment.current?.formerInstallationIDs ?? []
         let identifiers = [endpoint.installationID] + former.filter { $0 != endpoint.installationID }
-        (self.installations, self.link) = try await loop.run { [configuration] in
+        let installations: [(key: Int64, id: String)]
+        (installations, self.link) = try await loop.run { [configuration] in
             let pipeline = core.pipeline.value
             do throws(InboxError) {
                 var installations: [(key: Int64, id: String)] = []
-                for id in identifiers { installations.append((try pipeline.store.installation(id: id), id)) }
+                for id in identifiers {
+                    // Whose a former one was is what it was noted as.
+                    let owner = installations.isEmpty ? owner : nil
+                    installations.append((try pipeline.store.installation(id: id, of: owner), id))
+                }
                 let installation = installations[0].key
                 let unproven = try pipeline.store.unproven(installation: installation)
                 let link = BrokerLink(
@@ -94,6 +102,8 @@ final class AgentSession: Sendable {
                 throw PushAgentError.inbox(reason: error.description)
             }
         }
+        self.installation = installations[0]
+        self.installations = Locked(installations)
     }
 
     /// Connects, waits for the subscription, and disconnects, so that the broker keeps a session.
@@ -122,24 +132,26 @@ final class AgentSession: Sendable {
     /// - Returns: the other endpoint; `nil` when the agent is to stop.
     /// - Throws: ``PushAgentError``, or an error of the cloud's that will not pass. The agent has stopped then, too.
     func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
-        let hub = self.agent.hub
         self.agent.link.withLock { [link = self.link] in $0 = link }
         defer { self.agent.link.withLock { $0 = nil } }
+        try await self.takeOver()
         self.agent.desk.beginRestoring()
-        self.agent.desk.attach(self.core.runner, installations: self.installations)
-        for (key, id) in self.installations {
-            self.agent.runtime.hubs.withLock { $0[key] = hub }
-            self.core.runner.attach(installation: key, id: id, receiver: self.agent.receiver)
-        }
+        let installations = self.installations.withLock { $0 }
+        for (key, id) in installations { self.attach(key, id) }
+        // A turn in which the hub is told what happened before it was there.
+        self.loop.submit {}
+        let id = self.installation.id
+        self.agent.runtime.adopters.withLock { $0[id] = { [weak self] in self?.adopted($0) } }
         defer {
-            for (key, _) in self.installations {
+            _ = self.agent.runtime.adopters.withLock { $0.removeValue(forKey: id) }
+            for (key, _) in self.installations.withLock({ $0 }) {
                 self.core.runner.detach(installation: key)
                 _ = self.agent.runtime.hubs.withLock { $0.removeValue(forKey: key) }
             }
             // A turn in which the others may find that there is less that waits.
             self.loop.submit {}
         }
-        async let _: Void = self.agent.presentAgain(self.installations, self.core)
+        async let _: Void = self.agent.presentAgain(installations, self.core)
         do {
             if let other = try await self.receive(first, policy: &policy) { return self.moved(to: other) }
         } catch is CancellationError {
@@ -158,6 +170,9 @@ final class AgentSession: Sendable {
     private func receive(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         var endpoint = first
         var isFetched = false
+        var hasConnected = false
+        // How often in a row the broker refused a subscription that the cloud then confirmed.
+        var confirmedRefusals = 0
         let hub = self.agent.hub
         while true {
             try self.begin(endpoint)
@@ -167,7 +182,10 @@ final class AgentSession: Sendable {
                 return other
             }
             guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
-            if case .session(.subscriptionRefused) = end.cause { throw PushAgentError.subscriptionRefused }
+            hasConnected = hasConnected || end.connectedFor != nil
+            // What once worked may be being replaced.
+            if !hasConnected, let error = end.configurationError { throw error }
+            if !end.refusesSubscription { confirmedRefusals = 0 }
             let mark = self.agent.runtime.waits.mark
             let decision = policy.connectionEnded(
                 end.loss, connectedFor: end.connectedFor, hadSession: end.hadSession)
@@ -176,26 +194,36 @@ final class AgentSession: Sendable {
             let refreshes =
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
             var reason = end.reason(decision.pattern)
-            hub.emit(.disconnected(reason: reason, retryIn: decision.delay))
+            // The endpoint that was refused is asked for at once. What comes of it is told together with the refusal.
+            var isTold = !(end.refusesEndpoint && decision.delay == .zero)
+            if isTold { hub.emit(.disconnected(reason: reason, retryIn: decision.delay)) }
             try await self.pause(decision, policy, since: mark)
-            var isAnswered = true
             if refreshes, self.agent.enrolment.endpointPause == .zero {
                 switch try await self.askForEndpoint() {
                 case .endpoint(let fetched):
                     isFetched = true
-                    guard endpoint.isSamePlace(as: fetched) else { return fetched }
-                    let isSame = endpoint.isSameAccess(as: fetched)
+                    let isSamePlace = endpoint.isSamePlace(as: fetched)
+                    guard isSamePlace, endpoint.isSameAccess(as: fetched) else {
+                        if !isTold { hub.emit(.disconnected(reason: reason, retryIn: .zero)) }
+                        guard isSamePlace else { return fetched }
+                        endpoint = fetched
+                        confirmedRefusals = 0
+                        continue
+                    }
                     endpoint = fetched
-                    if !isSame { continue }
+                    if end.refusesSubscription { confirmedRefusals += 1 }
+                    if confirmedRefusals >= self.agent.reconnect.refusalsBeforeGivingUp {
+                        throw PushAgentError.subscriptionRefused
+                    }
                 case .failure(let failure):
                     // The broker is another server than the cloud: it is tried meanwhile.
-                    reason = failure.reason
-                    isAnswered = false
+                    reason = isTold ? failure.reason : "\(reason); \(failure.reason)"
+                    isTold = false
                 }
             }
             // What was refused a moment ago would be refused again.
             let pause = decision.delay == .zero ? policy.nothingNew() : .zero
-            if !isAnswered || pause > .zero { hub.emit(.disconnected(reason: reason, retryIn: pause)) }
+            if !isTold || pause > .zero { hub.emit(.disconnected(reason: reason, retryIn: pause)) }
             try await self.agent.runtime.waits.pass(pause, since: self.agent.runtime.waits.mark)
         }
     }
@@ -241,7 +269,7 @@ final class AgentSession: Sendable {
         do {
             return .endpoint(try await self.agent.enrolment.endpoint(refreshing: true))
         } catch {
-            guard let failure = TemporaryFailure(error) else { throw error }
+            guard let failure = self.agent.enrolment.temporaryFailure(error) else { throw error }
             return .failure(failure)
         }
     }
@@ -318,10 +346,11 @@ final class AgentSession: Sendable {
         // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
         _ = try? await self.loop.run { link.value.stopReading() }
         let deadline = self.core.runner.now + grace
-        for (key, _) in self.installations { self.core.runner.detach(installation: key) }
+        let installations = self.installations.withLock { $0 }
+        for (key, _) in installations { self.core.runner.detach(installation: key) }
         // Told when nothing new is started any more, so that a handler may hold its answer back until then.
         self.agent.hub.emit(.stopping)
-        for (key, _) in self.installations { await self.core.runner.detach(installation: key, until: deadline) }
+        for (key, _) in installations { await self.core.runner.detach(installation: key, until: deadline) }
         await self.store(within: grace)
         _ = try? await self.loop.run { link.value.disconnect() }
     }

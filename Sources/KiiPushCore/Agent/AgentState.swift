@@ -9,6 +9,8 @@ struct AgentState: Sendable, Hashable {
     var account: String
     var principal: Principal
     var token: AccessToken
+    /// Who issued the token, as ``KiiApp/tokenIssuer``; it is sent to nobody else. `nil` in a file of an earlier version.
+    var issuer: String?
     var installationID: String?
     /// How pushes are to be written; `nil` where nothing was said about it. It outlives the installation.
     var payload: PayloadFormat?
@@ -25,6 +27,7 @@ struct AgentState: Sendable, Hashable {
     /// Whether both belong to one user or thing, so that the token of the one serves the other.
     func isOfSameOwner(as other: AgentState) -> Bool {
         self.principal == other.principal && self.account == other.account
+            && (self.issuer == nil || other.issuer == nil || self.issuer == other.issuer)
     }
 
     /// Notes that the cloud no longer knows the installation.
@@ -91,12 +94,15 @@ extension AgentState {
             refreshToken: json["refreshToken"]?.string.map { Secret($0) },
             expiresAt: json["expiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
         )
+        self.issuer = json["issuer"]?.string
         self.installationID = json["installationID"]?.string
         self.payload = json["payload"]?.string.flatMap { PayloadFormat(rawValue: $0) }
         self.formerInstallationIDs = json["formerInstallationIDs"]?.array?.compactMap(\.string) ?? []
         self.hasSession = json["hasSession"]?.bool ?? false
         self.lostSession = json["lostSession"]?.bool ?? false
         self.endpoint = try json["endpoint"].map { value throws(AgentStateError) in try MQTTEndpoint(stored: value) }
+        // One that an answer may not have is asked for anew.
+        if let topic = self.endpoint?.mqttTopic, !MQTTEndpoint.isUsable(topic: topic) { self.endpoint = nil }
         self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
     }
 
@@ -117,6 +123,7 @@ extension AgentState {
         if let expiresAt = self.token.expiresAt {
             members.append(("expiresAt", JSONValue(integerLiteral: expiresAt.millisecondsSinceEpoch)))
         }
+        if let issuer { members.append(("issuer", JSONValue(issuer))) }
         if let installationID { members.append(("installationID", JSONValue(installationID))) }
         if let payload { members.append(("payload", JSONValue(payload.rawValue))) }
         if !self.formerInstallationIDs.isEmpty {

@@ -1,10 +1,15 @@
+import Glibc
+
 /// Where one agent's ``AgentState`` is kept.
 struct AgentStateFile: Sendable {
     let path: String
+    /// Why the file cannot be written at the moment; for tests.
+    private let obstacle: @Sendable () -> FileError?
 
     /// The state file of the agent `name` below a state directory.
-    init(stateDirectory: String, name: String) {
+    init(stateDirectory: String, name: String, obstacle: @escaping @Sendable () -> FileError? = { nil }) {
         self.path = "\(stateDirectory)/agents/\(name).json"
+        self.obstacle = obstacle
     }
 
     /// Reads the state; `nil` when there is none yet.
@@ -28,8 +33,32 @@ struct AgentStateFile: Sendable {
 
     /// Writes the state, whole or not at all.
     func save(_ state: AgentState) throws(FileError) {
+        if let obstacle = self.obstacle() { throw obstacle }
         if let slash = self.path.lastIndex(of: "/") { try PrivateFile.makeDirectory(String(self.path[..<slash])) }
         try PrivateFile.replace(self.path, with: state.json.serialized(pretty: true))
+    }
+
+    /// The installations of all agents of a state directory, those that they had before included; `nil` where one of the files
+    /// cannot be read.
+    static func installations(stateDirectory: String) -> Set<String>? {
+        guard let folder = opendir("\(stateDirectory)/agents") else { return errno == ENOENT ? [] : nil }
+        defer { closedir(folder) }
+        var installations: Set<String> = []
+        while let entry = readdir(folder) {
+            let file = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard file.hasSuffix(".json"), self.isValidName(String(file.dropLast(5))) else { continue }
+            let state = AgentStateFile(stateDirectory: stateDirectory, name: String(file.dropLast(5)))
+            do throws(FileError) {
+                guard let state = try state.load() else { continue }
+                installations.formUnion(state.formerInstallationIDs)
+                if let id = state.installationID { installations.insert(id) }
+            } catch {
+                return nil
+            }
+        }
+        return installations
     }
 
     /// Whether `name` can be a file's name: 1 to 64 of letters, digits, `-`, `_`, `.`, not beginning with a dot.

@@ -50,15 +50,16 @@ final class AgentStateStore: Sendable {
     /// Takes over a new token, of the principal so far or of another one.
     ///
     /// - Throws: ``FileError`` when it could not be written; `TransportError` with code `shutDown`.
-    func take(_ token: AccessToken, of principal: Principal, appID: String, account: String) async throws {
+    func take(_ token: AccessToken, of principal: Principal, app: KiiApp, account: String) async throws {
         self.held.withLock { held in
             if held.state?.principal == principal {
                 held.state?.token = token
             } else {
-                var next = AgentState(appID: appID, account: account, principal: principal, token: token)
+                var next = AgentState(appID: app.appID, account: account, principal: principal, token: token)
                 if let former = held.state { next.follow(former) }
                 held.state = next
             }
+            held.state?.issuer = app.tokenIssuer
             held.hasNewToken = true
         }
         try await self.save()

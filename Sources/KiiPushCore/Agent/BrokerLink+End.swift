@@ -19,9 +19,29 @@ extension BrokerLink {
 }
 
 extension BrokerLink.End {
-    /// Whether CONNACK said that the endpoint's credentials are not good (any more).
-    var refusesCredentials: Bool {
-        if case .session(.connectionRefused(let code)) = self.cause { code.refusesCredentials } else { false }
+    /// Whether the broker refused what the endpoint names, which is perhaps out of date: its credentials (CONNACK) or its
+    /// topic (SUBACK).
+    var refusesEndpoint: Bool {
+        switch self.cause {
+        case .session(.connectionRefused(let code)): code.refusesCredentials
+        case .session(.subscriptionRefused): true
+        case .session, .transport: false
+        }
+    }
+
+    /// Whether SUBACK refused the endpoint's topic.
+    var refusesSubscription: Bool {
+        if case .session(.subscriptionRefused) = self.cause { true } else { false }
+    }
+
+    /// What the transport says of settings that it cannot work with, such as a file of authorities that holds none.
+    var configurationError: TransportError? {
+        // What libcurl finds wrong is this side's; what this library refuses itself is the endpoint's host, which the cloud
+        // may correct.
+        guard case .transport(let error) = self.cause, error.code == .invalidConfiguration, error.curlCode != nil else {
+            return nil
+        }
+        return error
     }
 
     /// Whether it is the runtime that ended, and not the connection.
@@ -32,7 +52,7 @@ extension BrokerLink.End {
     var loss: ReconnectPolicy.Loss {
         if self.wasProbing { return .noticedHere }
         return switch self.cause {
-        case .session(.connectionRefused(let code)) where code.refusesCredentials: .credentialsRefused
+        case .session where self.refusesEndpoint: .endpointRefused
         case .session(.keepAliveMissed): .noticedHere
         case .session: .attemptFailed
         case .transport where self.connectedFor == nil: .attemptFailed
@@ -59,8 +79,9 @@ extension BrokerLink.End {
         case .session(.connectionRefused(let code)): code.description
         case .session(.subscriptionRefused): "the broker refused the subscription"
         case .session(.keepAliveMissed): "the broker did not answer in time (keepalive)"
-        case .session(.timedOut(let type)): "the broker sent no \(type) in time"
+        case .session(.timedOut(let type)): "the broker sent no \(type.name) in time"
         case .session(.protocolError(let error)): "the broker broke the protocol: \(error)"
+        case .session(.unsendable(let error)): "the broker cannot be sent what the endpoint names: \(error)"
         case .session(let event): "\(event)"
         }
     }

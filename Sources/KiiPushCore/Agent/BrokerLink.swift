@@ -54,6 +54,8 @@ final class BrokerLink: ByteStreamDelegate {
     private var isProbing = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
     private var absorbedInTurn: Set<Int64> = []
+    /// The rows that this turn has made of messages of QoS 2, by their identifiers.
+    private var insertedInTurn: [UInt16: Int64] = [:]
     private var storedThrough: UInt64?
     /// Whether the pipeline is to call ``flush()`` in this turn.
     var isQueuedForFlush = false
@@ -131,12 +133,17 @@ extension BrokerLink {
 extension BrokerLink {
     /// The stored rows that this message may be a repetition of; whether it is, its bytes decide.
     func redeliveryCandidate(of arrival: Arrival) -> Int64? {
+        if arrival.message.isUnreleased, let packetID = arrival.message.packetID,
+            let row = self.insertedInTurn[packetID]
+        {
+            return row
+        }
         // At QoS 0 nothing is sent again. One that could not be stored before its connection was followed by another: this
         // connection's state says nothing about it.
         guard arrival.message.packetID != nil, arrival.connection == self.connection else { return nil }
         let first = self.session.firstUnacknowledgedTicket
         guard let row = self.filter.candidate(for: arrival.message, unacknowledgedFrom: first),
-            !self.absorbedInTurn.contains(row)
+            arrival.message.isUnreleased || !self.absorbedInTurn.contains(row)
         else { return nil }
         return row
     }
@@ -144,11 +151,22 @@ extension BrokerLink {
     /// Notes, until the turn is committed or has failed, that a row has been repeated in this turn.
     func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
 
-    /// Takes back what ``absorbs(_:)`` noted: the commit failed, and the turn's work will come again.
-    func forgetAbsorptions() { self.absorbedInTurn.removeAll() }
+    /// Notes, until the turn is committed or has failed, that a message of QoS 2 is to be this row.
+    func inserted(_ row: Int64, _ arrival: Arrival) {
+        if let packetID = arrival.message.packetID { self.insertedInTurn[packetID] = row }
+    }
+
+    /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and the turn's work will come again.
+    func forgetAbsorptions() {
+        self.absorbedInTurn.removeAll()
+        self.insertedInTurn.removeAll()
+    }
 
     /// The message is now this row.
-    func stored(_ row: Int64, _ arrival: Arrival) { self.filter.stored(sequence: row, as: arrival.message) }
+    func stored(_ row: Int64, _ arrival: Arrival) {
+        if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
+        self.filter.stored(sequence: row, as: arrival.message)
+    }
 
     /// The message was this row once more.
     func absorbed(_ row: Int64, _ arrival: Arrival) {
@@ -190,8 +208,9 @@ extension BrokerLink {
         return true
     }
 
+    /// Stops or goes on reading messages. The answers to CONNECT and SUBSCRIBE are read in any case.
     func setReadingPaused(_ isWanted: Bool) {
-        let isPaused = isWanted || self.isStopping
+        let isPaused = isWanted && self.connectedAt != nil || self.isStopping
         guard let stream, stream.isPaused != isPaused else { return }
         isPaused ? stream.pauseReading() : stream.resumeReading()
         self.session.readingPaused(isPaused, now: self.loop.now)
@@ -206,7 +225,7 @@ extension BrokerLink {
         self.filter.connectionOpened(firstTicket: self.session.nextTicket)
         self.session.transportConnected(now: self.loop.now, into: &self.output)
         self.openConnection = self.connection
-        if self.pipeline.isReadingPaused || self.isStopping { self.setReadingPaused(true) }
+        if self.isStopping { self.setReadingPaused(true) }
         self.perform()
     }
 
@@ -267,7 +286,7 @@ extension BrokerLink {
             self.filter.redeliveryWindowPassed()
             self.saveProven()
         case .protocolVersionChanged: break
-        case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError:
+        case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError, .unsendable:
             self.sessionEnd = event
         }
     }
@@ -275,6 +294,7 @@ extension BrokerLink {
     private func connected(_ sessionPresent: Bool?, _ grantedQoS: QoS) {
         guard let target else { return }
         self.connectedAt = self.loop.now
+        if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
         self.hadSession = sessionPresent ?? true
         self.report(
             .connected(
@@ -322,7 +342,7 @@ extension BrokerLink {
         self.timer = nil
     }
 
-    // One timer at a time, and none that would only be moved: most deadlines move with every byte. But an answer that has
+    // One timer at a time, and none that would only be moved: a deadline may move with every message. But an answer that has
     // come takes its deadline away, and nobody is to be woken for that.
     private func setTimer() {
         guard let deadline = self.session.nextDeadline else { return }

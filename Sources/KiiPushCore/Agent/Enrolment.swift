@@ -10,9 +10,18 @@ final class Enrolment: Sendable {
     private let opened = Locked<KiiSession?>(nil)
     /// Until when the cloud asked not to be asked for the endpoint.
     private let quietUntil = Locked(MonotonicInstant.now())
+    /// How often in a row the cloud refused to tell the endpoint.
+    private let refusals = Locked(0)
+    private let refusalsBeforeGivingUp: Int
 
-    /// - Parameter installation: the call that makes the installation.
-    init(client: KiiClient, account: KiiAccount, installation: CreateInstallation, store: AgentStateStore) {
+    /// - Parameters:
+    ///   - installation: the call that makes the installation.
+    ///   - refusalsBeforeGivingUp: see ``temporaryFailure(_:)``.
+    init(
+        client: KiiClient, account: KiiAccount, installation: CreateInstallation, store: AgentStateStore,
+        refusalsBeforeGivingUp: Int
+    ) {
+        self.refusalsBeforeGivingUp = refusalsBeforeGivingUp
         self.client = client
         self.account = account
         self.installation = installation
@@ -32,9 +41,12 @@ final class Enrolment: Sendable {
         } catch {
             throw .file(error)
         }
-        if let state, state.appID != self.client.app.appID || state.account != self.account.fingerprint {
-            throw .stateOfAnotherAccount(path: self.store.path)
-        }
+        guard var state else { return nil }
+        let app = self.client.app
+        guard state.appID == app.appID, state.account == self.account.fingerprint,
+            state.issuer == nil || state.issuer == app.tokenIssuer
+        else { throw .stateOfAnotherAccount(path: self.store.path) }
+        state.issuer = app.tokenIssuer
         return state
     }
 
@@ -85,8 +97,9 @@ final class Enrolment: Sendable {
             try await self.store.update { $0.leaveInstallation() }
             return try await self.fetchEndpoint()
         } catch {
-            guard let failure = TemporaryFailure(error) else { throw error }
-            if let retryAfter = failure.retryAfter {
+            let failure = TemporaryFailure(error)
+            guard failure != nil || self.mayPass(error) else { throw error }
+            if let retryAfter = failure?.retryAfter {
                 // Later rather than sooner, and not together with all the others who were told the same.
                 let pause = retryAfter + retryAfter / 10 * Double.random(in: 0...1)
                 self.quietUntil.withLock { $0 = .now() + pause }
@@ -142,6 +155,29 @@ final class Enrolment: Sendable {
         }
     }
 
+    /// What to say of a failed request for the endpoint that may pass; `nil` when only a person can help.
+    ///
+    /// A refusal of the token may be a mistake of the cloud's, or of a firewall before it, and a pseudo user has nothing but
+    /// its token: so the cloud is asked again, until it has refused so many times in a row. Each call counts one.
+    func temporaryFailure(_ error: any Error) -> TemporaryFailure? {
+        if let failure = TemporaryFailure(error) { return failure }
+        guard self.mayPass(error) else { return nil }
+        let count = self.refusals.withLock { refusals in
+            refusals += 1
+            return refusals
+        }
+        return count < self.refusalsBeforeGivingUp ? TemporaryFailure(reason: "\(error)") : nil
+    }
+
+    /// Whether the cloud refuses the token, perhaps by mistake. A refused password is never tried again.
+    func mayPass(_ error: any Error) -> Bool {
+        switch error {
+        case PushAgentError.pseudoUserLost: true
+        case let refusal as KiiError: refusal.status == 401 || refusal.status == 403
+        default: false
+        }
+    }
+
     /// Writes what a full disk kept from being written, if there is anything.
     func saveIfNeeded() async throws { try await self.store.saveIfNeeded() }
 
@@ -159,6 +195,7 @@ extension Enrolment {
         let endpoint = try await self.authorized { token in
             try await self.client.mqttEndpoint(of: installationID, token: token.token, waiting: .endpoint)
         }
+        self.refusals.withLock { $0 = 0 }
         let end = endpoint.timeToLive.map { self.client.now() + $0 }
         try await self.store.update { state in
             // Another topic is another MQTT session.
@@ -211,7 +248,7 @@ extension Enrolment {
             return try await account.signIn(with: client)
         } changed: { token in
             guard let principal = token.principal else { return }
-            try await store.take(token, of: principal, appID: client.app.appID, account: account.fingerprint)
+            try await store.take(token, of: principal, app: client.app, account: account.fingerprint)
         }
     }
 }

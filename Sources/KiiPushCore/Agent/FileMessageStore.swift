@@ -1,6 +1,7 @@
 /// The durable store: an ``Inbox`` file. What its commit has returned for survives the process and the power.
 final class FileMessageStore: MessageStore {
     private let file: RecoverableInbox
+    private var room: InboxRoom
     private let longestDelay: Duration
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
@@ -10,26 +11,43 @@ final class FileMessageStore: MessageStore {
     private var earlierUnproven: (rows: [Int64: [UnprovenRow]], replacements: Int)?
     /// The installations whose unproven rows were asked for.
     private var hasAsked: Set<Int64> = []
-    /// How many dead letters were made to wait again.
+    /// How often messages were made to wait again, or for another installation.
     private var retries = 0
 
     /// - Parameter longestDelay: no retry is put off for longer.
-    init(_ file: RecoverableInbox, longestDelay: Duration) {
+    init(_ file: RecoverableInbox, in room: InboxRoom, longestDelay: Duration) {
         self.file = file
+        self.room = room
         self.longestDelay = longestDelay
     }
 
     var isDurable: Bool { true }
     var hasMoreToWrite: Bool { !self.provenThrough.isEmpty || self.calendarShift != .zero }
     var pendingBytes: Int64 { self.file.counts.pendingBytes }
+    var deadLetterStock: DeadLetterStock? { self.file.deadLetterStock }
+    var pendingShare: Int64 { self.room.shares.waitingBytes }
+    var commitBytes: Int64? {
+        self.room.shares.transactionBytes ?? (self.room.hasReserve ? nil : InboxShares.mostInScarcity)
+    }
     var ledger: MessageLedger { self.file.messageLedger }
     var backlogRevision: Int { self.retries + self.file.replacements }
+    func close() { self.file.close() }
+
+    var hasNotices: Bool { self.file.hasNotices }
+
+    func takeNotices() -> [PushEvent] {
+        self.file.takeNotices().map {
+            .inboxMovedAside(path: $0.path, reason: $0.reason, takenOver: $0.takenOver, lost: $0.lost)
+        }
+    }
 
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         try self.file.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }
     }
 
-    func installation(id: String) throws(InboxError) -> Int64 { try self.file.installation(id: id) }
+    func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64 {
+        try self.file.installation(id: id, of: owner)
+    }
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.file.use { inbox throws(InboxError) in
@@ -58,18 +76,56 @@ final class FileMessageStore: MessageStore {
         }
     }
 
-    func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
+    func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? {
+        try self.file.use { inbox throws(InboxError) in
+            guard let row = try inbox.row(sequence) else { return nil }
+            let installation = row.message.installation
+            return MessageStanding(
+                state: row.state, installation: installation,
+                hasInstallation: try inbox.installationID(installation) != nil)
+        }
+    }
+
+    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) {
         try self.file.use { inbox throws(InboxError) in
             try inbox.transaction { transaction throws(InboxError) in
-                // Of one whose installation is unknown nobody knows who may have it.
-                guard let installation = try inbox.row(sequence)?.message.installation,
-                    try inbox.installationID(installation) != nil,
-                    try transaction.retryDeadLetter(sequence, at: now)
-                else { return nil }
-                self.retries += 1
-                return installation
+                if try transaction.hurry(sequence, at: now) { return }
+                try transaction.requeue(sequence, at: now)
             }
         }
+        self.retries += 1
+    }
+
+    func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption] {
+        try self.file.use { inbox throws(InboxError) -> [Adoption] in
+            var counts: [Int64: Int] = [:]
+            for former in try inbox.sameOwner(as: installation) where !running.contains(former) {
+                counts[former] = try inbox.openCount(of: former)
+            }
+            if !counts.isEmpty {
+                try inbox.transaction { transaction throws(InboxError) in
+                    for former in counts.keys { try transaction.adopt(former, by: installation) }
+                }
+            }
+            return try inbox.adopted(by: installation).map {
+                Adoption(key: $0.key, id: $0.id, messages: counts[$0.key] ?? 0)
+            }
+        }
+    }
+
+    func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? {
+        let adoption = try self.file.use { inbox throws(InboxError) -> Adoption? in
+            guard let former = try inbox.installation(id: formerID),
+                let installation = try inbox.installation(id: installationID)
+            else { return nil }
+            let count = try inbox.openCount(of: former)
+            try inbox.transaction { transaction throws(InboxError) in
+                try transaction.adopt(former, by: installation)
+            }
+            return Adoption(key: former, id: formerID, messages: count)
+        }
+        self.retries += 1
+        return adoption
     }
 
     func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage] {
@@ -79,15 +135,33 @@ final class FileMessageStore: MessageStore {
         }
     }
 
-    func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool {
+    func drop(_ sequence: Int64) throws(InboxError) {
         try self.file.use { inbox throws(InboxError) in
-            try inbox.transaction { transaction throws(InboxError) in try transaction.dropDeadLetter(sequence) }
+            _ = try inbox.transaction { transaction throws(InboxError) in try transaction.drop(sequence) }
         }
     }
 
+    func makeRoom() -> Int? {
+        self.room.giveUpReserve()
+        // Why there was no room is what the next commit says.
+        let removed = try? self.file.use { inbox throws(InboxError) in
+            inbox.shares = self.room.shares
+            return try inbox.makeRoom()
+        }
+        self.room.look()
+        return removed
+    }
+
     func commit(_ work: TurnWork) throws(InboxError) -> TurnOutcome {
+        self.room.lookIfDue()
+        guard self.room.hasReserve || work.arrivals.isEmpty else {
+            throw InboxError(.full, step: "finding room for messages")
+        }
         var isAgain = false
-        let outcome = try self.file.use { inbox throws(InboxError) in
+        var outcome = try self.file.use { inbox throws(InboxError) in
+            inbox.shares = self.room.shares
+            // The log must not get longer than the reserve makes up for.
+            if let failure = inbox.log.failure { throw failure }
             // What a damaged file was found to hold the new one may not.
             if isAgain { for arrival in work.arrivals { arrival.link.forgetAbsorptions() } }
             isAgain = true
@@ -95,6 +169,7 @@ final class FileMessageStore: MessageStore {
         }
         self.provenThrough.removeAll(keepingCapacity: true)
         self.calendarShift = .zero
+        if let due = self.file.markIsDue { outcome.upkeepDue = min(due, outcome.upkeepDue ?? due) }
         return outcome
     }
 
@@ -125,6 +200,7 @@ final class FileMessageStore: MessageStore {
                 try transaction.markProven(installation: installation, through: sequence)
             }
             outcome.upkeepDue = try inbox.prune(now: now, in: transaction)
+            outcome.removedDeadLetters = inbox.removedDeadLetters
             return outcome
         }
     }
@@ -176,6 +252,7 @@ final class FileMessageStore: MessageStore {
                 reason: stored.isUnexpectedTopic ? DeadLetterReason.unexpectedTopic.description : nil
             ))
         stored.sequence = sequence
+        if message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
         if arrival.isInHand { messages.append(stored) }
         return .new(sequence)
     }
@@ -191,15 +268,17 @@ final class FileMessageStore: MessageStore {
         into outcome: inout TurnOutcome
     ) throws(InboxError) -> DeliveryPage {
         let rows: [StoredRow]
+        var room = PageRoom(request)
         do throws(InboxError) {
-            rows = try self.rows(request, of: inbox, at: now)
+            rows = try self.rows(request, of: inbox, at: now) { room.takes($0) }
         } catch {
             guard error.kind != .corrupt, inbox.isInTransaction else { throw error }
             outcome.loads.append(.failure(error))
             return DeliveryPage(messages: [], isComplete: false, isFailure: true)
         }
         outcome.loads.append(.success(()))
-        var page = DeliveryPage(messages: [], isComplete: rows.count < request.limit)
+        let isAll = !room.isFull && rows.count < self.limit(of: request)
+        var page = DeliveryPage(messages: [], isComplete: isAll)
         for row in rows {
             var message = StoredMessage(row, wasInHand: row.state == .inHand)
             if case .paused = request.kind {
@@ -217,21 +296,27 @@ final class FileMessageStore: MessageStore {
     }
 
     private func rows(
-        _ request: DeliveryLoad, of inbox: Inbox, at now: Timestamp
+        _ request: DeliveryLoad, of inbox: Inbox, at now: Timestamp, while hasRoom: (StoredRow) -> Bool
     ) throws(InboxError) -> [StoredRow] {
-        let (installation, limit) = (request.installation, request.limit)
+        let (installation, limit) = (request.installation, self.limit(of: request))
         return switch request.kind {
         case .paused(let sequence):
-            try inbox.rows(.retry, installation: installation, after: sequence, limit: limit)
+            try inbox.rows(.retry, installation: installation, after: sequence, limit: limit, while: hasRoom)
         case .suspects(let sequence):
-            try inbox.rows(.inHand, installation: installation, after: sequence, limit: limit)
-        case .waiting: try inbox.rows(.waiting, installation: installation, limit: limit)
+            try inbox.rows(.inHand, installation: installation, after: sequence, limit: limit, while: hasRoom)
+        case .waiting: try inbox.rows(.waiting, installation: installation, limit: limit, while: hasRoom)
         case .scan(let sequence):
-            try inbox.rows(.waiting, installation: installation, after: sequence, limit: limit)
+            try inbox.rows(.waiting, installation: installation, after: sequence, limit: limit, while: hasRoom)
         case .retries:
             try inbox.dueRetries(
-                installation: installation, now: now, longestDelay: self.longestDelay, limit: limit)
+                installation: installation, now: now, longestDelay: self.longestDelay, limit: limit, while: hasRoom)
         }
+    }
+
+    /// Each row that is marked changes a page.
+    private func limit(of request: DeliveryLoad) -> Int {
+        guard request.kind.isMarking, let bytes = self.commitBytes else { return request.limit }
+        return min(request.limit, Int(max(bytes / 4096, 1)))
     }
 
     /// One that is longer than any was is that of a clock that was set back, and over.
@@ -239,6 +324,33 @@ final class FileMessageStore: MessageStore {
         guard let due else { return .zero }
         let pause = Duration.milliseconds(due.millisecondsSinceEpoch - now.millisecondsSinceEpoch)
         return pause > self.longestDelay ? .zero : pause
+    }
+}
+
+/// What is left of the weight that a page may have.
+private struct PageRoom {
+    private let scale: DeliveryScale
+    private var weight: Int
+    private var isEmpty = true
+    /// Whether there may be rows that the page has no room for.
+    private(set) var isFull = false
+
+    init(_ request: DeliveryLoad) {
+        self.scale = request.scale
+        self.weight = request.limit
+    }
+
+    /// Takes a row if there is room for it.
+    mutating func takes(_ row: StoredRow) -> Bool {
+        let weight = self.scale.weight(of: row.message.payload.count + row.message.topic.utf8.count)
+        guard !self.isFull, self.isEmpty || weight <= self.weight else {
+            self.isFull = true
+            return false
+        }
+        self.isEmpty = false
+        self.weight -= weight
+        self.isFull = self.weight <= 0
+        return true
     }
 }
 

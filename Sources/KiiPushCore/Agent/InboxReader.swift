@@ -7,6 +7,7 @@ import Glibc
 public final class InboxReader {
     private let inbox: Inbox
     private let path: String
+    private let stateDirectory: String
 
     /// Opens the inbox in `stateDirectory`, which is a ``PushRuntime/Configuration/stateDirectory``, or the directory of
     /// a profile of the command line.
@@ -17,22 +18,48 @@ public final class InboxReader {
         let path = StateDirectory.inboxFile(in: stateDirectory)
         // Not opened to find out: closing a descriptor would drop the locks of this process's own connections.
         var status = stat()
-        if stat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR { throw .missing(path: path) }
+        if stat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR, InboxMark(ofInboxAt: path) == nil {
+            throw .missing(path: path)
+        }
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
         self.path = path
+        self.stateDirectory = stateDirectory
         do throws(InboxError) {
-            self.inbox = try Inbox(path: path, configuration: configuration)
+            self.inbox = try InboxReader.open(path, configuration)
         } catch {
             throw InboxReadingError(error, path: path)
         }
     }
 
-    /// What has become of every message.
+    /// What has become of every message. Messages that were stored and that the file does not know, since it is an older
+    /// copy or lost the end of its log, count as ``MessageLedger/lost``.
     ///
-    /// - Throws: ``InboxReadingError/unusable(path:reason:)``.
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
     public func ledger() throws(InboxReadingError) -> MessageLedger {
-        try self.read { inbox throws(InboxError) in try inbox.currentMessageLedger() }
+        // First: a mark is never ahead of a file that is read after it.
+        let mark = InboxMark(ofInboxAt: self.path)
+        return try self.read { inbox throws(InboxError) in
+            let ledger = try inbox.currentLedger()
+            var summary = ledger.summary
+            let missing = mark?.missing(from: ledger) ?? 0
+            summary.received += missing
+            summary.lost += missing
+            return summary
+        }
+    }
+
+    /// Looks at every message, up to its payload, and whether the file holds all that were stored. It takes about a
+    /// second for a million messages.
+    ///
+    /// - Throws: ``InboxReadingError/damaged(path:reason:)`` where messages cannot be read or are missing; the agent that
+    ///   starts next moves such a file aside. ``InboxReadingError/unusable(path:reason:)``.
+    public func verify() throws(InboxReadingError) {
+        let mark = InboxMark(ofInboxAt: self.path)
+        try self.read { inbox throws(InboxError) in
+            try inbox.verify()
+            try mark?.require(in: inbox.currentLedger())
+        }
     }
 
     /// The messages that were given up on, in the order of their reception.
@@ -44,6 +71,21 @@ public final class InboxReader {
     public func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxReadingError) -> [DeadLetter] {
         try self.read { inbox throws(InboxError) in
             try DeadLetter.page(of: inbox, after: messageID, limit: max(1, limit))
+        }
+    }
+
+    /// How many dead letters there are, and how many there may be.
+    ///
+    /// - Parameter bounds: those of the program that receives with the inbox. Default: the defaults.
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``.
+    public func deadLetterStock(
+        bounds: PushRuntime.Bounds = PushRuntime.Bounds()
+    ) throws(InboxReadingError) -> DeadLetterStock {
+        let share = InboxRoom.shares(of: self.path).deadBytes
+        let limit = InboxCounts.Tally(
+            rows: Int64(bounds.deadLetters), bytes: min(bounds.deadLetterBytes, share))
+        return try self.read { inbox throws(InboxError) in
+            DeadLetterStock(try inbox.currentCounts()[.dead], limit: limit)
         }
     }
 
@@ -84,11 +126,31 @@ public final class InboxReader {
         throw wasGivenOut ? .removed(messageID: messageID) : .neverReceived(messageID: messageID, last: found.last)
     }
 
+    /// The messages that no handler has finished, and whose installation no agent of the state directory receives as or has
+    /// taken over. None where the file of one of the agents cannot be read, since it is not known then.
+    ///
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``.
+    public func stranded() throws(InboxReadingError) -> [StrandedMessages] {
+        guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
+        return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }
+            .map { StrandedMessages($0) }
+    }
+
     /// The number of the message that came last, 0 for none.
     ///
     /// - Throws: ``InboxReadingError/unusable(path:reason:)``.
     package func lastMessageID() throws(InboxReadingError) -> Int64 {
         try self.read { inbox throws(InboxError) in try inbox.lastSequence() }
+    }
+
+    private static func open(_ path: String, _ configuration: Inbox.Configuration) throws(InboxError) -> Inbox {
+        do throws(InboxError) {
+            return try Inbox(path: path, configuration: configuration)
+        } catch {
+            // Without its log a file may look as if it had never held anything.
+            if error.kind == .notMade { try InboxMark(ofInboxAt: path)?.require(in: InboxLedger()) }
+            throw error
+        }
     }
 
     private func read<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxReadingError) -> Result {
@@ -114,8 +176,8 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
     case unusable(path: String, reason: String)
     /// No message was ever given this number; the last one that was is `last`, 0 for none.
     case neverReceived(messageID: Int64, last: Int64)
-    /// The message was received, and is not kept any more: it was done for longer than done messages are kept, or is a
-    /// dead letter that was dropped.
+    /// The message was received, and is not kept any more: it was done for longer than done messages are kept, or was
+    /// dropped.
     case removed(messageID: Int64)
 
     init(_ error: InboxError, path: String) {
@@ -125,7 +187,7 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
             case .olderVersion(let version): .olderVersion(path: path, version: version)
             case .notMade: .missing(path: path)
             case .corrupt: .damaged(path: path, reason: error.description)
-            case .full, .locked, .notPermitted, .cannotOpen, .io, .other:
+            case .full, .locked, .notAFile, .notPermitted, .cannotOpen, .io, .other:
                 .unusable(path: path, reason: error.description)
             }
     }
@@ -146,7 +208,7 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
             "there is no message \(messageID): the last one received is \(last)"
         case .removed(let messageID):
             "message \(messageID) is not kept any more: it was done, and done messages are removed after a while, or it "
-                + "was a dead letter that was dropped, or it was lost with an inbox that was damaged and moved aside"
+                + "was dropped, or it was lost with an inbox that was damaged and moved aside"
         }
     }
 }

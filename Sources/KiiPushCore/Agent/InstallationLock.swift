@@ -79,7 +79,7 @@ private struct LockTable {
             let holder = LockTable.holder(of: offset, in: descriptor)
             self.closeIfUnused(file)
             if code == EAGAIN || code == EACCES { throw .held(path: path, processID: holder) }
-            throw .unusable(path: path, code: code)
+            throw .unusable(.system(path: path, operation: "lock", code: code))
         }
         self.held[file]?.offsets.insert(offset)
         self.files[place] = file
@@ -103,11 +103,12 @@ private struct LockTable {
         if lstat(path, &status) == 0, let descriptor = self.held[File(status)]?.descriptors.first {
             return (File(status), descriptor)
         }
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
-            let code = errno
-            if descriptor >= 0 { close(descriptor) }
-            throw .unusable(path: path, code: code)
+        let descriptor: Int32
+        do throws(FileError) {
+            descriptor = try OwnFile.open(path, O_RDWR | O_CREAT)
+            status = try OwnFile.status(of: descriptor, path: path)
+        } catch {
+            throw .unusable(error)
         }
         // What cleans up /tmp leaves a file alone that somebody has locked in this other way (tmpfiles.d(5)).
         _ = flock(descriptor, LOCK_SH | LOCK_NB)

@@ -11,14 +11,18 @@ package struct LockFile: ~Copyable, Sendable {
     ///
     /// - Throws: ``LockError``.
     package init(path: String) throws(LockError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .unusable(path: path, code: errno) }
+        let descriptor: Int32
+        do throws(FileError) {
+            descriptor = try OwnFile.open(path, O_RDWR | O_CREAT)
+        } catch {
+            throw .unusable(error)
+        }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             let holder = LockFile.processID(in: descriptor)
             close(descriptor)
             if code == EWOULDBLOCK { throw .held(path: path, processID: holder) }
-            throw .unusable(path: path, code: code)
+            throw .unusable(.system(path: path, operation: "lock", code: code))
         }
         // Best effort: the lock is the flock; the number only names its holder to people.
         let text = Array("\(getpid())\n".utf8)
@@ -47,6 +51,6 @@ package struct LockFile: ~Copyable, Sendable {
 package enum LockError: Error, Hashable {
     /// Another process holds it; its ID where it could be read.
     case held(path: String, processID: Int?)
-    /// The file could not be made or locked; `code` is the `errno` value that says why.
-    case unusable(path: String, code: Int32)
+    /// The file could not be made, opened or locked.
+    case unusable(FileError)
 }

@@ -9,12 +9,18 @@ final class MemoryMessageStore: MessageStore {
         let bytes: Int64
         /// `nil` while a handler, or delivery's memory, has it.
         var standing: Standing?
+        /// Of a message that was final before its alert was opened, and is known by this ever since.
+        let fingerprint: FinalMessages.Fingerprint?
 
-        init(message: StoredMessage, packetID: UInt16?, standing: Standing?) {
+        init(
+            message: StoredMessage, packetID: UInt16?, standing: Standing?,
+            fingerprint: FinalMessages.Fingerprint? = nil
+        ) {
             self.message = message
             self.packetID = packetID
-            self.bytes = Int64(message.payload.count + message.topic.utf8.count)
+            self.bytes = ReceivePipeline.memory(of: message.bytes)
             self.standing = standing
+            self.fingerprint = fingerprint
         }
     }
 
@@ -23,18 +29,17 @@ final class MemoryMessageStore: MessageStore {
         case retry(at: MonotonicInstant)
         /// Shown to the user, who has not reacted.
         case presented
-        /// Kept until its acknowledgement is known to have arrived.
-        case final
     }
 
     /// Whether a message that stands there waits for a handler, or has one.
     private static func isPending(_ standing: Standing?) -> Bool {
         switch standing {
         case nil, .waiting, .retry: true
-        case .presented, .final: false
+        case .presented: false
         }
     }
 
+    /// The messages whose outcome is not final.
     private var entries = SequenceMap<Entry>()
     /// What waits, by installation.
     private var backlogs: [Int64: MemoryBacklog] = [:]
@@ -42,18 +47,21 @@ final class MemoryMessageStore: MessageStore {
     private var lastSequence: Int64 = 0
     /// What is counted for good; where messages stand is counted when somebody asks.
     private var counted = MessageLedger()
-    /// The last that came to their end, in the order of it: what is kept of them is bounded.
-    private var finalInOrder: [Int64] = []
-    /// Of each installation those whose acknowledgement is not known to have arrived, in the same order.
-    private var finals: [Int64: [Int64]] = [:]
-
-    // A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1).
-    private static let finalKept = 65_535
+    private var finals = FinalMessages()
 
     var isDurable: Bool { false }
     var hasMoreToWrite: Bool { false }
     var backlogRevision: Int { 0 }
     private(set) var pendingBytes: Int64 = 0
+    var pendingShare: Int64 { .max }
+    var commitBytes: Int64? { nil }
+    var deadLetterStock: DeadLetterStock? { nil }
+
+    func close() {}
+
+    var hasNotices: Bool { false }
+
+    func takeNotices() -> [PushEvent] { [] }
 
     var ledger: MessageLedger {
         var ledger = self.counted
@@ -62,13 +70,12 @@ final class MemoryMessageStore: MessageStore {
             case nil: ledger.running += 1
             case .waiting, .retry: ledger.waiting += 1
             case .presented: ledger.presented += 1
-            case .final: break
             }
         }
         return ledger
     }
 
-    func installation(id: String) -> Int64 {
+    func installation(id: String, of owner: InboxOwner?) -> Int64 {
         if let key = self.installations[id] { return key }
         let key = Int64(self.installations.count + 1)
         self.installations[id] = key
@@ -86,7 +93,7 @@ final class MemoryMessageStore: MessageStore {
     }
 
     func unproven(installation: Int64) -> [UnprovenRow] {
-        var rows: [UnprovenRow] = []
+        var rows = self.finals.unproven(installation: installation)
         self.entries.forEach { sequence, entry in
             guard entry.message.installation == installation, let packetID = entry.packetID else { return }
             rows.append(UnprovenRow(sequence: sequence, packetID: packetID))
@@ -98,21 +105,17 @@ final class MemoryMessageStore: MessageStore {
     func calendarMoved(by shift: Duration) {}
 
     func proven(installation: Int64, through sequence: Int64) {
-        // Its own alone: every connection of a gateway comes by here once a keep-alive.
-        guard let finals = self.finals.removeValue(forKey: installation) else { return }
-        let kept = finals.filter { final in
-            guard self.isFinal(final) else { return false }
-            guard final <= sequence else { return true }
-            self.entries[final] = nil
-            return false
-        }
-        if !kept.isEmpty { self.finals[installation] = kept }
+        self.finals.proven(installation: installation, through: sequence)
     }
 
     // What is given up on is acknowledged and gone.
     func deadLetters(after sequence: Int64, limit: Int) -> [DeadLetter] { [] }
-    func retryDeadLetter(_ sequence: Int64, at now: Timestamp) -> Int64? { nil }
-    func dropDeadLetter(_ sequence: Int64) -> Bool { false }
+    func standing(of sequence: Int64) -> MessageStanding? { nil }
+    func requeue(_ sequence: Int64, at now: Timestamp) {}
+    func drop(_ sequence: Int64) {}
+    // What an installation left is the broker's still, or gone.
+    func takeOver(_ installation: Int64, besides running: Set<Int64>) -> [Adoption] { [] }
+    func adopt(_ formerID: String, by installationID: String) -> Adoption? { nil }
 
     func presented(installation: Int64, after sequence: Int64, limit: Int) -> [StoredMessage] {
         var presented: [StoredMessage] = []
@@ -127,6 +130,8 @@ final class MemoryMessageStore: MessageStore {
 
     // There is no record of what is in memory.
     func acknowledged(_ sequence: Int64, at now: Timestamp) {}
+
+    func makeRoom() -> Int? { nil }
 
     func commit(_ work: TurnWork) -> TurnOutcome {
         var outcome = TurnOutcome()
@@ -153,23 +158,19 @@ final class MemoryMessageStore: MessageStore {
     }
 
     private func store(_ arrival: Arrival, into messages: inout [StoredMessage]) -> StoredArrival {
-        if let row = arrival.link.redeliveryCandidate(of: arrival), let entry = self.entries[row],
-            entry.message.topic.hasBytes(of: arrival.message.topic),
-            entry.message.payload == arrival.message.payload,
-            entry.message.originalLength == arrival.message.truncatedLength
+        if let row = arrival.link.redeliveryCandidate(of: arrival),
+            let isFinal = self.isFinal(row, repeatedBy: arrival.message)
         {
             arrival.link.absorbs(row)
             self.counted.duplicates += 1
-            switch entry.standing {
-            case .final, .presented: return .redelivered(row, isFinal: true)
-            case nil, .waiting, .retry: return .redelivered(row, isFinal: false)
-            }
+            return .redelivered(row, isFinal: isFinal)
         }
         self.lastSequence += 1
         let message = StoredMessage(arrival, sequence: self.lastSequence)
         let entry = Entry(
             message: message, packetID: arrival.message.packetID, standing: arrival.isInHand ? nil : .waiting)
         self.entries[self.lastSequence] = entry
+        if arrival.message.qos == .exactlyOnce { arrival.link.inserted(self.lastSequence, arrival) }
         self.pendingBytes += entry.bytes
         if arrival.isInHand {
             messages.append(message)
@@ -177,6 +178,22 @@ final class MemoryMessageStore: MessageStore {
             self.backlogs[message.installation, default: .init()].append(waiting: message.sequence)
         }
         return .new(message.sequence)
+    }
+
+    /// Whether nothing waits for the outcome of this row; `nil` if it is not `message`.
+    private func isFinal(_ row: Int64, repeatedBy message: MQTTSession.InboundMessage) -> Bool? {
+        if let final = self.finals[row] { return final.fingerprint == self.fingerprint(of: message) ? true : nil }
+        guard let entry = self.entries[row] else { return nil }
+        let isSame =
+            entry.fingerprint.map { $0 == self.fingerprint(of: message) }
+            ?? (entry.message.topic.hasBytes(of: message.topic) && entry.message.payload == message.payload
+                && entry.message.originalLength == message.truncatedLength)
+        return isSame ? !MemoryMessageStore.isPending(entry.standing) : nil
+    }
+
+    private func fingerprint(of message: MQTTSession.InboundMessage) -> FinalMessages.Fingerprint {
+        self.finals.fingerprint(
+            topic: message.topic, payload: message.payload, originalLength: message.truncatedLength)
     }
 
     private func apply(_ change: DeliveryChange, at now: MonotonicInstant, into outcome: inout TurnOutcome) {
@@ -205,7 +222,6 @@ final class MemoryMessageStore: MessageStore {
             self.move(entry, to: .retry(at: now + delay))
             self.backlogs[installation, default: .init()].retries.insert(change.sequence)
         case .opened, .done, .dead:
-            if case .final = entry.standing { return }
             if case .dead = change.verdict { self.counted.dead += 1 } else { self.counted.done += 1 }
             outcome.finished.append(change.sequence)
             self.finish(change.sequence, entry)
@@ -220,22 +236,18 @@ final class MemoryMessageStore: MessageStore {
         let sequence = opening.message.sequence
         guard let entry = self.entries[sequence] else {
             self.uncount()
-            let entry = Entry(message: opening.message, packetID: nil, standing: .waiting)
+            let final = self.finals.remove(sequence)
+            let entry = Entry(
+                message: opening.message, packetID: final?.packetID, standing: .waiting,
+                fingerprint: final?.fingerprint)
             self.entries[sequence] = entry
             self.pendingBytes += entry.bytes
             return self.backlogs[opening.message.installation, default: .init()].append(waiting: sequence)
         }
         // As it was received: what came by way of the user has no topic.
         entry.message.openedBy = opening.action
-        switch entry.standing {
         // In hand.
-        case nil: return
-        case .final:
-            self.uncount()
-            self.finalInOrder.removeAll { $0 == sequence }
-            self.finals[entry.message.installation]?.removeAll { $0 == sequence }
-        case .waiting, .retry, .presented: break
-        }
+        guard entry.standing != nil else { return }
         entry.message.attempts = 0
         entry.message.crashes = 0
         self.move(entry, to: .waiting)
@@ -255,25 +267,18 @@ final class MemoryMessageStore: MessageStore {
         entry.standing = standing
     }
 
+    /// Lets go of a message; what is kept is by what a redelivery is recognised.
     private func finish(_ sequence: Int64, _ entry: Entry) {
-        self.move(entry, to: .final)
-        guard entry.packetID != nil else {
-            self.entries[sequence] = nil
-            return
-        }
-        self.finals[entry.message.installation, default: []].append(sequence)
-        self.finalInOrder.append(sequence)
-        if self.finalInOrder.count > 2 * MemoryMessageStore.finalKept {
-            // What was proven meanwhile is gone.
-            for old in self.finalInOrder.prefix(MemoryMessageStore.finalKept) where self.isFinal(old) {
-                self.entries[old] = nil
-            }
-            self.finalInOrder.removeFirst(MemoryMessageStore.finalKept)
-            self.finals = self.finals.compactMapValues { finals in
-                let kept = finals.filter(self.isFinal)
-                return kept.isEmpty ? nil : kept
-            }
-        }
+        self.entries[sequence] = nil
+        if MemoryMessageStore.isPending(entry.standing) { self.pendingBytes -= entry.bytes }
+        guard let packetID = entry.packetID else { return }
+        let message = entry.message
+        let fingerprint =
+            entry.fingerprint
+            ?? self.finals.fingerprint(
+                topic: message.topic, payload: message.payload, originalLength: message.originalLength)
+        self.finals.add(
+            sequence, .init(installation: message.installation, packetID: packetID, fingerprint: fingerprint))
     }
 
     private func page(_ request: DeliveryLoad, at now: MonotonicInstant) -> DeliveryPage {
@@ -328,10 +333,6 @@ final class MemoryMessageStore: MessageStore {
             return message
         }
         return DeliveryPage(messages: Array(messages.prefix(limit)), isComplete: messages.count <= limit)
-    }
-
-    private func isFinal(_ sequence: Int64) -> Bool {
-        if case .final = self.entries[sequence]?.standing { true } else { false }
     }
 
     private func isWaiting(_ sequence: Int64) -> Bool {

@@ -13,6 +13,9 @@ public struct MessageEvent: Sendable, Hashable {
         /// It reached nobody and is done, without data: it came in the background, is not for it (``content-available``
         /// is not set) and has no alert to show.
         case unreached(attempt: Int)
+        /// The handler left it to a later run of the agent: it waits in the inbox, and no attempt is counted.
+        /// `kii-push listen` does that with messages that its filter hides.
+        case setAside
         /// It is shown to the user, and rests until the user reacts.
         case presented
         /// The user opened what showed it: it is handed over (again).
@@ -65,6 +68,7 @@ public struct MessageEvent: Sendable, Hashable {
             case .started(let attempt): .started(attempt: attempt)
             case .answered(let result, let attempt): .done(result, attempt: attempt)
             case .unreached(let attempt): .unreached(attempt: attempt)
+            case .setAside: .setAside
             case .presented: .presented
             case .opened(let action): .opened(action)
             case .dismissed: .dismissed

@@ -41,7 +41,7 @@ public struct MessageTrace: Sendable, Hashable {
         case opened(UserAction)
         /// It was given up on, for this reason (a ``DeadLetterReason``); after an attempt, or without one.
         case dead(reason: String, attempt: Int?)
-        /// A person had the dead letter tried again; attempts are counted from 1 again.
+        /// A person had it tried again; attempts are counted from 1 again.
         case retriedByHand
     }
 

@@ -8,6 +8,8 @@ package struct PendingSubscription: Sendable {
     private var reconnect: ReconnectPolicy
     /// After everything else.
     private var retry: SubscriptionRetry
+    /// How often in a row the cloud refused what the agent signs in with.
+    package private(set) var refusals = 0
 
     /// Begins with an attempt that is due now.
     package init(
@@ -20,11 +22,15 @@ package struct PendingSubscription: Sendable {
         self.retry = retry
     }
 
-    /// Notes a failure, and when to try again: nothing ends the attempts, since the topic may be made, the right granted
-    /// and the machine mended while the agent runs.
+    /// Notes a failure, and when to try again: the topic may be made, the right granted and the machine mended while the
+    /// agent runs.
     ///
+    /// - Parameter isRefusal: whether the cloud refuses what the agent signs in with.
     /// - Returns: what to say of it.
-    package mutating func failed(_ error: any Error, now: MonotonicInstant) -> (reason: String, delay: Duration) {
+    package mutating func failed(
+        _ error: any Error, isRefusal: Bool = false, now: MonotonicInstant
+    ) -> (reason: String, delay: Duration) {
+        self.refusals = isRefusal ? self.refusals + 1 : 0
         let outcome: (reason: String, delay: Duration)
         if let failure = TemporaryFailure(error) {
             let decision = self.reconnect.connectionEnded(

@@ -20,12 +20,13 @@ extension PushAgent {
         let runner = DeliveryRunner(
             configuration: configuration, store: store, observer: HubObserver(hubs: hubs, keeping: .launcher))
         let reception = LaunchReception(
-            channel: channel, store: store, runner: runner, receiver: self.receiver,
+            channel: channel, store: store, runner: runner, receiver: self.receiver, lifecycle: self.lifecycle,
             attached: { [hub] key in hubs.withLock { $0[key] = hub } })
         let ended = OneShot<LaunchError?>()
         // Before any answer: an exit status would be taken for the answer to the first message otherwise.
         channel.send(.ready(configuration.concurrentHandlers))
         try DeliveryThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
+        async let _ = self.tellStates(channel)
         let error = await withTaskCancellationHandler {
             await ended.value()
         } onCancel: {
@@ -40,22 +41,32 @@ extension PushAgent {
     }
 }
 
+extension PushAgent {
+    /// Reports where the program stands, whenever that changes, until it is cancelled.
+    private func tellStates(_ channel: LaunchChannel) async {
+        guard let lifecycle else { return }
+        for await state in lifecycle.states { channel.send(.state(state)) }
+    }
+}
+
 /// Hands the messages of an ``Activator`` to delivery, in their order.
 private final class LaunchReception: Sendable {
     private let channel: LaunchChannel
     private let store: LaunchStore
     private let runner: DeliveryRunner
     private let receiver: any Receiver
+    private let lifecycle: AgentLifecycle?
     private let attached: @Sendable (Int64) -> Void
 
     init(
         channel: LaunchChannel, store: LaunchStore, runner: DeliveryRunner, receiver: any Receiver,
-        attached: @escaping @Sendable (Int64) -> Void
+        lifecycle: AgentLifecycle?, attached: @escaping @Sendable (Int64) -> Void
     ) {
         self.channel = channel
         self.store = store
         self.runner = runner
         self.receiver = receiver
+        self.lifecycle = lifecycle
         self.attached = attached
     }
 
@@ -63,6 +74,8 @@ private final class LaunchReception: Sendable {
     func run() -> LaunchError? {
         // Nearly always there is one installation; the agent over there may move to another.
         var keys: [String: Int64] = [:]
+        // A further attempt to deliver what the user opened is no second opening.
+        var opened: Set<NotificationRequest.ID> = []
         var message: ActivationMessage? = self.channel.first
         do throws(LaunchError) {
             while let current = message {
@@ -70,6 +83,10 @@ private final class LaunchReception: Sendable {
                 if keys.updateValue(key, forKey: current.installationID) == nil {
                     self.attached(key)
                     self.runner.attach(installation: key, id: current.installationID, receiver: self.receiver)
+                }
+                let id = NotificationRequest.ID(installationID: current.installationID, messageID: current.id)
+                if current.userAction?.opensProgram == true, opened.insert(id).inserted {
+                    self.bringForward(current)
                 }
                 self.deliver(current, key)
                 message = try self.channel.next()
@@ -80,6 +97,14 @@ private final class LaunchReception: Sendable {
         }
     }
 
+    /// The user opened the message where it was shown; the program comes to the foreground before it gets the message. On
+    /// iOS `willEnterForeground` comes first, too, and then the reception in state inactive.
+    private func bringForward(_ message: ActivationMessage) {
+        // What cannot be decoded reaches no handler either.
+        guard let decoded = try? ReceivedMessage(payload: message.payload) else { return }
+        self.lifecycle?.userOpens(decoded)
+    }
+
     private func deliver(_ message: ActivationMessage, _ key: Int64) {
         let stored = StoredMessage(
             sequence: message.id, installation: key, topic: "", payload: message.payload,
@@ -87,7 +112,11 @@ private final class LaunchReception: Sendable {
             answerBy: self.runner.now + message.timeRemaining)
         // What delivery has no room for now it reads from the store: it is there before delivery is asked.
         self.store.add(stored)
-        guard self.runner.reserve(1, installation: key) == 1 else { return }
-        if self.store.take(stored.sequence) { self.runner.deliver([stored]) } else { self.runner.release(1) }
+        guard self.runner.reserve(1, installation: key, bytes: { _ in stored.bytes }) == 1 else { return }
+        if self.store.take(stored.sequence) {
+            self.runner.deliver([stored])
+        } else {
+            self.runner.release(self.runner.weight(of: stored.bytes))
+        }
     }
 }

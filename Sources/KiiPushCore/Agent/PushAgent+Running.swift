@@ -5,8 +5,9 @@ extension PushAgent {
     /// fetches the broker's endpoint, and opens the MQTT session once. What has been done before and still holds is not
     /// done again.
     ///
-    /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that, and messages of the
-    ///   former installation that no handler has finished stay in the inbox. Default: no.
+    /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that. Messages of the
+    ///   former installation that no handler has finished are the next run's if the user or thing is the same, and else
+    ///   wait until ``PushRuntime/adopt(_:by:)``. Default: no.
     /// - Returns: what the cloud knows the agent by.
     /// - Throws: ``PushAgentError``; ``KiiInputError`` for a subscription that can never be made, before anything is
     ///   sent; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now; `CancellationError`.
@@ -28,7 +29,7 @@ extension PushAgent {
                 let lock = try self.lockInstallation(endpoint)
                 let session = try await AgentSession(agent: self, core: core, endpoint: endpoint)
                 if let refusal = try await session.openOnce(endpoint) {
-                    guard refusal.refusesCredentials else { throw refusal.error }
+                    guard refusal.refusesEndpoint else { throw refusal.error }
                     endpoint = try await self.enrolment.endpoint(refreshing: true)
                     if let end = try await session.openOnce(endpoint) { throw end.error }
                 }
@@ -147,7 +148,7 @@ extension PushAgent {
                 if let registration = self.enrolment.current?.registration { self.hub.emit(.registered(registration)) }
                 return endpoint
             } catch {
-                guard let failure = TemporaryFailure(error) else { throw error }
+                guard let failure = self.enrolment.temporaryFailure(error) else { throw error }
                 try await self.pause(after: failure, &policy)
             }
         }
@@ -185,8 +186,7 @@ extension PushAgent {
                 directory = lockDirectory + "/installations"
                 try PrivateFile.makeDirectory(directory)
             } else {
-                directory = try StateDirectory.locks(
-                    environment: environmentVariable, in: configuration.stateDirectory)
+                directory = try StateDirectory.locks(in: configuration.stateDirectory)
             }
         } catch {
             throw .file(error)
@@ -197,7 +197,7 @@ extension PushAgent {
             switch error {
             case .held(_, let processID):
                 throw .installationInUse(installationID: endpoint.installationID, processID: processID)
-            case .unusable(let path, let code): throw .file(.system(path: path, operation: "lock", code: code))
+            case .unusable(let error): throw .file(error)
             }
         }
     }

@@ -11,7 +11,7 @@ extension PushAgent {
 
     /// Sees to it that the cloud knows every subscription. Returns when it does.
     ///
-    /// - Throws: `CancellationError`; what says that the cloud refuses what the agent signs in with, see
+    /// - Throws: `CancellationError`; what says that the cloud refuses what the agent signs in with time after time, see
     ///   ``Enrolment/refusesCredentials(_:)``.
     func keepSubscribed() async throws {
         var pending = self.configuration.subscriptions.map { target in
@@ -28,11 +28,15 @@ extension PushAgent {
                 pending.remove(at: index)
             } catch {
                 try Task.checkCancellation()
-                guard !self.enrolment.refusesCredentials(error) else {
-                    self.hub.emit(.subscriptionFailed(target, reason: "\(error)", retryIn: nil))
+                let isRefusal = self.enrolment.refusesCredentials(error)
+                let (reason, delay) = pending[index].failed(error, isRefusal: isRefusal, now: .now())
+                let mayPass =
+                    self.enrolment.mayPass(error)
+                    && pending[index].refusals < self.reconnect.refusalsBeforeGivingUp
+                guard !isRefusal || mayPass else {
+                    self.hub.emit(.subscriptionFailed(target, reason: reason, retryIn: nil))
                     throw error
                 }
-                let (reason, delay) = pending[index].failed(error, now: .now())
                 self.hub.emit(.subscriptionFailed(target, reason: reason, retryIn: delay))
             }
         }

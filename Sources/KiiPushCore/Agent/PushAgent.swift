@@ -55,6 +55,7 @@ public final class PushAgent: Sendable {
     let configuration: Configuration
     let enrolment: Enrolment
     let receiver: any Receiver
+    let lifecycle: AgentLifecycle?
     let desk: PresentationDesk
     let keptBadge: AgentBadge
     let hub = EventHub()
@@ -89,6 +90,35 @@ public final class PushAgent: Sendable {
             presenter: presenter, reconnect: .init())
     }
 
+    /// Makes an agent whose handler is a closure; nothing happens before ``register(replacing:)`` or ``run()``.
+    ///
+    /// ```swift
+    /// let agent = PushAgent(runtime: runtime, configuration: configuration) { message, context in
+    ///     print(message.kind)
+    ///     return .newData
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - runtime: what it shares with the other agents of the process.
+    ///   - configuration: who it is. A name that is no file name is a programmer error.
+    ///   - lifecycle: where the program stands between the user and the background. Default (`nil`): every message reaches
+    ///     the handler.
+    ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler instead.
+    ///   - handler: handles one message and returns what became of it, within 30 s. It is called as
+    ///     ``AsyncRemoteNotificationHandler`` is; a thrown error means "try again".
+    public convenience init(
+        runtime: PushRuntime,
+        configuration: Configuration,
+        lifecycle: AgentLifecycle? = nil,
+        presenter: (any NotificationPresenter)? = nil,
+        handler: @escaping @Sendable (ReceivedMessage, DeliveryContext) async throws -> FetchResult
+    ) {
+        self.init(
+            runtime: runtime, configuration: configuration, handler: ClosureHandler(body: handler),
+            lifecycle: lifecycle, presenter: presenter)
+    }
+
     package init(
         runtime: PushRuntime,
         configuration: Configuration,
@@ -110,6 +140,7 @@ public final class PushAgent: Sendable {
         var isLaunched = false
         if case .success(.some) = launch { isLaunched = true }
         self.launch = launch
+        self.lifecycle = lifecycle
         self.desk = PresentationDesk(presenter: isLaunched ? nil : presenter, lifecycle: lifecycle)
         self.receiver = ReceptionReceiver(
             handler: handler, lifecycle: lifecycle, desk: self.desk,
@@ -122,10 +153,13 @@ public final class PushAgent: Sendable {
             installation: CreateInstallation(
                 isDevelopment: configuration.isDevelopment, payload: configuration.payload),
             store: AgentStateStore(
-                file: AgentStateFile(stateDirectory: runtime.configuration.stateDirectory, name: configuration.name),
+                file: AgentStateFile(
+                    stateDirectory: runtime.configuration.stateDirectory, name: configuration.name,
+                    obstacle: runtime.configuration.stateObstacle),
                 loop: runtime.loop,
                 report: { [hub] in hub.emit($0) }
-            )
+            ),
+            refusalsBeforeGivingUp: reconnect.refusalsBeforeGivingUp
         )
     }
 

@@ -8,7 +8,8 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case installationInUse(installationID: String, processID: Int?)
     /// The agent is running already.
     case alreadyRunning
-    /// The state belongs to another app or account than the configuration names.
+    /// The state belongs to another app, cloud or account than the configuration names. A token is sent only to the cloud
+    /// that issued it.
     case stateOfAnotherAccount(path: String)
     /// The cloud refuses what the agent signs in with. Nothing is retried: it would not get better by itself.
     case signInRefused(KiiError)
@@ -22,7 +23,8 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case inboxOfNewerVersion(path: String, version: Int)
     /// The inbox could not be opened, read or written.
     case inbox(reason: String)
-    /// The broker refused the subscription to the installation's topic.
+    /// The broker refused the subscription to the installation's topic, time after time, while the cloud confirmed the
+    /// topic each time; on registering, twice.
     case subscriptionRefused
 
     /// The process was started with what is no socket of an ``Activator``, for this reason.
@@ -41,7 +43,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
                 + "or receive as another user or thing"
         case .alreadyRunning: "this agent is already running"
         case .stateOfAnotherAccount(let path):
-            "\(path) belongs to another app or account; register anew, or use another name or state directory"
+            "\(path) belongs to another app, cloud or account; register anew, or use another name or state directory"
         case .signInRefused(let error): "cannot sign in: \(error)"
         case .pseudoUserLost(let error):
             "the cloud no longer takes this pseudo user's token: \(error); to register anew makes another user, without "
@@ -62,5 +64,19 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
 
     private static func name(_ processID: Int?) -> String {
         processID.map { "process \($0)" } ?? "another process"
+    }
+}
+
+extension PushAgentError {
+    /// Whether it may pass by itself, so that a program may start again later: another process holds the state, or a disk
+    /// is full. Anything else only a person can mend.
+    ///
+    /// A program that systemd keeps running exits with a status of `RestartPreventExitStatus=` where this is `false`.
+    public var isTemporary: Bool {
+        switch self {
+        case .stateDirectoryInUse, .installationInUse, .inbox: true
+        case .file(let error): error.isTemporary
+        default: false
+        }
     }
 }

@@ -18,7 +18,7 @@ public enum PushEvent: Sendable {
     /// closes connection after connection and takes each next one at once. A user or thing has one MQTT installation,
     /// and the broker lets one receiver at a time have it; what is sent reaches now the one, now the other. Stop the
     /// other receiver, or receive as another user or thing. Until that is done, the agent leaves pauses of up to 5 min
-    /// between its connections. Said once; anew when it happens again after a connection of more than 10 min.
+    /// between connections that do not stand for 30 s. Said once; anew when it happens again after one that did.
     case takenOver(Takeover)
     /// The cloud confirmed the subscription.
     case subscribed(SubscriptionTarget)
@@ -26,19 +26,40 @@ public enum PushEvent: Sendable {
     /// that is not there, is tried again after 5 s and, while it goes on, after up to 5 min. `nil` when the cloud refuses
     /// what the agent signs in with: then ``PushAgent/run()`` ends and throws that.
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
-    /// The inbox cannot be written: nothing is acknowledged, so nothing is lost, until ``storageRecovered``.
+    /// The inbox cannot be written: nothing is acknowledged, so nothing is lost, until ``storageRecovered``. On a full disk
+    /// the inbox has made room before, as far as it could (``historyCut(messages:)``).
     case storageFailed(reason: String)
     /// The inbox can be written again.
     case storageRecovered
+    /// The disk was full, and the inbox has made room: it removed the records of so many messages that were handled, earlier
+    /// than ``PushRuntime/Bounds/handledKeptFor`` and ``PushRuntime/Bounds/handledKeptBytes`` say. If the broker sends one
+    /// of these messages again, it is delivered again. No message is lost.
+    case historyCut(messages: Int)
+    /// Nothing is read from the network, so the broker keeps what is sent, until ``receptionResumed``: the inbox holds as many
+    /// dead letters as it may (``PushRuntime/Bounds/deadLetters``, ``PushRuntime/Bounds/deadLetterBytes``). Retry or drop
+    /// some of them. Messages that are stored already go on being delivered.
+    case receptionPaused(reason: String)
+    /// Messages are read from the network again.
+    case receptionResumed
+    /// So many dead letters were removed to make room for newer ones: undecodable or oversized messages, or messages on an
+    /// unexpected topic, which took half of what dead letters may take. Told once a minute at most.
+    case deadLettersRemoved(count: Int)
     /// The agent's own file cannot be written: what it holds (a new token, the broker's endpoint) is used from memory, and
     /// written with the next change, until ``stateSaved``. Should the process end before, that is lost.
     case stateNotSaved(reason: String)
     /// The agent's own file has been written again.
     case stateSaved
-    /// The inbox file was damaged. It was moved aside to this path, and a new one begun with so many messages in it that
-    /// were not handled yet, or had been given up on, and could still be read. `lost` could not be; `nil` when not even
-    /// their number could. A message that was handled just before may be delivered again.
+    /// The inbox file was damaged, or messages were gone with it: it was removed, emptied, or replaced by an older one. What
+    /// was left of it is kept under this path, to which `-wal` is added for its log and `-mark` for the mark that counts
+    /// its messages. A new file was begun with so many messages in it that were not handled yet, or had been given up on,
+    /// and could still be read. At least `lost` could not be (``MessageLedger/lost``); `nil` when their number is unknown. A
+    /// message that was handled just before may be delivered again.
+    ///
+    /// It is told once, to the first agents that run afterwards, if need be in a later process.
     case inboxMovedAside(path: String, reason: String, takenOver: Int, lost: Int?)
+    /// So many messages that another installation had received, and that no handler had finished, are this agent's now: the
+    /// other one was of the same user or thing, or a person has decided so (``PushRuntime/adopt(_:by:)``).
+    case adopted(fromInstallation: String, messages: Int)
     /// Stored messages cannot be read back from the inbox. That is tried again every second until ``readingRecovered``;
     /// what arrives is stored and acknowledged meanwhile.
     case readingFailed(reason: String)
@@ -49,10 +70,11 @@ public enum PushEvent: Sendable {
     case inboxInMemory(reason: String)
     /// Fewer handlers run than may, or none, and stored messages wait, until ``deliveryRecovered``. Either the system
     /// gives no thread for another handler, as at the limit of the user or the container: a thread is asked for every
-    /// second. Or so many calls of handlers have not returned long after their deadlines that no more threads are given
+    /// second. Or a program that handles messages cannot be started, as without a free descriptor: that is tried every
+    /// second too, and no attempt counts that way. Or so many calls of handlers have not returned long after their deadlines that no more threads are given
     /// up to them.
     case deliveryStalled(reason: String)
-    /// A thread was to be had again, or a call has returned.
+    /// A thread was to be had again, a program could be started, or a call has returned.
     case deliveryRecovered
     /// The control socket (``PushRuntime/Configuration/hasControlSocket``) could not be made: the agent receives, and
     /// nobody can watch it.

@@ -1,5 +1,9 @@
 extension PushRuntime {
-    /// How much a runtime keeps, and where. What is beyond a bound is never lost: it stays on the disk, or at the broker.
+    /// How much a runtime keeps, and where. What is beyond a bound stays on the disk or at the broker; only of messages that
+    /// nobody can handle is the oldest dropped (``deadLetters``).
+    ///
+    /// On a disk with little room, an inbox file keeps less: an eighth of the room (what is free and what its files take)
+    /// of handled messages, a quarter of messages that wait, an eighth of dead letters.
     public struct Bounds: Sendable, Hashable {
         /// How long a message that was handled is kept in the inbox file, so that a redelivery is recognised. More than
         /// zero. Default 24 h.
@@ -10,16 +14,33 @@ extension PushRuntime {
         /// How many messages wait for a handler in memory; the others are read from the inbox file when there is room.
         /// 4 to 1,000,000, with an inbox in memory of no account. Default 1,000.
         public var messagesInMemory: Int
+        /// How many bytes of payload and topic these may have together. 1 MiB at least, with an inbox in memory of no
+        /// account. Default 16 MiB.
+        public var bytesInMemory: Int
         /// From how many bytes of messages that wait for a handler reading from the network stops, so that the broker keeps
-        /// what follows. More than zero. Default: 1 GiB in a file, 8 MiB in memory.
+        /// what follows. A message counts as its payload, its topic, and what is kept with them: 64 bytes in a file, 1 KiB
+        /// in memory. More than zero. Default: 1 GiB in a file, 8 MiB in memory.
         public var waitingBytes: Int64?
+        /// From how many dead letters in the inbox file reading from the network stops, until some of them are retried or
+        /// dropped. Undecodable and oversized messages and those on an unexpected topic take half of it at most, so they
+        /// never stop reading: the oldest of them make room for the newest. 2 or more. Default 100,000.
+        ///
+        /// With an inbox in memory, which keeps no dead letters, this and ``deadLetterBytes`` are of no account.
+        public var deadLetters: Int
+        /// From how many bytes of dead letters reading stops, likewise. When undecodable and oversized messages and those on
+        /// an unexpected topic take half of it, only the first 8 KiB of each further one are kept, with its length and its
+        /// SHA-256 digest. More than zero. Default 256 MiB; at most an eighth of the room on the disk.
+        public var deadLetterBytes: Int64
 
         /// The defaults.
         public init() {
             self.handledKeptFor = .seconds(24 * 3600)
             self.handledKeptBytes = 64 << 20
             self.messagesInMemory = 1000
+            self.bytesInMemory = 16 << 20
             self.waitingBytes = nil
+            self.deadLetters = 100_000
+            self.deadLetterBytes = 256 << 20
         }
     }
 }
@@ -48,7 +69,10 @@ extension PushRuntime.Configuration {
         try require(
             (4...1_000_000).contains(self.bounds.messagesInMemory), "bounds.messagesInMemory",
             "has to be 4 to 1,000,000")
+        try require(self.bounds.bytesInMemory >= 1 << 20, "bounds.bytesInMemory", "has to be 1 MiB at least")
         try require(self.bounds.waitingBytes ?? 1 > 0, "bounds.waitingBytes", "has to be more than zero")
+        try require(self.bounds.deadLetters >= 2, "bounds.deadLetters", "has to be 2 or more")
+        try require(self.bounds.deadLetterBytes > 0, "bounds.deadLetterBytes", "has to be more than zero")
     }
 
     /// How messages are handed over.
@@ -60,6 +84,7 @@ extension PushRuntime.Configuration {
         if let delays = self.retryDelays { delivery.retryDelays = delays }
         // What is not on a disk is in memory anyway, so nothing is gained by keeping it from delivery.
         delivery.messagesInMemory = self.inbox == .memory ? 65_536 : self.bounds.messagesInMemory
+        delivery.bytesInMemory = self.inbox == .memory ? nil : self.bounds.bytesInMemory
         return delivery
     }
 
@@ -72,6 +97,8 @@ extension PushRuntime.Configuration {
         var file = KiiPushCore.Inbox.Configuration()
         file.keepsDoneFor = self.bounds.handledKeptFor
         file.keepsDoneBytes = self.bounds.handledKeptBytes
+        file.keepsDeadRows = Int64(self.bounds.deadLetters)
+        file.keepsDeadBytes = self.bounds.deadLetterBytes
         if let interval = self.sweepInterval { file.sweepInterval = interval }
         file.maximumFileBytes = self.maximumInboxBytes
         return file

@@ -13,7 +13,7 @@ extension PushRuntime {
         if let core = self.opened { return core }
         var events: [PushEvent] = []
         let lock: StateLock?
-        let inbox: RecoverableInbox?
+        let inbox: OpenInbox?
         switch self.configuration.inbox {
         case .memory: (lock, inbox) = (nil, nil)
         case .file: (lock, inbox) = try self.openFiles(&events)
@@ -39,7 +39,7 @@ extension PushRuntime {
 
     private func openFiles(
         _ events: inout [PushEvent]
-    ) throws(PushAgentError) -> (StateLock?, RecoverableInbox?) {
+    ) throws(PushAgentError) -> (StateLock?, OpenInbox?) {
         let directory = self.configuration.stateDirectory
         let lock: StateLock
         do throws(FileError) {
@@ -52,15 +52,12 @@ extension PushRuntime {
         } catch {
             switch error {
             case .held(let path, let processID): throw .stateDirectoryInUse(path: path, processID: processID)
-            case .unusable(let path, let code):
-                return try PushRuntime.withoutFiles(.system(path: path, operation: "lock", code: code), &events)
+            case .unusable(let error): return try PushRuntime.withoutFiles(error, &events)
             }
         }
         let path = StateDirectory.inboxFile(in: directory)
         do throws(InboxError) {
-            let inbox = try RecoverableInbox(path: path, configuration: self.configuration.inboxFile)
-            if let event = inbox.openingEvent { events.append(event) }
-            return (lock, inbox)
+            return (lock, try OpenInbox(path: path, configuration: self.configuration.inboxFile))
         } catch {
             if case .newerVersion(let version) = error.kind {
                 throw .inboxOfNewerVersion(path: path, version: version)
@@ -74,14 +71,14 @@ extension PushRuntime {
     /// up: it passes, or a person can help.
     private static func withoutFiles(
         _ error: FileError, _ events: inout [PushEvent]
-    ) throws(PushAgentError) -> (StateLock?, RecoverableInbox?) {
+    ) throws(PushAgentError) -> (StateLock?, OpenInbox?) {
         guard error.forbidsWriting else { throw .file(error) }
         events.append(.inboxInMemory(reason: error.description))
         return (nil, nil)
     }
 
     private func assemble(
-        inbox: RecoverableInbox?, lock: StateLock?, control: ControlServer?, events: [PushEvent]
+        inbox: OpenInbox?, lock: StateLock?, control: ControlServer?, events: [PushEvent]
     ) -> Core {
         let loop = self.loop
         // An empty command is enough: the loop takes a turn for it, and the turn opens the mailbox.
@@ -91,7 +88,6 @@ extension PushRuntime {
         let delivery = configuration.delivery
         let hubs = self.hubs
         let report: (PushEvent) -> Void = { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
-        inbox?.report = report
         let runner = DeliveryRunner(
             configuration: delivery,
             store: mailbox,
@@ -105,7 +101,7 @@ extension PushRuntime {
             clock: configuration.deliveryClock
         )
         let store: any MessageStore =
-            inbox.map { FileMessageStore($0, longestDelay: configuration.longestRetryDelay) }
+            inbox.map { FileMessageStore($0.file, in: $0.room, longestDelay: configuration.longestRetryDelay) }
             ?? MemoryMessageStore()
         var limits = inbox == nil ? ReceivePipeline.Limits.memory : .file
         if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
@@ -122,6 +118,25 @@ extension PushRuntime {
         return Core(
             pipeline: LoopIsolated(confining: pipeline, to: loop), mailbox: mailbox, runner: runner, lock: lock,
             control: control, isDurable: inbox != nil, events: events)
+    }
+}
+
+/// An inbox file, and the room that it has.
+private struct OpenInbox {
+    let file: RecoverableInbox
+    let room: InboxRoom
+
+    init(path: String, configuration: Inbox.Configuration) throws(InboxError) {
+        var room = InboxRoom(of: path)
+        do throws(InboxError) {
+            self.file = try RecoverableInbox(path: path, configuration: configuration)
+        } catch {
+            guard error.kind == .full else { throw error }
+            // Opening takes a little room, which an earlier process may have left.
+            room.giveUpReserve()
+            self.file = try RecoverableInbox(path: path, configuration: configuration)
+        }
+        self.room = room
     }
 }
 

@@ -57,6 +57,8 @@ public final class PushRuntime: Sendable {
         package var lockDirectory: String?
         /// The most that the inbox file may grow to, in bytes: a full disk without a disk, for tests. Default: none.
         package var maximumInboxBytes: Int64?
+        /// Asked before an agent's own file is written for why that fails: a full disk without a disk, for tests.
+        package var stateObstacle: @Sendable () -> FileError? = { nil }
         /// What delivery takes its time from: deadlines of handlers and pauses between attempts. For tests, which move it
         /// themselves and then call ``PushRuntime/deliveryTimeChanged()``.
         package var deliveryClock: @Sendable () -> MonotonicInstant = { .now() }
@@ -109,6 +111,9 @@ public final class PushRuntime: Sendable {
     let waits = InterruptibleWaits()
     /// Who hears of an installation's messages, by the store's key.
     let hubs = Locked<[Int64: EventHub]>([:])
+    /// By the IDs of the installations that are received as: what takes over another one's messages. Called on the loop's
+    /// thread.
+    let adopters = Locked<[String: @Sendable (Adoption) -> Void]>([:])
 
     var opened: Core? {
         get { self.core.withLock { $0 } }

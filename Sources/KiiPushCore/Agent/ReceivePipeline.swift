@@ -10,11 +10,12 @@ final class ReceivePipeline: TurnDelegate {
         let ticket: UInt64
     }
 
-    /// How much is kept before reading from the network stops.
+    /// How much is kept before reading from the network stops. What is kept in memory counts as what it takes there:
+    /// ``memory(of:)``.
     struct Limits: Sendable {
-        /// Received and not stored, because the store cannot be written.
+        /// Received and not stored: in one turn, or because the store cannot be written.
         var unstoredBytes: Int64
-        /// Stored and waiting for a handler.
+        /// Waiting for a handler, received in this turn or stored.
         var pendingBytes: Int64
 
         /// For a store on a disk.
@@ -34,7 +35,8 @@ final class ReceivePipeline: TurnDelegate {
     private var work = TurnWork()
     /// How many messages the last turn brought: the next one is likely to bring as many.
     private var lastArrivals = 0
-    private var committed: (work: TurnWork, outcome: TurnOutcome)?
+    /// What this turn has committed, in parts where the store has little room.
+    private var committed: [(work: TurnWork, outcome: TurnOutcome)] = []
     private var unstoredBytes: Int64 = 0
     private var retryAt: MonotonicInstant?
     private var links: [ObjectIdentifier: BrokerLink] = [:]
@@ -49,8 +51,16 @@ final class ReceivePipeline: TurnDelegate {
     private var isReadingFailing = false
     private var isLastTurn = false
     private(set) var isReadingPaused = false
+    private var deadLetters = DeadLetterWatch()
     /// What waits for agents that do not run, as of the last look, which holds as long as these two do.
     private var idle: (running: Set<Int64>, revision: Int, bytes: Int64)?
+
+    /// What stands around one message in the queues, maps and objects of its whole way to its handler. With the smallest
+    /// messages it is half of this while they wait, and about as much again once they are decoded (measured).
+    private static let messageOverhead = 1024
+
+    /// What a message of so many bytes takes in memory until it is handled.
+    static func memory(of bytes: Int) -> Int64 { Int64(bytes + Self.messageOverhead) }
 
     /// How long a store that failed is left alone.
     private static let retryInterval: Duration = .seconds(1)
@@ -75,7 +85,7 @@ final class ReceivePipeline: TurnDelegate {
 
     /// Takes a message into this turn's transaction.
     func received(_ arrival: Arrival) {
-        self.unstoredBytes += Int64(arrival.message.payload.count + arrival.message.topic.utf8.count)
+        self.unstoredBytes += Self.memory(of: arrival.message.bytes)
         if self.work.arrivals.isEmpty { self.work.arrivals.reserveCapacity(self.lastArrivals) }
         self.work.arrivals.append(arrival)
     }
@@ -97,19 +107,30 @@ final class ReceivePipeline: TurnDelegate {
         self.delivery.machineSlept(jump.slept)
     }
 
+    /// Whether this turn has brought as much as may be kept; what else has come is read when that is stored. While reading
+    /// is paused nothing comes that could be put off.
+    var isSated: Bool { !self.isReadingPaused && self.isOverLimit }
+
     func commit() {
         let timersFired = self.timersFired
         self.timersFired.removeAll(keepingCapacity: true)
         for link in timersFired { link.lookAtClock() }
         self.work.orders += self.mailbox.take()
+        defer { self.tellNotices() }
         if self.isLastTurn { self.declineLoads() }
         guard !self.work.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue else {
-            // An agent may have begun or ended.
-            if self.isReadingPaused { self.applyBackPressure() }
+            // An agent may have begun or ended, with what waits for it.
+            if self.isReadingPaused || self.isOverLimit { self.applyBackPressure() }
             return
         }
         if self.isLastTurn || self.retryAt.map({ self.loop.now >= $0 }) ?? true { self.commitWork() }
         self.applyBackPressure()
+    }
+
+    /// Tells what became of damaged files as soon as an agent runs that can be told.
+    private func tellNotices() {
+        guard self.store.hasNotices, !self.running().isEmpty else { return }
+        for event in self.store.takeNotices() { self.report(event) }
     }
 
     /// What could not be written a moment ago is tried once more.
@@ -118,8 +139,9 @@ final class ReceivePipeline: TurnDelegate {
     /// Lets go of the links, which hold the pipeline: without this the inbox would stay open whenever a message of theirs
     /// could not be stored, or waits for its outcome in memory.
     func loopEnded() {
+        self.store.close()
         self.work = TurnWork()
-        self.committed = nil
+        self.committed = []
         self.gates = [:]
         self.links = [:]
         self.timersFired = []
@@ -138,29 +160,48 @@ final class ReceivePipeline: TurnDelegate {
     }
 
     private func commitWork() {
-        let reserved = self.reserveRoom()
-        do throws(InboxError) {
-            let outcome = try self.store.commit(self.work)
-            self.lastArrivals = min(self.work.arrivals.count, 4096)
-            self.committed = (self.work, outcome)
-            self.work = TurnWork()
-            self.unstoredBytes = 0
-            self.plan(upkeepIn: outcome.upkeepDue)
-            self.report(loads: outcome.loads)
-            if self.retryAt != nil {
-                self.retryAt = nil
-                self.report(.storageRecovered)
+        self.lastArrivals = min(self.work.arrivals.count, 4096)
+        var (hasMadeRoom, isWritten) = (false, false)
+        while !isWritten || !self.work.isEmpty {
+            var part = self.work.takePart(of: self.store.commitBytes)
+            self.reserveRoom(for: &part.arrivals)
+            do throws(InboxError) {
+                let outcome = try self.store.commit(part)
+                self.plan(upkeepIn: outcome.upkeepDue)
+                self.report(loads: outcome.loads)
+                self.deadLetters.removed(outcome.removedDeadLetters, at: self.loop.now, report: self.report)
+                self.committed.append((part, outcome))
+                isWritten = true
+            } catch {
+                // Not those of `links`: a connection that brought something may be gone.
+                for arrival in part.arrivals { arrival.link.forgetAbsorptions() }
+                self.delivery.release(
+                    part.arrivals.reduce(0) { $0 + ($1.isInHand ? self.delivery.weight(of: $1.message.bytes) : 0) })
+                self.work.putBack(part)
+                guard error.kind == .full, !hasMadeRoom, self.makeRoom() else { return self.commitFailed(error) }
+                hasMadeRoom = true
             }
-        } catch {
-            // Not those of `links`: a connection that brought something may be gone.
-            for arrival in self.work.arrivals { arrival.link.forgetAbsorptions() }
-            self.delivery.release(reserved)
-            if self.retryAt == nil { self.report(.storageFailed(reason: error.description)) }
-            let retryAt = self.loop.now + ReceivePipeline.retryInterval
-            self.retryAt = retryAt
-            // The timer's only task is to make the loop take a turn, which tries again.
-            self.loop.schedule(at: retryAt) {}
         }
+        self.unstoredBytes = 0
+        if self.retryAt != nil {
+            self.retryAt = nil
+            self.report(.storageRecovered)
+        }
+    }
+
+    private func makeRoom() -> Bool {
+        guard let removed = self.store.makeRoom() else { return false }
+        if removed > 0 { self.report(.historyCut(messages: removed)) }
+        return true
+    }
+
+    private func commitFailed(_ error: InboxError) {
+        self.unstoredBytes = self.work.arrivals.reduce(0) { $0 + Self.memory(of: $1.message.bytes) }
+        if self.retryAt == nil { self.report(.storageFailed(reason: error.description)) }
+        let retryAt = self.loop.now + ReceivePipeline.retryInterval
+        self.retryAt = retryAt
+        // The timer's only task is to make the loop take a turn, which tries again.
+        self.loop.schedule(at: retryAt) {}
     }
 
     /// Has the store looked after also when nothing else happens: at once, in the next turn, while there is more to do.
@@ -194,8 +235,13 @@ final class ReceivePipeline: TurnDelegate {
     }
 
     func afterCommit() {
-        guard let (work, outcome) = self.committed else { return }
-        self.committed = nil
+        let committed = self.committed
+        self.committed.removeAll(keepingCapacity: true)
+        for (work, outcome) in committed { self.follow(work, outcome) }
+    }
+
+    /// Acknowledges what was committed, and hands it to delivery.
+    private func follow(_ work: TurnWork, _ outcome: TurnOutcome) {
         var unused = 0
         let now = Timestamp.now()
         var repeated: [(sequence: Int64, installation: Int64)] = []
@@ -213,7 +259,7 @@ final class ReceivePipeline: TurnDelegate {
             case .redelivered(let sequence, let isFinal):
                 arrival.link.absorbed(sequence, arrival)
                 repeated.append((sequence, arrival.link.installation))
-                if arrival.isInHand { unused += 1 }
+                if arrival.isInHand { unused += self.delivery.weight(of: arrival.message.bytes) }
                 self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
             }
         }
@@ -230,22 +276,19 @@ final class ReceivePipeline: TurnDelegate {
     }
 
     /// Asks delivery how much of this turn it has room for; the rest is stored as waiting and read back later.
-    ///
-    /// - Returns: the room that was granted.
-    private func reserveRoom() -> Int {
-        var granted = 0
+    private func reserveRoom(for arrivals: inout [Arrival]) {
         var start = 0
         // One installation's messages of a turn mostly stand in a row.
-        while start < self.work.arrivals.count {
-            let installation = self.work.arrivals[start].link.installation
+        while start < arrivals.count {
+            let installation = arrivals[start].link.installation
             var end = start + 1
-            while end < self.work.arrivals.count, self.work.arrivals[end].link.installation == installation { end += 1 }
-            let room = self.delivery.reserve(end - start, installation: installation)
-            for index in start..<end { self.work.arrivals[index].isInHand = index - start < room }
-            granted += room
+            while end < arrivals.count, arrivals[end].link.installation == installation { end += 1 }
+            let granted = self.delivery.reserve(end - start, installation: installation) { index in
+                arrivals[start + index].message.bytes
+            }
+            for index in start..<end { arrivals[index].isInHand = index - start < granted }
             start = end
         }
-        return granted
     }
 
     private func openGate(of arrival: Arrival, sequence: Int64, isFinal: Bool) {
@@ -276,10 +319,12 @@ final class ReceivePipeline: TurnDelegate {
         self.toFlush.removeAll(keepingCapacity: true)
     }
 
+    private var pendingLimit: Int64 { min(self.limits.pendingBytes, self.store.pendingShare) }
+
     /// Bytes that wait for the handlers of agents that run. What waits for others must not keep these from receiving.
     private var pendingBytes: Int64 {
         let all = self.store.pendingBytes
-        guard all > self.limits.pendingBytes / 10 * 9 else { return all }
+        guard all > self.pendingLimit / 10 * 9 else { return all }
         let (running, revision) = (self.running(), self.store.backlogRevision)
         if let idle, idle.running == running, idle.revision == revision { return all - idle.bytes }
         // What cannot be read now counts as waiting for somebody, and is read again in the next turn.
@@ -288,17 +333,22 @@ final class ReceivePipeline: TurnDelegate {
         return all - bytes
     }
 
+    private var isOverLimit: Bool {
+        // In memory a message takes as much before it is stored as afterwards.
+        let pending = self.pendingBytes + (self.store.isDurable ? 0 : self.unstoredBytes)
+        return self.unstoredBytes > self.limits.unstoredBytes || pending > self.pendingLimit
+    }
+
     private func applyBackPressure() {
-        let pending = self.pendingBytes
-        let isOver = self.unstoredBytes > self.limits.unstoredBytes || pending > self.limits.pendingBytes
-        // Reading goes on only well below the limit, so that it does not stop and start with every message.
-        let isWellBelow = self.unstoredBytes == 0 && pending <= self.limits.pendingBytes / 10 * 9
-        if isOver, !self.isReadingPaused {
-            self.isReadingPaused = true
-        } else if isWellBelow, self.isReadingPaused {
+        let isStopped = self.deadLetters.stopReading(
+            self.store.deadLetterStock, of: self.running, report: self.report)
+        if self.isReadingPaused {
+            // Reading goes on only well below the limit, so that it does not stop and start with every message.
+            guard !isStopped, self.unstoredBytes == 0, self.pendingBytes <= self.pendingLimit / 10 * 9 else { return }
             self.isReadingPaused = false
         } else {
-            return
+            guard isStopped || self.isOverLimit else { return }
+            self.isReadingPaused = true
         }
         for link in self.links.values { link.setReadingPaused(self.isReadingPaused) }
     }

@@ -1,14 +1,11 @@
 /// A process's inbox, which has its file replaced when that turns out to be damaged. Lives on the loop thread.
 ///
-/// Damage is found whenever SQLite meets it, at opening or at any later time. Then the file is moved aside, a new one
-/// takes its place with every message in it that can still be read, and what failed is done again.
+/// Damage is found at opening, when every row is looked at and the file is held against its mark, or whenever SQLite
+/// meets it later. Then the file is moved aside, a new one takes its place with every message in it that can still be
+/// read, and what failed is done again. The new file keeps a notice of that until an agent has told it.
 final class RecoverableInbox {
     private let path: String
     private let configuration: Inbox.Configuration
-    /// Is told of a file that was replaced after the opening.
-    var report: (PushEvent) -> Void = { _ in }
-    /// That the file was replaced at the opening.
-    private(set) var openingEvent: PushEvent?
     /// `nil` while a damaged file is to be replaced.
     private var inbox: Inbox?
     private var damage: Damage?
@@ -16,9 +13,11 @@ final class RecoverableInbox {
     private var replacedAt: MonotonicInstant?
     /// How often the file was replaced.
     private(set) var replacements = 0
+    private var mark: (written: InboxMark, at: MonotonicInstant)?
 
     private struct Damage {
-        var error: InboxError
+        /// What is wrong.
+        var reason: String
         /// The replacement is named after this, however often it has to be tried.
         var foundAt = Timestamp.now()
         /// `nil` of a file that was found damaged when it was to be opened.
@@ -27,8 +26,10 @@ final class RecoverableInbox {
 
     /// A disk that damages one file after the other must not be filled with them.
     private static let replacementInterval: Duration = .seconds(60)
+    /// How late the mark may be.
+    private static let markInterval: Duration = .seconds(1)
 
-    /// Opens the file, or replaces it if it is damaged.
+    /// Opens the file, or replaces it if it is damaged, or if messages are gone with it.
     ///
     /// - Throws: ``InboxError``.
     init(path: String, configuration: Inbox.Configuration) throws(InboxError) {
@@ -38,23 +39,36 @@ final class RecoverableInbox {
             self.inbox = try Inbox(path: path, configuration: configuration)
         } catch {
             guard error.kind == .corrupt else { throw error }
-            self.openingEvent = try self.replace(Damage(error: error))
+            try self.replace(Damage(reason: error.facts))
         }
+        self.writeMark()
     }
+
+    /// Leaves an exact mark: nothing is written any more.
+    func close() { self.writeMark(isFlushed: true) }
 
     /// How many rows stand where, as of the last commit.
     var counts: InboxCounts { self.inbox?.counts ?? self.damage?.remembered?.counts ?? InboxCounts() }
+
+    /// The dead letters as of the last commit, and how many there may be.
+    var deadLetterStock: DeadLetterStock? { self.inbox.map { DeadLetterStock($0.counts[.dead], limit: $0.deadLimit) } }
 
     /// What has become of every message, as of the last commit.
     var messageLedger: MessageLedger {
         self.inbox?.messageLedger ?? self.damage?.remembered?.messageLedger ?? MessageLedger()
     }
 
-    /// The key of an installation, made if it is new.
-    func installation(id: String) throws(InboxError) -> Int64 {
-        let key = try self.use { inbox throws(InboxError) in
-            if let key = try inbox.installation(id: id) { return key }
-            return try inbox.transaction { transaction throws(InboxError) in try transaction.installation(id: id) }
+    /// The key of an installation, made if it is new; it is noted whose it is, if that is known.
+    func installation(id: String, of owner: InboxOwner? = nil) throws(InboxError) -> Int64 {
+        let key = try self.use { inbox throws(InboxError) -> Int64 in
+            if let key = try inbox.installation(id: id) {
+                guard let owner, try !inbox.isOwn(key, owner) else { return key }
+            }
+            return try inbox.transaction { transaction throws(InboxError) in
+                let key = try transaction.installation(id: id)
+                if let owner { try transaction.set(owner, of: key) }
+                return key
+            }
         }
         self.installations[key] = id
         return key
@@ -63,17 +77,50 @@ final class RecoverableInbox {
     /// Runs `body`, and runs it once more with the new file if it finds the file to be damaged.
     func use<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxError) -> Result {
         try self.replaceIfDamaged()
+        defer { if let due = self.markIsDue, due <= .zero { self.writeMark() } }
         switch self.attempt(body) {
         case .success(let result): return result
         case .failure(let error):
             guard error.kind == .corrupt, self.mayReplace, let inbox else { throw error }
-            self.damage = Damage(error: error, remembered: inbox.remembered(installations: self.installations))
+            self.damage = Damage(
+                reason: error.facts, remembered: inbox.remembered(installations: self.installations))
         }
         // Closes it: a file must not be moved from under its connection.
         self.inbox = nil
         try self.replaceIfDamaged()
         return try self.attempt(body).get()
     }
+
+    /// What became of damaged files, each told once; empty while ``hasNotices`` is false.
+    func takeNotices() -> [InboxNotice] {
+        guard let inbox, self.hasNotices else { return [] }
+        let notices = inbox.notices
+        // What cannot be removed now is told once more by the next process.
+        try? self.use { inbox throws(InboxError) in try inbox.removeNotices() }
+        return notices
+    }
+
+    /// Whether there is something to tell.
+    var hasNotices: Bool { self.inbox.map { !$0.notices.isEmpty } ?? false }
+
+    // MARK: - The mark
+
+    /// How long until the mark has to be written; `nil` when it says what the file says.
+    var markIsDue: Duration? {
+        guard let inbox, InboxMark(of: inbox.committedLedger) != self.mark?.written else { return nil }
+        return self.mark.map { $0.at + RecoverableInbox.markInterval - .now() } ?? .zero
+    }
+
+    private func writeMark(isFlushed: Bool = false) {
+        guard let inbox else { return }
+        let mark = InboxMark(of: inbox.committedLedger)
+        guard isFlushed || mark != self.mark?.written else { return }
+        mark.write(besides: self.path, isFlushed: isFlushed)
+        // Also where it could not be written: that is tried again with the next one.
+        self.mark = (mark, .now())
+    }
+
+    // MARK: - Damage
 
     private func attempt<Result>(_ body: (Inbox) throws(InboxError) -> Result) -> Swift.Result<Result, InboxError> {
         guard let inbox else { return .failure(InboxError(.other, step: "using an inbox that is closed")) }
@@ -90,19 +137,17 @@ final class RecoverableInbox {
 
     private func replaceIfDamaged() throws(InboxError) {
         guard let damage else { return }
-        let event = try self.replace(damage)
+        try self.replace(damage)
         self.damage = nil
-        self.report(event)
     }
 
-    private func replace(_ damage: Damage) throws(InboxError) -> PushEvent {
+    private func replace(_ damage: Damage) throws(InboxError) {
         let replacement = try Inbox.replaceDamaged(
-            self.path, configuration: self.configuration, remembered: damage.remembered, now: damage.foundAt)
+            self.path, configuration: self.configuration, remembered: damage.remembered, reason: damage.reason,
+            now: damage.foundAt)
         self.inbox = replacement.inbox
         self.replacedAt = .now()
         self.replacements += 1
-        return .inboxMovedAside(
-            path: replacement.keptPath, reason: damage.error.facts, takenOver: replacement.takenOver,
-            lost: replacement.lost)
+        self.writeMark()
     }
 }

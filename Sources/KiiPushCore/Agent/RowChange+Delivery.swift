@@ -47,14 +47,42 @@ extension RowChange {
         case .dead(let reason):
             self.state = .dead
             self.reason = reason.description
+            self.isRefused = reason.isOfRefused
             self.event = .dead(attempt: change.attempt?.number, startedAt: startedAt, reason: reason.description)
         }
     }
 }
 
-extension UserAction {
-    /// The choice in the inbox's words: the action's identifier, and nothing for what has none.
-    var stored: String { self.identifier ?? "" }
+extension DeadLetterReason {
+    /// Whether no handler sees such a message, whatever handlers there are.
+    fileprivate var isOfRefused: Bool {
+        switch self {
+        case .undecodable, .unexpectedTopic, .oversized: true
+        case .attemptsFailed, .rejected, .crashed, .command: false
+        }
+    }
+}
 
-    init(stored: String) { self = stored.isEmpty ? .open : .custom(stored) }
+extension UserAction {
+    /// Marks the identifier of a background action. A control character, which no category names an action with.
+    private static let backgroundMark: Character = "\u{1F}"
+
+    /// The choice as the inbox and the control socket write it: empty for ``open``, else the action's identifier.
+    var stored: String {
+        switch self {
+        case .open: ""
+        case .custom(let identifier): identifier
+        case .background(let identifier): "\(Self.backgroundMark)\(identifier)"
+        }
+    }
+
+    init(stored: String) {
+        if stored.isEmpty {
+            self = .open
+        } else if stored.first == Self.backgroundMark {
+            self = .background(String(stored.dropFirst()))
+        } else {
+            self = .custom(stored)
+        }
+    }
 }

@@ -16,15 +16,9 @@ package enum StateDirectory {
     /// The inbox's file in a state directory.
     static func inboxFile(in directory: String) -> String { directory + "/inbox.sqlite" }
 
-    /// Where locks live that concern the whole machine's user: `$XDG_RUNTIME_DIR/kii-push`, else a directory of this
-    /// user's in `/tmp`.
-    package static func runtime(environment: (String) -> String?, shared: String = "/tmp") -> String {
-        if let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") { return directory + "/kii-push" }
-        return "\(shared)/kii-push-\(geteuid())"
-    }
-
-    /// The directory of the installations' locks, made where it is missing. All processes of a user have to come to the
-    /// same one: ``runtime(environment:)``, but for a case that concerns them all.
+    /// The directory of the installations' locks, made where it is missing: a directory of this user's in `/tmp`. All
+    /// processes of a user have to come to the same one, so it depends on no variable: a login session has
+    /// `$XDG_RUNTIME_DIR`, and cron has not.
     ///
     /// In `/tmp` another user may have made the directory first, and could then hold the locks, or have them written over
     /// files of this user. One that is not this user's alone is not used; then it is the state directory, of which two
@@ -34,14 +28,12 @@ package enum StateDirectory {
     /// - Parameter shared: where anybody may make directories. Default: `/tmp`.
     /// - Throws: ``FileError``.
     package static func locks(
-        environment: (String) -> String?, shared: String = "/tmp", in stateDirectory: String
+        shared: String = "/tmp", in stateDirectory: String
     ) throws(FileError) -> String {
-        var directory = StateDirectory.runtime(environment: environment, shared: shared)
-        if environment("XDG_RUNTIME_DIR")?.hasPrefix("/") != true {
-            // What another user put in its place may be no directory at all.
-            try? PrivateFile.makeDirectory(directory)
-            if !StateDirectory.isOwn(directory) { directory = stateDirectory }
-        }
+        var directory = "\(shared)/kii-push-\(geteuid())"
+        // What another user put in its place may be no directory at all.
+        try? PrivateFile.makeDirectory(directory)
+        if !StateDirectory.isOwn(directory) { directory = stateDirectory }
         directory += "/installations"
         try PrivateFile.makeDirectory(directory)
         return directory

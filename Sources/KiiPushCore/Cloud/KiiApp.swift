@@ -4,11 +4,17 @@ public struct KiiApp: Sendable, Hashable {
     public var appID: String
     /// The app's key: the `X-Kii-AppKey` header, and the password of anonymous calls.
     public var appKey: Secret
-    /// The root of the REST API, `http` or `https`, usually ending in `/api`; a slash at the end is dropped.
+    /// The root of the REST API, usually ending in `/api`; a slash at the end is dropped. It is `https`, or `http` with an
+    /// address of this machine's own; see ``allowsPlainHTTP``.
     public var baseURL: String
-    /// The root of thing-if, which onboards things. Default: ``baseURL`` with `thing-if` in place of a last `api`, as
-    /// at Kii's own sites.
+    /// The root of thing-if, which onboards things, at the server of ``baseURL``: tokens go to the server that issued
+    /// them. Default: ``baseURL`` with `thing-if` in place of a last `api`, as at Kii's own sites.
     public var thingIFBaseURL: String
+    /// Whether the app's key and tokens may be sent over `http` to another machine, where everyone on the way reads them.
+    /// Default: no. `localhost`, `127.0.0.0/8` and `[::1]` need no permission.
+    public var allowsPlainHTTP: Bool
+    /// Whom tokens belong to, where that is not the server of ``baseURL``: an emulator may come back at another port.
+    package var issuer: String?
 
     /// Names an app at an address of its own, such as an emulator's.
     ///
@@ -19,11 +25,15 @@ public struct KiiApp: Sendable, Hashable {
     ///   - appKey: The app's key.
     ///   - baseURL: The root of the REST API.
     ///   - thingIFBaseURL: The root of thing-if. Default: derived from `baseURL`.
-    public init(appID: String, appKey: Secret, baseURL: String, thingIFBaseURL: String? = nil) {
+    ///   - allowsPlainHTTP: Whether `baseURL` may be `http` with another machine. Default: no.
+    public init(
+        appID: String, appKey: Secret, baseURL: String, thingIFBaseURL: String? = nil, allowsPlainHTTP: Bool = false
+    ) {
         self.appID = appID
         self.appKey = appKey
         self.baseURL = baseURL
         self.thingIFBaseURL = thingIFBaseURL ?? KiiApp.thingIFBaseURL(beside: baseURL)
+        self.allowsPlainHTTP = allowsPlainHTTP
     }
 
     /// Names an app at one of Kii's own sites.
@@ -49,46 +59,44 @@ extension KiiApp {
             throw KiiInputError(.appKey, rule: "one or more visible ASCII characters")
         }
         switch service {
-        case .api: return try KiiApp.checked(self.baseURL, .baseURL)
-        case .thingIF: return try KiiApp.checked(self.thingIFBaseURL, .thingIFBaseURL)
+        case .api: return try self.checked(self.baseURL, .baseURL)
+        case .thingIF:
+            let root = try self.checked(self.thingIFBaseURL, .thingIFBaseURL)
+            guard Origin(of: root) == self.origin else {
+                throw KiiInputError(
+                    .thingIFBaseURL, rule: "at the server of baseURL: tokens go to the server that issued them")
+            }
+            return root
         }
     }
 
-    private static func checked(_ url: String, _ field: KiiInputError.Field) throws(KiiInputError) -> String {
+    private func checked(_ url: String, _ field: KiiInputError.Field) throws(KiiInputError) -> String {
         let root = url.withoutLastSlashes
-        guard let authority = KiiApp.authority(of: root), !authority.isEmpty, root.isVisibleASCII,
-            root.utf8.allSatisfy({ $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }),
-            !authority.utf8.contains(UInt8(ascii: "@"))
+        guard let origin = Origin(of: root), root.isVisibleASCII,
+            root.utf8.allSatisfy({ !"?#\\".utf8.contains($0) })
         else {
             throw KiiInputError(
                 field,
                 rule: "an http or https URL such as https://api.kii.com/api, without user name, query or fragment"
             )
         }
+        guard origin.usesTLS || origin.isLoopback || self.allowsPlainHTTP else {
+            throw KiiInputError(
+                field,
+                rule: "https: with http everyone on the way reads the app's key and tokens; set allowsPlainHTTP to "
+                    + "send them all the same")
+        }
         return String(root)
     }
 
     /// The server of ``baseURL``; `nil` when that is no URL that can be used.
-    package var server: (host: String, port: UInt16, usesTLS: Bool)? {
-        guard let root = try? KiiApp.checked(self.baseURL, .baseURL), let authority = KiiApp.authority(of: root[...])
-        else { return nil }
-        let usesTLS = root.lowercased().hasPrefix("https:")
-        // An IPv6 address stands in brackets, RFC 3986 section 3.2.2.
-        let address = authority.split(separator: "]", maxSplits: 1, omittingEmptySubsequences: false)
-        let rest = address.count == 2 ? address[1] : authority
-        let colon = rest.lastIndex(of: ":")
-        let host = address.count == 2 ? address[0].dropFirst() : rest[..<(colon ?? rest.endIndex)]
-        guard let colon else { return (String(host), usesTLS ? 443 : 80, usesTLS) }
-        guard let port = UInt16(rest[rest.index(after: colon)...]) else { return nil }
-        return (String(host), port, usesTLS)
-    }
+    package var origin: Origin? { Origin(of: self.baseURL.withoutLastSlashes) }
 
-    private static func authority(of url: Substring) -> Substring? {
-        for scheme in ["https://", "http://"] where url.lowercased().hasPrefix(scheme) {
-            return url.dropFirst(scheme.count).prefix { $0 != "/" }
-        }
-        return nil
-    }
+    /// The ID and the key as `Basic` sends them, RFC 7617 section 2.
+    var basicCredentials: Secret { Secret(Base64.encode(Array("\(self.appID):\(self.appKey.reveal())".utf8))) }
+
+    /// Whom tokens of this app belong to.
+    var tokenIssuer: String? { self.issuer ?? self.origin?.description }
 }
 
 extension String {

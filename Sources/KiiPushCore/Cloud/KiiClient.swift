@@ -80,7 +80,7 @@ public struct KiiClient: Sendable {
             let response = KiiResponse(operation: operation, http: answer, receivedAt: self.now())
             if endpoint.successStatuses.contains(answer.status) { return try endpoint.decode(response) }
             if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
-            let secrets = endpoint.secrets + [self.app.appKey] + (token.map { [$0] } ?? [])
+            let secrets = endpoint.secrets + [self.app.appKey, self.app.basicCredentials] + (token.map { [$0] } ?? [])
             var error = KiiError(response, withholding: secrets)
             error.isInDoubt = !endpoint.isIdempotent && error.leavesOutcomeOpen
             if let answer = endpoint.answer(from: error) { return answer }
@@ -129,7 +129,7 @@ public struct KiiClient: Sendable {
         switch authorization {
         case .none: return nil
         case .app:
-            return "Basic " + Base64.encode(Array("\(self.app.appID):\(self.app.appKey.reveal())".utf8))
+            return "Basic " + self.app.basicCredentials.reveal()
         case .token:
             guard let token, token.reveal().isVisibleASCII else {
                 throw KiiInputError(.token, rule: "an access token of visible ASCII characters; sign in to get one")

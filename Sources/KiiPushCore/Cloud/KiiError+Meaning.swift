@@ -10,11 +10,12 @@ extension KiiError {
         return (self.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
     }
 
-    /// Whether a refresh token was refused for good: used before, revoked or unknown.
+    /// Whether a refresh token was refused: used before, revoked or unknown, if the refusal is no mistake.
     ///
     /// - Source: 403 `WRONG_REFRESH_TOKEN`; RFC 6749 section 5.2, which answers 400
     var refusesRefreshToken: Bool {
-        self.refusesCredentials || self.status == 400
+        guard !self.saysDisabled else { return false }
+        return self.refusesCredentials || self.status == 400 || self.status == 403
     }
 
     /// Whether this is the refusal to make what is there already. Kii's guide for buckets gives it the status 404, its

@@ -2,6 +2,10 @@
 ///
 /// Members that nobody asks for are ignored, and `null` counts as absent.
 package struct KiiFields: Sendable {
+    /// How long a string may be. IDs, tokens and names go into paths and header fields, of which no server takes longer
+    /// ones; and what an agent keeps of them fits into its file.
+    package static let maximumTextBytes = 8192
+
     private let value: JSONValue
     private let pointer: JSONPointer
     private let response: KiiResponse
@@ -42,10 +46,14 @@ package struct KiiFields: Sendable {
         return text
     }
 
-    /// A string that may be absent; the first of `keys` that is there, for a field with more than one name.
+    /// A string that may be absent, of ``maximumTextBytes`` at most; the first of `keys` that is there, for a field with
+    /// more than one name.
     package func optionalString(_ keys: String...) throws(KiiResponseError) -> String? {
         guard let (key, member) = self.first(keys) else { return nil }
         guard let text = member.string else { throw self.error(.wrongType(.string), at: key) }
+        guard text.utf8.count <= KiiFields.maximumTextBytes else {
+            throw self.error(.tooLong(maximum: KiiFields.maximumTextBytes), at: key)
+        }
         return text
     }
 

@@ -14,6 +14,11 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         case empty
         /// A value has another type.
         case wrongType(ExpectedType)
+        /// A text is no topic on which one installation alone receives: it has a wildcard or U+0000, begins with `$`, or is
+        /// longer than 1,024 bytes.
+        case unusableTopic
+        /// A string is longer than any that Kii sends; `maximum` is what is taken, in bytes of UTF-8.
+        case tooLong(maximum: Int)
         /// A number is too small or too large for what it means.
         case outOfRange
         /// A list's next page is one that was read already.
@@ -72,7 +77,11 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         case .notJSON(let error): return "the body is \(error)"
         case .missing: return "\(place) is missing"
         case .empty: return "\(place) is empty"
+        case .tooLong(let maximum): return "\(place) is longer than \(maximum) bytes"
         case .wrongType(let type): return "\(place) is not of type \(type.rawValue)"
+        case .unusableTopic:
+            return "\(place) is no topic to receive on (a wildcard, U+0000, \"$\" at its beginning, or more than "
+                + "\(MQTTEndpoint.maximumTopicBytes) bytes)"
         case .outOfRange: return "\(place) is out of range"
         case .repeatedPage: return "\(place) leads back to a page that was read already"
         }

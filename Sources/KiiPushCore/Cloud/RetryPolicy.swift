@@ -2,9 +2,9 @@
 ///
 /// A request is repeated only where that cannot do the same thing twice:
 /// - any call after 429 or 503 when the server says how long to wait, since it then has done nothing;
-/// - any call when no connection was made, since then nothing was sent;
-/// - a call with ``KiiEndpoint/isIdempotent`` after 429, 502, 503 and 504, and when the connection broke, TLS failed
-///   or time ran out.
+/// - any call when no connection was made or TLS failed, since then nothing was sent;
+/// - a call with ``KiiEndpoint/isIdempotent`` after 429, 502, 503 and 504, and when the connection broke or time ran
+///   out.
 ///
 /// The waits grow by doubling. What the server asks for is never shortened: when it does not fit into what is left of
 /// ``budget``, the call fails at once. Cancellation ends a wait at once.
@@ -124,8 +124,8 @@ struct RequestFailure {
             self.retryAfter = error.retryAfter
         case let error as TransportError where subject != .refusals:
             switch error.code {
-            case .nameNotResolved, .connectionRefused: self.isInDoubt = false
-            case .timedOut, .connectionLost, .tlsFailed: self.isInDoubt = true
+            case .nameNotResolved, .connectionRefused, .tlsFailed, .timedOut, .connectionLost:
+                self.isInDoubt = error.leavesOutcomeOpen
             default: return nil
             }
         default: return nil

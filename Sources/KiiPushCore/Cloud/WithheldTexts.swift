@@ -1,4 +1,5 @@
-/// The texts that are cut out of what a server says, wherever they stand in it.
+/// The texts that are cut out of what a server says, wherever they stand in it, with all that has the form of
+/// credentials.
 ///
 /// They are found byte by byte: a Swift string does not hold "secret" where a combining mark follows it.
 struct WithheldTexts {
@@ -30,7 +31,7 @@ struct WithheldTexts {
                 position += 1
             }
         }
-        return String(decoding: cleaned, as: UTF8.self)
+        return String(decoding: cleaned, as: UTF8.self).withoutCredentials
     }
 
     func cleaning(_ value: JSONValue) -> JSONValue {

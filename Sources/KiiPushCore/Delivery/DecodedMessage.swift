@@ -22,6 +22,7 @@ package final class DecodedMessage: Deliverable {
     package let pause: Duration?
     package let openedBy: UserAction?
     package let answerBy: MonotonicInstant?
+    package let bytes: Int
     package let receivedAt: Timestamp
     package let content: Content
 
@@ -40,6 +41,7 @@ package final class DecodedMessage: Deliverable {
         self.pause = stored.pause
         self.openedBy = stored.openedBy
         self.answerBy = stored.answerBy
+        self.bytes = stored.bytes
         self.receivedAt = stored.receivedAt
         self.content = content
     }

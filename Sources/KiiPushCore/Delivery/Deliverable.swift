@@ -15,10 +15,13 @@ package protocol Deliverable: Sendable {
     var isUserOpened: Bool { get }
     /// When an attempt is over at the latest, whenever it starts, where somebody else has set that.
     var answerBy: MonotonicInstant? { get }
+    /// How many bytes it has, as ``StoredMessage/bytes`` says.
+    var bytes: Int { get }
 }
 
 extension Deliverable {
     package var answerBy: MonotonicInstant? { nil }
+    package var bytes: Int { 0 }
 
     var key: DeliveryKey { DeliveryKey(sequence: self.sequence, isUserOpened: self.isUserOpened) }
 }
@@ -76,7 +79,16 @@ package enum HandlerVerdict: Sendable, Hashable {
     case presented
     /// Nobody was called, since there is nobody whom the message is for.
     case unreached
+    /// Nobody was called, since the machine is short of what starting somebody takes, for this reason.
+    case unstarted(String)
+    /// The message is left to a later run, and this attempt does not count.
+    case setAside
 
-    /// Whether the message is done with it.
-    var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) || self == .unreached }
+    /// Whether the handler has finished with the message for this run.
+    var isSuccess: Bool {
+        switch self {
+        case .result(.newData), .result(.noData), .unreached, .setAside: true
+        case .result(.failed), .rejected, .threw, .unanswered, .presented, .unstarted: false
+        }
+    }
 }

@@ -96,8 +96,8 @@ package struct DeliveryOutput: Sendable, Hashable {
     /// Calls whose deadline has passed.
     package var cancellations: [Int] = []
     package var events: [DeliveryEvent] = []
-    /// Places are lost to calls that do not return (`true`), or are not any more, in the order of its coming.
-    package var placeLosses: [Bool] = []
+    /// Why fewer calls run than may from now on, in the order of its coming; `nil`: such a reason is gone.
+    package var stalls: [DeliveryStall?] = []
 
     package init() {}
 
@@ -109,6 +109,6 @@ package struct DeliveryOutput: Sendable, Hashable {
 
     package var isEmpty: Bool {
         self.changes.isEmpty && self.commitments.isEmpty && self.loads.isEmpty && self.cancellations.isEmpty
-            && self.events.isEmpty && self.placeLosses.isEmpty
+            && self.events.isEmpty && self.stalls.isEmpty
     }
 }

@@ -14,6 +14,8 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     package var isStrictlyOrdered = false
     /// How many messages are kept in memory; the rest stays in the store.
     package var messagesInMemory = 1000
+    /// How many bytes of messages are kept in memory; `nil`: however many.
+    package var bytesInMemory: Int?
     /// How long after its deadline a call that has not returned keeps its place; then a fresh thread takes over.
     package var stuckAfter: Duration = .seconds(300)
     /// No more stuck calls than this are given fresh threads; any further one keeps its place until a call returns.
@@ -31,8 +33,13 @@ package struct DeliveryConfiguration: Sendable, Hashable {
         return configuration
     }
 
-    /// How many messages of one source are kept in memory while it is shared, and the most that are claimed at once. As
-    /// many sources as handlers run then leave at least half of it, and retries take a quarter at most.
+    /// What messages weigh; memory holds a weight of ``messagesInMemory``.
+    package var scale: DeliveryScale {
+        self.bytesInMemory.map { DeliveryScale(messages: self.messagesInMemory, bytes: $0) } ?? .uniform
+    }
+
+    /// What messages of one source may weigh in memory while it is shared, and the most messages that are claimed at
+    /// once. As many sources as handlers run then leave at least half of it, and retries take a quarter at most.
     var sourceShare: Int { max(1, self.messagesInMemory / (4 * max(1, self.concurrentHandlers))) }
 
     var maximumAttempts: Int { self.retryDelays.count + 1 }

@@ -39,10 +39,11 @@ public struct DeliveryContext: Sendable, Hashable {
         self.deadlineInstant = deadlineInstant
     }
 
-    /// Whether the handler is called because the user opened the notification that showed the message.
+    /// Whether the handler is called because the user opened the notification that showed the message; false for an action
+    /// that the program handles in the background (``UserAction/background(_:)``).
     ///
-    /// It may have been called for the same message before, when it arrived.
-    public var isUserOpened: Bool { self.userAction != nil }
+    /// The handler may have been called for the same message before, when it arrived.
+    public var isUserOpened: Bool { self.userAction?.opensProgram == true }
 
     /// How much time is left for the answer; zero when it is over. Stands still while the machine is suspended.
     public var timeRemaining: Duration { max(.zero, self.deadlineInstant - MonotonicInstant.now()) }

@@ -2,6 +2,7 @@
 /// ``DeliveryRunner`` is what its owner holds.
 final class DeliveryCore: Sendable {
     let configuration: DeliveryConfiguration
+    let scale: DeliveryScale
     let clock: @Sendable () -> MonotonicInstant
     let monitor: DeliveryMonitor<DeliveryState>
     let store: any DeliveryStore
@@ -16,6 +17,7 @@ final class DeliveryCore: Sendable {
         clock: @escaping @Sendable () -> MonotonicInstant
     ) {
         self.configuration = configuration
+        self.scale = configuration.scale
         self.store = store
         self.observer = observer
         self.threads = threads
@@ -172,12 +174,8 @@ final class DeliveryCore: Sendable {
             for task in tasks { task.cancel() }
         }
         if !output.events.isEmpty { self.observer?.deliveryHappened(output.events) }
-        for isLosing in output.placeLosses {
-            if isLosing {
-                self.observer?.deliveryStalled(.stuckCalls(self.configuration.maximumStuckCalls))
-            } else {
-                self.observer?.deliveryRecovered()
-            }
+        for stall in output.stalls {
+            if let stall { self.observer?.deliveryStalled(stall) } else { self.observer?.deliveryRecovered() }
         }
     }
 }

@@ -11,6 +11,8 @@ package struct DeliveryEvent: Sendable, Hashable {
         case answered(FetchResult, attempt: Int)
         /// It is done, since there was nobody whom it is for.
         case unreached(attempt: Int)
+        /// Its handler left it to a later run.
+        case setAside
         /// It is shown to the user.
         case presented
         /// The user opened what showed it: it is handed over (again).
@@ -81,10 +83,13 @@ package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
     /// This many calls have not returned long after their deadlines and keep their threads; no more are given up, so a
     /// further call like them keeps its place until one returns.
     case stuckCalls(Int)
+    /// A handler outside this process cannot be started, for this reason. It is tried again every second.
+    case noHandler(String)
 
     package var description: String {
         switch self {
         case .noThread(let error): error.description
+        case .noHandler(let reason): reason
         case .stuckCalls(let count):
             "\(count) calls of handlers have not returned long after their deadlines, and no more threads are given up "
                 + "to such calls; have the handlers return, or restart the program"

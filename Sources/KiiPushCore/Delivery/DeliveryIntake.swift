@@ -1,3 +1,10 @@
+/// Messages that wait in the store for the next attachment of their installation.
+struct SetAside: Sendable {
+    var sequences: Set<Int64> = []
+    /// Every row that waits, up to this one, was set aside. Reading the backlog begins after it.
+    var through: Int64 = 0
+}
+
 /// What of one installation is in the store and not in memory.
 struct DeliveryIntake: Sendable {
     enum Phase: Sendable {
@@ -29,6 +36,8 @@ struct DeliveryIntake: Sendable {
     var nextLook: MonotonicInstant?
     /// Some sources keep to a share of memory, and the rest of what waits is read past them.
     var scan: BacklogScan?
+    /// Messages that handlers left to a later run.
+    var setAside = SetAside()
     /// Finished, or given back, while a load was under way, which may bring them as they were before.
     var outdatedWhileLoading: Set<Int64> = []
 

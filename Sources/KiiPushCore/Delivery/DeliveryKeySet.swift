@@ -1,25 +1,41 @@
-/// Which deliveries are in memory: looked at several times for every message.
+/// Which deliveries are in memory, and what they weigh there: looked at several times for every message.
 struct DeliveryKeySet: Sendable {
-    private var received = SequenceMap<Void>()
+    private var received = SequenceMap<Int>()
     /// Few: each is a tap of a user.
-    private var opened: Set<Int64> = []
+    private var opened: [Int64: Int] = [:]
 
-    var count: Int { self.received.count + self.opened.count }
+    /// What all of them weigh together.
+    private(set) var weight = 0
 
-    func contains(_ key: DeliveryKey) -> Bool {
-        key.isUserOpened ? self.opened.contains(key.sequence) : self.received[key.sequence] != nil
-    }
+    func contains(_ key: DeliveryKey) -> Bool { self[key] != nil }
 
     /// - Returns: whether it was not there.
     @discardableResult
-    mutating func insert(_ key: DeliveryKey) -> Bool {
-        if key.isUserOpened { return self.opened.insert(key.sequence).inserted }
-        guard self.received[key.sequence] == nil else { return false }
-        self.received[key.sequence] = ()
+    mutating func insert(_ key: DeliveryKey, weight: Int) -> Bool {
+        guard self[key] == nil else { return false }
+        self.set(weight, for: key)
+        self.weight += weight
         return true
     }
 
+    /// Has one that is there weigh this much from now on.
+    mutating func weigh(_ key: DeliveryKey, as weight: Int) {
+        guard let before = self[key] else { return }
+        self.set(weight, for: key)
+        self.weight += weight - before
+    }
+
     mutating func remove(_ key: DeliveryKey) {
-        if key.isUserOpened { self.opened.remove(key.sequence) } else { self.received[key.sequence] = nil }
+        guard let weight = self[key] else { return }
+        self.set(nil, for: key)
+        self.weight -= weight
+    }
+
+    private subscript(key: DeliveryKey) -> Int? {
+        key.isUserOpened ? self.opened[key.sequence] : self.received[key.sequence]
+    }
+
+    private mutating func set(_ weight: Int?, for key: DeliveryKey) {
+        if key.isUserOpened { self.opened[key.sequence] = weight } else { self.received[key.sequence] = weight }
     }
 }

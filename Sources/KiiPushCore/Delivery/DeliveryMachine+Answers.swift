@@ -69,7 +69,7 @@ extension DeliveryMachine {
             guard answer.index > state.position || !state.isOver else { continue }
             state.position = answer.index
             state.isOver = true
-            self.conclude(state.current, answer.verdict, startedAt: state.startedAt, now: now)
+            self.conclude(state, answer.verdict, now: now)
         }
         if progress.position > state.position {
             state.position = progress.position
@@ -100,7 +100,7 @@ extension DeliveryMachine {
     ) -> Bool {
         defer { self.settle(at: now) }
         if let state = self.calls[call], state.current.message.key == key, !state.isOver {
-            self.conclude(state.current, verdict, startedAt: state.startedAt, now: now)
+            self.conclude(state, verdict, now: now)
             self.calls[call]?.isOver = true
             if state.hasReturned { self.free(call) }
             return verdict != .unanswered
@@ -116,8 +116,8 @@ extension DeliveryMachine {
         let counts = late.isOpen && verdict.isSuccess
         switch verdict {
         case .result, .rejected: self.counters.late += 1
-        case .unanswered, .threw, .presented, .unreached:
-            // Let go of, or ended by its cancellation: nothing more will come.
+        case .unanswered, .threw, .presented, .unreached, .unstarted, .setAside:
+            // Let go of, ended by its cancellation, or left to a later run: nothing more will come.
             self.forgetLateAttempt(key, call)
             return false
         }
@@ -150,8 +150,8 @@ extension DeliveryMachine {
         if self.lateAttempts[key]?.isEmpty == true { self.lateAttempts[key] = nil }
     }
 
-    /// Takes a message that was to be tried again out of memory.
-    private mutating func withdraw(_ key: DeliveryKey, installation: Int64) {
+    /// Takes a message out of memory whose handler does not run.
+    mutating func withdraw(_ key: DeliveryKey, installation: Int64) {
         self.leaveMemory(key, installation: installation)
         var entries = self.retries.removeAll { $0.message.key == key }
         if let entry = self.committing.removeValue(forKey: key) {
@@ -160,6 +160,13 @@ extension DeliveryMachine {
         }
         for entry in entries { self.queues.unbind(entry) }
         _ = self.queues.removeAll { $0.message.key == key }
+        _ = self.suspects.removeAll { $0.message.key == key }
+        switch self.alone {
+        case .committing(let entry) where entry.message.key == key, .ready(let entry) where entry.message.key == key:
+            self.alone = .none
+            self.withdrawCommitments(of: [key])
+        case .none, .committing, .ready, .running: return
+        }
     }
 
     /// What was to be written before these messages went on is not handed out any more: they do not go on, and it would
@@ -180,15 +187,17 @@ extension DeliveryMachine {
 
     // MARK: - Verdicts
 
-    /// The attempt of `entry` is over, whose handler was called at `startedAt`.
-    mutating func conclude(
-        _ entry: Entry, _ verdict: HandlerVerdict, startedAt: MonotonicInstant, now: MonotonicInstant
+    /// The call's present attempt is over.
+    private mutating func conclude(
+        _ call: DeliveryCall<Message>, _ verdict: HandlerVerdict, now: MonotonicInstant
     ) {
+        let (entry, startedAt) = (call.current, call.startedAt)
         let attempt = DeliveryChange.Attempt(number: entry.attempts + 1, startedAt: startedAt, endedAt: now)
         switch verdict {
         case .result(.failed): self.fail(entry, .failed, startedAt: startedAt, now: now)
         case .threw(let error): self.fail(entry, .threw(error), startedAt: startedAt, now: now)
         case .unanswered: self.fail(entry, .unanswered, startedAt: startedAt, now: now)
+        case .unstarted(let reason): self.postpone(call, reason, now: now)
         case .rejected(let reason): self.bury(entry.after(1), .rejected(reason), attempt)
         case .presented:
             self.counters.presented += 1
@@ -199,6 +208,9 @@ extension DeliveryMachine {
             self.countSuccess(.noData)
             self.note(.unreached(attempt: attempt.number), entry.message)
             self.finish(entry.after(1), .done(.noData), attempt)
+        case .setAside:
+            self.note(.setAside, entry.message)
+            self.setAside(entry)
         case .result(let result):
             self.countSuccess(result)
             self.note(.answered(result, attempt: attempt.number), entry.message)
@@ -233,7 +245,7 @@ extension DeliveryMachine {
         } else if self.configuration.isStrictlyOrdered {
             self.queues.holdBack(entry.message)
             entry.bond = .heldBack
-        } else if self.configuration.totalLimit == nil, self.present.count > self.configuration.messagesInMemory / 4,
+        } else if self.configuration.totalLimit == nil, self.present.weight > self.configuration.messagesInMemory / 4,
             self.intakes[entry.message.installation]?.isOpen == true
         {
             // Messages that fail for half an hour must not keep others out of memory: the store brings it back.
@@ -241,6 +253,13 @@ extension DeliveryMachine {
             self.lookLater(entry.message.installation, at: due)
             return
         }
+        self.wait(entry, until: due)
+    }
+
+    /// Keeps a message in memory until its next attempt.
+    mutating func wait(_ entry: Entry, until due: MonotonicInstant) {
+        // With strict order a retry keeps its place, one of each source, so none of them may keep others out.
+        if self.configuration.isStrictlyOrdered { self.present.weigh(entry.message.key, as: 0) }
         self.retries.add(entry, due: due)
     }
 
@@ -256,6 +275,13 @@ extension DeliveryMachine {
     ) {
         self.output.changes.append(self.change(entry, verdict, attempt: attempt))
         self.leaveMemory(entry.message.key, installation: entry.message.installation)
+    }
+
+    /// A load that is under way may bring the row all the same: ``loaded(_:_:messages:now:)`` has it wait again.
+    private mutating func setAside(_ entry: Entry) {
+        self.intakes[entry.message.installation]?.setAside.sequences.insert(entry.message.sequence)
+        self.output.changes.append(self.change(entry, .waiting))
+        self.present.remove(entry.message.key)
     }
 
     private mutating func leaveMemory(_ key: DeliveryKey, installation: Int64) {

@@ -1,14 +1,10 @@
 extension DeliveryMachine {
-    /// The most rows that are read at once.
+    /// The most that is read at once, by weight.
     private var pageLimit: Int { max(1, self.configuration.messagesInMemory / 2) }
 
     private var enoughRoom: Int { max(1, self.configuration.messagesInMemory / 4) }
 
-    private var room: Int {
-        // With strict order a retry keeps its place, one of each source, so none of them may keep others out.
-        let held = self.configuration.isStrictlyOrdered ? self.retries.count : 0
-        return self.configuration.messagesInMemory - self.memoryCount + held
-    }
+    private var room: Int { self.configuration.messagesInMemory - self.memoryWeight }
 
     // MARK: - Installations
 
@@ -43,13 +39,14 @@ extension DeliveryMachine {
     mutating func rowsAppeared(_ installation: Int64) {
         guard self.intakes[installation] != nil else { return }
         self.intakes[installation]?.scan?.restarts = true
+        self.intakes[installation]?.setAside.through = 0
         self.withhold(installation)
     }
 
-    /// A dead letter of the installation was made to wait in the store, to be tried again.
+    /// A message of the installation was made to wait in the store, to be tried again.
     ///
     /// Answers to the attempts that it had do not count any more: one that did would end it while it runs again.
-    package mutating func deadLetterRetried(_ sequence: Int64, installation: Int64) {
+    package mutating func requeued(_ sequence: Int64, installation: Int64) {
         for isUserOpened in [false, true] {
             self.closeLateAttempts(of: DeliveryKey(sequence: sequence, isUserOpened: isUserOpened))
         }
@@ -60,12 +57,28 @@ extension DeliveryMachine {
 
     /// Asks for room for messages that were just received.
     ///
+    /// - Parameters:
+    ///   - count: how many they are.
+    ///   - installation: whose.
+    ///   - now: the time.
+    ///   - bytes: how many bytes the one at an index has.
     /// - Returns: how many of them, from the first, are to be stored as in hand and then delivered; the others are to
     ///   be stored as waiting, and are read back when there is room. So no message overtakes another.
-    package mutating func reserve(_ count: Int, installation: Int64, now: MonotonicInstant) -> Int {
+    package mutating func reserve(
+        _ count: Int, installation: Int64, now: MonotonicInstant, bytes: (Int) -> Int = { _ in 0 }
+    ) -> Int {
         guard let intake = self.intakes[installation], !self.isDraining else { return 0 }
-        let granted = intake.isStraight ? min(count, max(0, self.room)) : 0
-        self.reserved += granted
+        var granted = 0
+        if intake.isStraight {
+            var room = self.room
+            while granted < count {
+                let weight = self.scale.weight(of: bytes(granted))
+                guard weight <= room else { break }
+                room -= weight
+                self.reserved += weight
+                granted += 1
+            }
+        }
         guard granted < count else { return granted }
         self.withhold(installation)
         self.latest = max(self.latest, now)
@@ -80,7 +93,7 @@ extension DeliveryMachine {
         self.wantPage(installation)
     }
 
-    /// Takes messages into memory; `released` of the room that was reserved is not needed any more.
+    /// Takes messages into memory; of the room that was reserved, `released` by weight is not needed any more.
     package mutating func received(_ messages: [Message], releasing released: Int, now: MonotonicInstant) {
         self.reserved -= released
         self.output.expect(events: self.isObserved ? messages.count : 0)
@@ -145,7 +158,11 @@ extension DeliveryMachine {
             self.lookLater(request.installation, at: now + max(next, .milliseconds(10)))
         }
         let current = messages.filter { message in
-            !self.isOutdated(
+            guard !intake.setAside.sequences.contains(message.sequence) else {
+                if request.kind.isMarking { self.output.changes.append(self.change(Entry(message), .waiting)) }
+                return false
+            }
+            return !self.isOutdated(
                 message.sequence, isUserOpened: message.isUserOpened, in: intake.outdatedWhileLoading, by: request)
         }
         if case .scan(let after) = request.kind {
@@ -174,7 +191,8 @@ extension DeliveryMachine {
             // What reads the backlog may be past it, or about to end.
             return self.withhold(message.installation)
         }
-        guard self.present.insert(message.key) else {
+        let weight = self.scale.weight(of: message.bytes)
+        guard self.present.insert(message.key, weight: weight) else {
             // A page may hold what is in memory already; only what the network brings again is a redelivery.
             guard now == nil else { return }
             self.counters.joined += 1
@@ -188,7 +206,7 @@ extension DeliveryMachine {
         if let pause = message.pause, let now {
             self.queues.holdBack(message)
             entry.bond = .heldBack
-            return self.retries.add(entry, due: now + max(pause, .zero))
+            return self.wait(entry, until: now + max(pause, .zero))
         }
         guard message.wasInHand else {
             // The user waits: it goes before what came after it.
@@ -216,6 +234,9 @@ extension DeliveryMachine {
     private mutating func decline(_ message: Message) {
         guard !message.wasInHand, message.pause == nil, !self.present.contains(message.key) else { return }
         self.output.changes.append(self.change(Entry(message), .waiting))
+        if let through = self.intakes[message.installation]?.setAside.through, through >= message.sequence {
+            self.intakes[message.installation]?.setAside.through = message.sequence - 1
+        }
         // What reads rows in hand may be under way, and bring it as one of them.
         guard let intake = self.intakes[message.installation], !intake.isOpen, intake.isLoading else { return }
         self.intakes[message.installation]?.outdatedWhileLoading.insert(message.sequence)
@@ -236,7 +257,7 @@ extension DeliveryMachine {
             self.loadsInFlight += 1
             self.output.loads.append(
                 DeliveryLoad(
-                    installation: installation, kind: kind, limit: limit,
+                    installation: installation, kind: kind, limit: limit, scale: self.scale,
                     attachment: self.intakes[installation]?.attachment ?? 0))
         }
         self.noteCrowding()

@@ -102,7 +102,7 @@ extension DeliveryMachine {
         }
     }
 
-    private func isPresent(_ sequence: Int64) -> Bool {
+    func isPresent(_ sequence: Int64) -> Bool {
         self.present.contains(DeliveryKey(sequence: sequence))
             || self.present.contains(DeliveryKey(sequence: sequence, isUserOpened: true))
     }

@@ -44,6 +44,10 @@ extension DeliveryMachine {
 
     /// What is to be read next of an installation: while its backlog is scanned, a source's refill and the scan in turn.
     mutating func wanted(_ installation: Int64) -> DeliveryLoad.Kind? {
+        if let intake = self.intakes[installation], intake.wanted == .waiting, !intake.setAside.sequences.isEmpty {
+            // Messages that were set aside wait too, and must not be marked as in hand: rows are looked at first.
+            self.intakes[installation]?.scan = BacklogScan(position: intake.setAside.through)
+        }
         guard let intake = self.intakes[installation], let kind = intake.wanted else { return nil }
         guard case .scan = kind, let scan = intake.scan else { return kind }
         let goesOn = intake.hasBacklog
@@ -76,7 +80,10 @@ extension DeliveryMachine {
             self.intakes[installation]?.scan?.position = last
             self.admit(messages.filter { self.queues.admit($0) })
         }
-        guard self.intakes[installation]?.hasBacklog == false, !self.queues.hasLeft(installation) else { return }
+        guard let intake = self.intakes[installation], !intake.hasBacklog, !self.queues.hasLeft(installation) else {
+            return
+        }
+        self.intakes[installation]?.setAside.through = intake.scan?.position ?? 0
         self.intakes[installation]?.scan = nil
     }
 
@@ -90,7 +97,7 @@ extension DeliveryMachine {
             self.note(.received, message)
             var entry = Entry(message)
             entry.bond = .expected
-            self.present.insert(message.key)
+            self.present.insert(message.key, weight: self.scale.weight(of: message.bytes))
             self.committing[message.key] = entry
             commitment.changes.append(self.change(entry, .inHand))
             commitment.keys.append(message.key)

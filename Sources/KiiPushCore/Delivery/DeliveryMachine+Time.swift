@@ -1,7 +1,8 @@
 extension DeliveryMachine {
     /// When ``timerFired(now:)`` has something to do; `nil` while it has not.
     package var nextDeadline: MonotonicInstant? {
-        var next = [self.retries.nextDue, self.toLoadLater.nextDue, self.sharingDue].compactMap(\.self).min()
+        var next = [self.retries.nextDue, self.toLoadLater.nextDue, self.sharingDue, self.shortage?.over]
+            .compactMap(\.self).min()
         for call in self.calls.values {
             let due = self.due(call)
             if let due, due < next ?? due + .nanoseconds(1) { next = due }
@@ -36,6 +37,7 @@ extension DeliveryMachine {
         self.resumeRetries(now)
         self.loadWhatIsDue(now)
         self.shareMemory(now)
+        self.lookAtShortage(now)
         self.settle(at: now)
     }
 
@@ -72,14 +74,14 @@ extension DeliveryMachine {
         self.calls[number]?.keepsPlace = true
         guard !self.losesPlaces else { return }
         self.losesPlaces = true
-        self.output.placeLosses.append(true)
+        self.output.stalls.append(.stuckCalls(self.configuration.maximumStuckCalls))
     }
 
     /// A call has returned at last: those that keep their places are looked at again.
     mutating func regainPlaces() {
         guard self.mayGiveUpThreads || !self.calls.values.contains(where: \.keepsPlace) else { return }
         self.losesPlaces = false
-        self.output.placeLosses.append(false)
+        self.output.stalls.append(nil)
         for number in self.calls.keys { self.calls[number]?.keepsPlace = false }
     }
 
@@ -116,10 +118,11 @@ extension DeliveryMachine {
         self.free(number)
     }
 
-    private mutating func resumeRetries(_ now: MonotonicInstant) {
+    mutating func resumeRetries(_ now: MonotonicInstant) {
         guard !self.isDraining else { return }
         var commitment = DeliveryOutput.Commitment(changes: [], keys: [])
         while let entry = self.retries.popDue(now) {
+            self.present.weigh(entry.message.key, as: self.scale.weight(of: entry.message.bytes))
             self.committing[entry.message.key] = entry
             commitment.changes.append(self.change(entry, .inHand))
             commitment.keys.append(entry.message.key)

@@ -9,7 +9,7 @@
 /// - *suspect*: it was in hand when an earlier process ended. Exits: *running* alone, once that is durable. With strict
 ///   order it is *queued* first, if one before it waits for its retry.
 /// - *running*: one of the ``DeliveryConfiguration/concurrentHandlers`` places is held. Exits: done, dead, presented,
-///   or *retrying*.
+///   set aside (`waiting` in the store, until the next attachment), or *retrying*.
 /// - *retrying*: the pause after a failed attempt. Exits: *queued*, when the pause is over and it is durably in hand
 ///   again; done, by a late success; out of memory (`retry` in the store), when memory is a quarter full.
 package struct DeliveryMachine<Message: Deliverable>: Sendable {
@@ -24,6 +24,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     }
 
     package let configuration: DeliveryConfiguration
+    package let scale: DeliveryScale
     /// Whether ``DeliveryOutput/events`` are collected.
     package var isObserved = false
     /// What is to be done, taken with ``takeOutput()``.
@@ -40,6 +41,8 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     var stuckCalls: Set<Int> = []
     /// Calls keep their places for good, since ``stuckCalls`` holds as many as it may.
     var losesPlaces = false
+    /// Handlers cannot be started, or could not a moment ago.
+    var shortage: HandlerShortage?
     var retries = Agenda<Entry>()
     /// Retries whose pause is over, and rows that were admitted, that are not yet durably in hand.
     var committing: [DeliveryKey: Entry] = [:]
@@ -55,6 +58,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     var lastAttachment = 0
     /// Attachments that ended while a load of theirs was under way, by number, and what it may bring as it was before.
     var departed: [Int: (installation: Int64, outdated: Set<Int64>)] = [:]
+    /// What of memory is promised to messages on their way to it, by weight.
     var reserved = 0
     var toLoad = Fifo<Int64>()
     /// When to look for retries in the store, or to repeat a load that failed.
@@ -67,7 +71,8 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
 
     package init(configuration: DeliveryConfiguration = .init()) {
         self.configuration = configuration
-        self.queues = SourceQueues(share: configuration.sourceShare)
+        self.scale = configuration.scale
+        self.queues = SourceQueues(share: configuration.sourceShare, scale: self.scale)
     }
 
     /// What is to be done since the last time; it is the caller's to do now.
@@ -89,7 +94,7 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     package var claimableCount: Int {
         if case .ready = self.alone { return 1 }
         guard self.mayStart else { return 0 }
-        return min(self.queues.readyCount, self.configuration.concurrentHandlers - self.calls.count)
+        return min(self.queues.readyCount, self.places - self.calls.count)
     }
 
     /// How many calls hold a thread beyond the ordinary ones.
@@ -98,13 +103,16 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
     /// What users did that is to be done yet, or that the store has not answered.
     package var reactionCount: Int { self.reactions.count }
 
-    /// Messages in memory, those on their way to it included.
-    package var memoryCount: Int { self.present.count + self.reserved }
+    /// What the messages in memory weigh, those on their way to it included.
+    package var memoryWeight: Int { self.present.weight + self.reserved }
 
     var mayStart: Bool {
         guard !self.isDraining, self.suspects.isEmpty, case .none = self.alone else { return false }
-        return self.calls.count < self.configuration.concurrentHandlers
+        return self.calls.count < self.places
     }
+
+    /// How many calls may run at once, as it is now.
+    private var places: Int { min(self.configuration.concurrentHandlers, self.shortage?.places ?? .max) }
 
     // MARK: - Starting
 
@@ -166,9 +174,9 @@ package struct DeliveryMachine<Message: Deliverable>: Sendable {
 
     /// "After a crash the ones in hand are run one at a time with the attempt committed first."
     private mutating func beginAloneRun() {
-        guard !self.isDraining, self.calls.isEmpty, case .none = self.alone, let entry = self.nextSuspect() else {
-            return
-        }
+        guard !self.isDraining, self.calls.isEmpty, self.shortage?.places != 0, case .none = self.alone,
+            let entry = self.nextSuspect()
+        else { return }
         self.alone = .committing(entry)
         var change = self.change(entry, .inHand, attempt: .init(number: entry.attempts + 1))
         change.attempts += 1

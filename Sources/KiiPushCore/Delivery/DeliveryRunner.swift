@@ -65,48 +65,72 @@ package final class DeliveryRunner: Sendable {
         return isDrained
     }
 
-    /// A dead letter of the installation was made to wait in the store, to be tried again.
-    package func deadLetterRetried(_ sequence: Int64, installation: Int64) {
-        self.core.change { $0.machine.deadLetterRetried(sequence, installation: installation) }
+    /// A message of the installation was made to wait in the store, to be tried again.
+    package func requeued(_ sequence: Int64, installation: Int64) {
+        self.core.change { $0.machine.requeued(sequence, installation: installation) }
+    }
+
+    /// A message is to be tried again now.
+    ///
+    /// - Returns: what delivery had of it; of one that it had in memory, nothing else is to be done.
+    package func hurry(_ sequence: Int64) -> DeliveryHold {
+        let now = self.core.clock()
+        return self.core.change { $0.machine.hurry(sequence, now: now) }
+    }
+
+    /// A message is dropped.
+    ///
+    /// - Returns: what delivery had of it; one whose handler runs it has still.
+    package func drop(_ sequence: Int64, installation: Int64) -> DeliveryHold {
+        self.core.change { $0.machine.drop(sequence, installation: installation) }
     }
 
     // MARK: - Messages
 
     /// Asks for room for messages that are about to be stored.
     ///
+    /// - Parameters:
+    ///   - count: how many they are.
+    ///   - installation: whose.
+    ///   - bytes: ``StoredMessage/bytes`` of the one at an index.
     /// - Returns: how many of them, from the first, are to be stored as in hand and given to
     ///   ``deliver(_:)`` once that is durable. The others are to be stored as waiting.
-    package func reserve(_ count: Int, installation: Int64) -> Int {
+    package func reserve(_ count: Int, installation: Int64, bytes: (Int) -> Int) -> Int {
         let now = self.core.clock()
         let granted = self.core.monitor.withLock {
-            $0.isStopped ? 0 : $0.machine.reserve(count, installation: installation, now: now)
+            $0.isStopped ? 0 : $0.machine.reserve(count, installation: installation, now: now, bytes: bytes)
         }
         // A page that is wanted is asked for when there is room; the timer sees to it that there is.
         if granted < count { self.core.staff() }
         return granted
     }
 
-    /// Messages came again whose rows are there already; the room that was reserved for them is not needed.
+    /// What of memory a message takes: what ``reserve(_:installation:bytes:)`` has reserved for it.
+    package func weight(of bytes: Int) -> Int { self.core.scale.weight(of: bytes) }
+
+    /// Messages came again whose rows are there already; of the room that was reserved, `reserved` by weight is not
+    /// needed.
     package func repeated(_ messages: [(sequence: Int64, installation: Int64)], releasing reserved: Int) {
         self.core.change { $0.machine.repeated(messages, releasing: reserved) }
     }
 
-    /// Gives room back whose messages could not be stored.
+    /// Gives room back, by weight, whose messages could not be stored.
     package func release(_ reserved: Int) {
         let now = self.core.clock()
         self.core.change { $0.machine.received([], releasing: reserved, now: now) }
     }
 
-    /// Takes messages that ``reserve(_:installation:)`` gave room for, in the order of their reception: one hop for the
+    /// Takes messages that ``reserve(_:installation:bytes:)`` gave room for, in the order of their reception: one hop for the
     /// whole batch.
     package func deliver(_ batch: [StoredMessage]) {
         guard !batch.isEmpty else { return }
+        let weight = batch.reduce(0) { $0 + self.weight(of: $1.bytes) }
         let isTaken = self.core.monitor.withLock { state in
             guard !state.isStopped, !state.machine.isDraining else {
                 state.machine.declined(batch)
                 return false
             }
-            state.inbound.append(.init(messages: batch, reserved: batch.count))
+            state.inbound.append(.init(messages: batch, reserved: weight))
             return true
         }
         // The event loop's thread does no work of delivery's here.
@@ -119,8 +143,8 @@ package final class DeliveryRunner: Sendable {
     /// How often what happened.
     package var counters: DeliveryCounters { self.core.monitor.withLock { $0.machine.counters } }
 
-    /// Messages in memory, those on their way to it included.
-    package var memoryCount: Int { self.core.monitor.withLock { $0.machine.memoryCount } }
+    /// What the messages in memory weigh, those on their way to it included.
+    package var memoryWeight: Int { self.core.monitor.withLock { $0.machine.memoryWeight } }
 
     /// How long the running call that began first is past its deadline; zero when none is. A call that has not returned
     /// counts also when its attempt is over.

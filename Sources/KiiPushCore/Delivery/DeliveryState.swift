@@ -5,7 +5,7 @@ struct DeliveryState {
     /// Something to be decoded: a batch from the network, or a page from the store.
     struct Inbound: Sendable {
         var messages: [StoredMessage]
-        /// Of the room that was reserved, what this takes.
+        /// Of the room that was reserved, what this takes, by weight.
         var reserved = 0
         var load: (request: DeliveryLoad, page: DeliveryPage)?
     }

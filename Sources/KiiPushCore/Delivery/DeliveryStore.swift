@@ -85,15 +85,21 @@ package struct DeliveryLoad: Sendable, Hashable {
 
     package var installation: Int64
     package var kind: Kind
-    /// The most rows to return.
+    /// What the rows that are returned may weigh together, so that it is their largest number too. The first is returned
+    /// whatever it weighs.
     package var limit: Int
+    /// What rows weigh.
+    package var scale: DeliveryScale
     /// Which of the installation's attachments, of which there is one after the other, it is for.
     package var attachment: Int
 
-    package init(installation: Int64, kind: Kind, limit: Int, attachment: Int = 1) {
+    package init(
+        installation: Int64, kind: Kind, limit: Int, scale: DeliveryScale = .uniform, attachment: Int = 1
+    ) {
         self.installation = installation
         self.kind = kind
         self.limit = limit
+        self.scale = scale
         self.attachment = attachment
     }
 }

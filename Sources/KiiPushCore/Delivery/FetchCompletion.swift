@@ -41,9 +41,28 @@ public final class FetchCompletion: Sendable {
         self.channel.answer(self.ticket, .rejected(FetchCompletion.cut(reason)))
     }
 
+    /// Leaves the message to a later run: it waits in the inbox, this attempt does not count, and its agent hands it to
+    /// nobody until it is started anew. Other messages of the source go on, even with strict order.
+    ///
+    /// Only for an inbox in a file. An inbox in memory could not acknowledge any later message.
+    ///
+    /// - Returns: whether the answer counts.
+    @discardableResult
+    package func setAside() -> Bool {
+        self.channel.answer(self.ticket, .setAside)
+    }
+
     /// Answers for a handler that threw.
     package func fail(_ error: any Error) {
         _ = self.channel.answer(self.ticket, .threw(FetchCompletion.cut(String(describing: error))))
+    }
+
+    /// Answers for a handler that could not be started, since the machine is short of what that takes: the message is
+    /// handed over again, and this attempt does not count.
+    ///
+    /// - Parameter reason: what could not be had.
+    package func postpone(_ reason: String) {
+        _ = self.channel.answer(self.ticket, .unstarted(reason))
     }
 
     /// By scalars: a single character may have any number of them.

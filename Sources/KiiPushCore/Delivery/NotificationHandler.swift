@@ -54,6 +54,17 @@ public protocol AsyncRemoteNotificationHandler: NotificationHandler {
     ) async throws -> FetchResult
 }
 
+/// Handles messages in a closure: the form of ``AsyncRemoteNotificationHandler`` without a type of one's own.
+struct ClosureHandler: AsyncRemoteNotificationHandler {
+    let body: @Sendable (ReceivedMessage, DeliveryContext) async throws -> FetchResult
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext
+    ) async throws -> FetchResult {
+        try await self.body(message, context)
+    }
+}
+
 /// Handles messages without an answer: returning means ``FetchResult/newData``.
 ///
 /// - Source: UIKit's `application(_:didReceiveRemoteNotification:)`, which Kii's page calls "deprecated in iOS 10".

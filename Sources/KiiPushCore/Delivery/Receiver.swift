@@ -12,7 +12,9 @@ package protocol Receiver: Sendable {
 
 extension Receiver {
     /// A program without states of its own is always active.
-    package func state(of message: DecodedMessage) -> LifecycleState { message.isUserOpened ? .inactive : .active }
+    package func state(of message: DecodedMessage) -> LifecycleState {
+        message.openedBy?.opensProgram == true ? .inactive : .active
+    }
 
     /// Every message reaches the handler.
     package func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute { .handler }

@@ -10,13 +10,14 @@ extension SourceQueues {
             guard self.queues[number].expected == 0, !self.queues[number].entries.contains(where: \.isSuspect)
             else { continue }
             var room = self.queues[number].heldBack > 0 ? 0 : self.share
-            guard self.queues[number].entries.count > room else { continue }
-            let removed = self.queues[number].entries.removeAll { entry in
-                room -= 1
-                return room < 0 && entry.mayWaitInStore
+            guard self.queues[number].weight > room else { continue }
+            let removed = self.queues[number].entries.removeAll { [scale] entry in
+                // The one that uses up the share is kept, however much it weighs.
+                defer { room -= scale.weight(of: entry.message.bytes) }
+                return room <= 0 && entry.mayWaitInStore
             }
             guard let first = removed.map(\.message.sequence).min() else { continue }
-            self.count -= removed.count
+            self.forget(removed, of: number)
             self.leave(first, inStoreFor: number)
             trimmed += removed
         }
@@ -38,7 +39,7 @@ extension SourceQueues {
             self.leave(message.sequence, inStoreFor: number)
             return false
         }
-        self.expect(number)
+        self.expect(message, number)
         return true
     }
 
@@ -58,6 +59,7 @@ extension SourceQueues {
         case .expected:
             let number = self.number(of: entry.message)
             self.queues[number].expected -= 1
+            self.queues[number].expectedWeight -= self.weight(of: entry.message)
             self.expectedCount -= 1
             self.noteRoom(number)
             self.forgetIfUnused(number)
@@ -103,7 +105,7 @@ extension SourceQueues {
                 left = message.sequence
                 break
             }
-            self.expect(number)
+            self.expect(message, number)
             admitted.append(message)
         }
         self.queues[number].firstInStore = left
@@ -125,8 +127,9 @@ extension SourceQueues {
         }
     }
 
-    private mutating func expect(_ number: Int) {
+    private mutating func expect(_ message: Message, _ number: Int) {
         self.queues[number].expected += 1
+        self.queues[number].expectedWeight += self.weight(of: message)
         self.expectedCount += 1
     }
 
@@ -144,7 +147,7 @@ extension SourceQueues {
 
     private func hasRoom(_ number: Int) -> Bool {
         self.queues[number].heldBack == 0
-            && self.queues[number].entries.count + self.queues[number].expected < self.share
+            && self.queues[number].weight + self.queues[number].expectedWeight < self.share
     }
 
     /// A source is filled up again when it has run half empty.
@@ -166,6 +169,6 @@ extension SourceQueues {
 
     private func isHalfEmpty(_ number: Int) -> Bool {
         guard self.queues[number].firstInStore != nil, self.queues[number].heldBack == 0 else { return false }
-        return self.queues[number].entries.count + self.queues[number].expected <= self.share / 2
+        return self.queues[number].weight + self.queues[number].expectedWeight <= self.share / 2
     }
 }

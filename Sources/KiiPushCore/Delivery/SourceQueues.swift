@@ -14,6 +14,8 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     struct Queue: Sendable {
         var identity: Identity
         var entries = Fifo<Entry>()
+        /// What ``entries`` weigh together.
+        var weight = 0
         var isBusy = false
         /// It stands in ``SourceQueues/ready``.
         var isReady = false
@@ -25,8 +27,9 @@ struct SourceQueues<Message: Deliverable>: Sendable {
         var claimLimit = 1
         /// The first of its messages that was left in the store, which has every one that came after it.
         var firstInStore: Int64?
-        /// Messages that were admitted and have not come yet.
+        /// Messages that were admitted and have not come yet, and what they weigh.
         var expected = 0
+        var expectedWeight = 0
         /// It stands in ``SourceQueues/withRoom``.
         var isWithRoom = false
 
@@ -36,9 +39,10 @@ struct SourceQueues<Message: Deliverable>: Sendable {
         }
     }
 
-    /// How many messages of one source are kept while sources with long backlogs share what room there is, and the
-    /// most that one claim may take.
+    /// What messages of one source that are kept may weigh while sources with long backlogs share what room there is, and
+    /// the most messages that one claim may take.
     let share: Int
+    let scale: DeliveryScale
     private let longestClaim: Int
     var numbers: [Identity: Int] = [:]
     var queues: [Queue] = []
@@ -58,8 +62,9 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     var expectedCount = 0
     var count = 0
 
-    init(share: Int) {
+    init(share: Int, scale: DeliveryScale) {
         self.share = share
+        self.scale = scale
         self.longestClaim = min(64, share)
     }
 
@@ -71,6 +76,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     mutating func append(_ entry: Entry) {
         let number = self.number(of: entry.message)
         self.queues[number].entries.append(entry)
+        self.queues[number].weight += self.weight(of: entry.message)
         self.count += 1
         self.makeReady(number)
     }
@@ -79,6 +85,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     mutating func putBack(_ entry: Entry) {
         let number = self.number(of: entry.message)
         self.queues[number].entries.insert(entry) { $0.message.sequence > entry.message.sequence }
+        self.queues[number].weight += self.weight(of: entry.message)
         self.count += 1
         self.makeReady(number)
     }
@@ -109,7 +116,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
             {
                 entries.append(entry)
             }
-            self.count -= entries.count
+            self.forget(entries, of: number)
             self.queues[number].isBusy = true
             self.noteRoom(number)
             return (number, entries)
@@ -145,7 +152,7 @@ struct SourceQueues<Message: Deliverable>: Sendable {
                 self.forgetIfUnused(number)
                 continue
             }
-            self.count -= 1
+            self.forget([entry], of: number)
             self.noteRoom(number)
             self.forgetIfUnused(number)
             return entry
@@ -177,14 +184,23 @@ struct SourceQueues<Message: Deliverable>: Sendable {
     mutating func removeAll(where isMatch: (Entry) -> Bool) -> [Entry] {
         var removed: [Entry] = []
         for number in self.queues.indices {
-            removed += self.queues[number].entries.removeAll(where: isMatch)
+            let entries = self.queues[number].entries.removeAll(where: isMatch)
+            self.forget(entries, of: number)
+            removed += entries
             // Another message may be the first now.
             self.makeReady(number)
             self.noteRoom(number)
             self.forgetIfUnused(number)
         }
-        self.count -= removed.count
         return removed
+    }
+
+    func weight(of message: Message) -> Int { self.scale.weight(of: message.bytes) }
+
+    /// Entries were taken out of a source's queue.
+    mutating func forget(_ entries: [Entry], of number: Int) {
+        self.count -= entries.count
+        for entry in entries { self.queues[number].weight -= self.weight(of: entry.message) }
     }
 
     func known(_ message: Message) -> Int? {

@@ -58,4 +58,7 @@ package struct StoredMessage: Sendable, Hashable {
     }
 
     package var isUserOpened: Bool { self.openedBy != nil }
+
+    /// The bytes of its payload and topic.
+    package var bytes: Int { self.payload.count + self.topic.utf8.count }
 }

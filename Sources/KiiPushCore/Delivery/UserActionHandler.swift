@@ -1,8 +1,8 @@
 /// Handles the user's reaction to a notification that was presented.
 ///
-/// A handler conforms to it besides one of the forms of ``NotificationHandler``. Without it, a notification that the user
-/// opens is handed to the reception handler once more, in ``LifecycleState/inactive``, with
-/// ``DeliveryContext/isUserOpened`` set.
+/// A handler conforms to it besides one of the forms of ``NotificationHandler``. Without it, the reception handler is called
+/// once more: with ``DeliveryContext/userAction`` set and, unless the action is one for the background, in
+/// ``LifecycleState/inactive`` and with ``DeliveryContext/isUserOpened`` set.
 ///
 /// - Source: Kii's "Reception Handler" page: "the handler might be called multiple times and a user action might call
 ///   the user action handler"; UIKit's
@@ -15,7 +15,7 @@ public protocol UserActionHandler: Sendable {
     /// - Parameters:
     ///   - action: what the user chose.
     ///   - message: the message that was shown.
-    ///   - context: which attempt this is, and until when an answer counts. ``DeliveryContext/isUserOpened`` is set.
+    ///   - context: which attempt this is, and until when an answer counts.
     ///   - completion: takes the answer, once, within 30 seconds.
     func handleAction(
         _ action: UserAction,

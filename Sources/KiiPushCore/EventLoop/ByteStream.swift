@@ -183,8 +183,8 @@ extension ByteStream {
         }
     }
 
-    /// Hands over what has come, up to about `limit` bytes.
-    func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int) -> Rest {
+    /// Hands over what has come, up to about `limit` bytes, or until `isSated`.
+    func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int, until isSated: () -> Bool) -> Rest {
         var taken = 0
         while self.state == .open || self.state == .lingering, !self.isPaused {
             let (count, stop) = self.fill(buffer)
@@ -193,7 +193,7 @@ extension ByteStream {
                 self.delegate?.stream(self, didReceive: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
             switch stop {
-            case .full where taken < limit: continue
+            case .full where taken < limit && !isSated(): continue
             case .full: return .perhapsMore
             case .wouldBlock:
                 if let error = self.sendError { self.fail(error) }
@@ -230,12 +230,14 @@ extension ByteStream {
         }
     }
 
-    /// Ends the stream and tells its owner why; what the kernel said about it goes before what else is known.
+    /// Ends the stream and tells its owner why; what the kernel said about it goes before what else is known, but for what
+    /// the server gave as its reason.
     func fail(_ error: TransportError) {
         guard self.state != .closed else { return }
         let delegate = self.delegate
         self.tearDown()
-        delegate?.streamDidClose(self, error: self.breakage ?? error)
+        let isReason = error.code == .clientCertificateRequired
+        delegate?.streamDidClose(self, error: isReason ? error : self.breakage ?? error)
     }
 }
 

@@ -14,6 +14,9 @@ package protocol ByteStreamDelegate: AnyObject {
 
 /// What is run in every turn of the loop, between what came in and what goes out.
 package protocol TurnDelegate: AnyObject {
+    /// Whether this turn has brought enough: streams are read again in the next one. Asked after each piece that a stream
+    /// hands out.
+    var isSated: Bool { get }
     /// Every byte of this turn has been handed out: store what it brought.
     func commit()
     /// ``commit()`` has returned. What is sent now leaves at the end of this turn.
@@ -25,6 +28,7 @@ package protocol TurnDelegate: AnyObject {
 }
 
 extension TurnDelegate {
+    package var isSated: Bool { false }
     package func loopEnds() {}
     package func loopEnded() {}
 }

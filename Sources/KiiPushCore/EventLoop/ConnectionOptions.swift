@@ -45,6 +45,9 @@ struct ConnectionOptions {
 
     func apply(to easy: CurlEasy, isLocal: Bool = false) throws(TransportError) {
         try easy.setMilliseconds(CURLOPT_CONNECTTIMEOUT_MS, self.connectTimeout)
+        // RFC 8996: TLS 1.0 and 1.1 must not be used. Said here, it holds against a file that OPENSSL_CONF names.
+        try easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        try easy.set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         if let caFile = self.tls.caFile {
             try easy.set(CURLOPT_CAINFO, caFile)
             try easy.set(CURLOPT_PROXY_CAINFO, caFile)

@@ -72,6 +72,7 @@ final class CurlEasy {
 
     func error(_ code: CURLcode) -> TransportError {
         var error = TransportError.curl(code, text: String(cString: self.errorBuffer))
+        error.isUnsent = self.integer(CURLINFO_REQUEST_SIZE) == 0
         let proxyStatus = self.integer(CURLINFO_HTTP_CONNECTCODE)
         if proxyStatus >= 300, error.code == .connectionLost {
             // libcurl reports a proxy that refuses CONNECT as a failed read.

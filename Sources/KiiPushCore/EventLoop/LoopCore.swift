@@ -62,7 +62,7 @@ final class LoopCore {
             if self.hasSlept { self.lookAtClocks() }
             self.fireTimers()
             self.transfers.process(now: self.now)
-            self.streams.process(now: self.now)
+            self.streams.process(now: self.now) { self.turnDelegate?.isSated ?? false }
             self.commitAndFlush()
             self.sleep()
         }

@@ -72,8 +72,8 @@ final class StreamSet {
         self.stirred.lazy.compactMap(\.deadline).min()
     }
 
-    /// Connects what is connecting and hands over what has come.
-    func process(now: MonotonicInstant) {
+    /// Connects what is connecting and hands over what has come, until the turn is sated.
+    func process(now: MonotonicInstant, isSated: () -> Bool) {
         let groups = self.stirred
         self.stirred.removeAll(keepingCapacity: true)
         for group in groups {
@@ -86,12 +86,20 @@ final class StreamSet {
         self.buryDoomed()
         let streams = self.toDrain
         self.toDrain.removeAll(keepingCapacity: true)
-        for stream in streams {
+        var unfinished: [ByteStream] = []
+        for (index, stream) in streams.enumerated() {
+            if isSated() {
+                // Those that had no turn go first in the next one.
+                self.toDrain = streams[index...] + self.toDrain
+                break
+            }
             stream.isQueuedForDrain = false
-            if stream.drain(into: self.buffer, limit: self.configuration.drainBytes) == .perhapsMore {
-                self.queueDrain(stream)
+            let limit = self.configuration.drainBytes
+            if stream.drain(into: self.buffer, limit: limit, until: isSated) == .perhapsMore {
+                unfinished.append(stream)
             }
         }
+        for stream in unfinished { self.queueDrain(stream) }
     }
 
     /// Writes what was sent in this turn, one write a stream.

@@ -18,7 +18,6 @@ final class Transfer {
         try options.apply(to: easy)
         // Empty: whatever libcurl can decode.
         try easy.set(CURLOPT_ACCEPT_ENCODING, "")
-        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, receiveBody))
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveHeaderLine))
     }
@@ -150,7 +149,7 @@ final class Transfer {
 
     fileprivate func receive(headerLine line: UnsafeRawBufferPointer) -> Bool {
         guard self.head.append(line) else {
-            let detail = "the response's header is larger than \(ResponseHead.maximumBytes) bytes"
+            let detail = "the response's header fields and trailers are larger than \(ResponseHead.maximumBytes) bytes"
             self.refusal = TransportError(.tooLarge, detail: detail)
             return false
         }

@@ -6,8 +6,19 @@ extension TransportError {
     /// No credentials can be in `text`: URLs that hold some are refused, and a proxy's are given to libcurl apart from
     /// its address.
     static func curl(_ code: CURLcode, text: String = "") -> TransportError {
-        let detail = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
-        return TransportError(TransportError.Code(code), detail: detail, curlCode: Int(code.rawValue))
+        let detail = (text.isEmpty ? String(cString: curl_easy_strerror(code)) : text).withoutCredentials
+        var error = TransportError(TransportError.Code(code), detail: detail, curlCode: Int(code.rawValue))
+        // libcurl has no code of its own for alerts, and passes the TLS library's words on: OpenSSL's, here.
+        if detail.contains("alert certificate required") {
+            // RFC 8446 section 6.2; it comes after the handshake, so libcurl takes it for a failed read.
+            error.code = .clientCertificateRequired
+            error.detail = "the server asks for a client certificate (\(detail))"
+        } else if detail.contains("alert handshake failure") {
+            // All that TLS 1.2 says to a client without a certificate, RFC 5246 section 7.4.6.
+            error.code = .clientCertificateRequired
+            error.detail = "the server refused the handshake, perhaps for want of a client certificate (\(detail))"
+        }
+        return error
     }
 
     static let shutDown = TransportError(.shutDown, detail: "the event loop was shut down")
@@ -28,9 +39,11 @@ extension TransportError.Code {
         case CURLE_PEER_FAILED_VERIFICATION, CURLcode(51), CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
             CURLE_SSL_INVALIDCERTSTATUS:
             self = .certificateNotTrusted
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED:
+        // Each of them before anything is sent.
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED:
             self = .tlsFailed
-        case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
+        case CURLE_SSL_SHUTDOWN_FAILED, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE,
+            CURLE_HTTP2,
             CURLE_HTTP2_STREAM, CURLE_NO_CONNECTION_AVAILABLE:
             self = .connectionLost
         case CURLE_FILESIZE_EXCEEDED:

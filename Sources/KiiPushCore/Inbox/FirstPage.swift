@@ -26,7 +26,9 @@ struct FirstPage {
     ///
     /// - Returns: whether it could be copied.
     func repair(_ path: String, to copy: String, isWhole: Bool) -> Bool {
-        guard let length = Self.copy(path, to: copy) else { return false }
+        // Of a file that is gone, or empty, the log may be left.
+        guard let length = access(path, F_OK) == 0 ? Self.copy(path, to: copy) : Self.copy("/dev/null", to: copy)
+        else { return false }
         _ = Self.copy(path + "-wal", to: copy + "-wal")
         var start = Array(self.bytes[..<(isWhole ? self.bytes.count : Self.headerBytes)])
         let pages = UInt32(truncatingIfNeeded: length / self.bytes.count)

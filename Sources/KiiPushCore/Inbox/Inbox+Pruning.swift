@@ -31,13 +31,20 @@ struct InboxPruning {
 }
 
 extension Inbox {
-    /// How many rows one step looks at: about a millisecond's work.
-    private static let rowsPerStep = 200
+    /// How many rows one step looks at: about a millisecond's work and, where a transaction must be small, as much as it may
+    /// write.
+    var rowsPerStep: Int {
+        guard let most = self.shares.transactionBytes else { return 200 }
+        let done = self.pending.counts[.done]
+        return Int(min(max(most / max(done.bytes / max(done.rows, 1), InboxCounts.rowOverhead), 4), 1000))
+    }
+    /// How many bytes of done rows are kept at most.
+    var doneBytesKept: Int64 { min(self.configuration.keepsDoneBytes, self.shares.doneBytes) }
     /// Free pages beyond which the file is made smaller, 4 MiB of them.
     private static let freePagesKept: Int64 = 1024
 
     /// One small step of removing done rows that are older than ``Configuration/keepsDoneFor`` or, oldest first, more
-    /// than ``Configuration/keepsDoneBytes``. Costs nothing when there is nothing to do.
+    /// than ``Configuration/keepsDoneBytes`` or the disk's share for them. Costs nothing when there is nothing to do.
     ///
     /// - Returns: how long until there may be more to do; zero if there is now, to be done in the next turn.
     package func prune(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Duration {
@@ -55,19 +62,20 @@ extension Inbox {
 
     // MARK: - By bytes
 
-    private var isOverfull: Bool { self.pending.counts[.done].bytes > self.configuration.keepsDoneBytes }
+    private var isOverfull: Bool { self.pending.counts[.done].bytes > self.doneBytesKept }
 
     /// Removes the oldest done rows until what is left is no more than is kept.
     ///
     /// - Returns: false if there is more to remove.
     private func removeOldest(in transaction: InboxTransaction) throws(InboxError) -> Bool {
         guard self.isOverfull else { return true }
-        let (oldest, looked) = try self.oldest()
+        let rowsPerStep = self.rowsPerStep
+        let (oldest, looked) = try self.oldest(rowsPerStep)
         for sequence in oldest { _ = try transaction.remove(sequence, in: .done) }
         guard self.isOverfull else { return true }
-        guard looked < Inbox.rowsPerStep else { return false }
+        guard looked < rowsPerStep else { return false }
         // Behind the cursor there is none any more.
-        for _ in 0..<Inbox.rowsPerStep where self.isOverfull {
+        for _ in 0..<rowsPerStep where self.isOverfull {
             guard let sequence = self.pruning.nextPassed() else { return true }
             _ = try transaction.remove(sequence, in: .done)
         }
@@ -75,21 +83,27 @@ extension Inbox {
     }
 
     /// The done rows behind the cursor that are too many. The cursor stays before the first one that is kept.
-    private func oldest() throws(InboxError) -> (sequences: [Int64], looked: Int) {
-        var excess = self.pending.counts[.done].bytes - self.configuration.keepsDoneBytes
+    private func oldest(_ limit: Int) throws(InboxError) -> (sequences: [Int64], looked: Int) {
+        var excess = self.pending.counts[.done].bytes - self.doneBytesKept
         let statement = self.statements.scan
         defer { statement.reset() }
         try statement.bind(1, self.pruning.cursor)
-        try statement.bind(2, Int64(Inbox.rowsPerStep))
+        try statement.bind(2, Int64(limit))
         var (sequences, looked): ([Int64], Int) = ([], 0)
         while excess > 0, try statement.next() {
             looked += 1
-            self.pruning.cursor = statement.integer(0)
+            try self.advance(&self.pruning.cursor, to: statement.integer(0))
             guard RowState(rawValue: statement.integer(1)) == .done else { continue }
             sequences.append(statement.integer(0))
             excess -= statement.integer(3, within: InboxCounts.rowBytes)
         }
         return (sequences, looked)
+    }
+
+    private func advance(_ cursor: inout Int64, to sequence: Int64) throws(InboxError) {
+        // In a damaged table rows lead back to others, and a search would never come to an end.
+        guard sequence > cursor else { throw InboxError(.corrupt, step: "looking for old rows") }
+        cursor = sequence
     }
 
     // MARK: - By age
@@ -106,15 +120,16 @@ extension Inbox {
     /// A step of the sweep; true at its end.
     private func sweep(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Bool {
         let oldest = now + .nanoseconds(-self.configuration.keepsDoneFor.wholeNanoseconds)
+        let rowsPerStep = self.rowsPerStep
         var (old, kept, looked): ([Int64], Int, Int) = ([], 0, 0)
         do {
             let statement = self.statements.scan
             defer { statement.reset() }
             try statement.bind(1, self.pruning.sweepCursor)
-            try statement.bind(2, Int64(Inbox.rowsPerStep))
+            try statement.bind(2, Int64(rowsPerStep))
             while try statement.next() {
                 looked += 1
-                self.pruning.sweepCursor = statement.integer(0)
+                try self.advance(&self.pruning.sweepCursor, to: statement.integer(0))
                 guard RowState(rawValue: statement.integer(1)) == .done else { continue }
                 if statement.time(2) < oldest { old.append(statement.integer(0)) } else { kept += 1 }
             }
@@ -122,7 +137,7 @@ extension Inbox {
         for sequence in old { _ = try transaction.remove(sequence, in: .done) }
         // Rows are done about in the order of reception, so many that are worth keeping end the sweep; a single one may
         // have been done long after its neighbours.
-        return looked < Inbox.rowsPerStep || (old.isEmpty && kept >= Inbox.rowsPerStep / 2)
+        return looked < rowsPerStep || (old.isEmpty && kept >= rowsPerStep / 2)
     }
 
     /// Gives some free pages back to the file system, if there are many.
@@ -135,7 +150,7 @@ extension Inbox {
         return try self.freePages() < before
     }
 
-    private func freePages() throws(InboxError) -> Int64 {
+    func freePages() throws(InboxError) -> Int64 {
         let statement = self.statements.freePages
         defer { statement.reset() }
         return try statement.next() ? statement.integer(0) : 0

@@ -7,15 +7,18 @@ extension Inbox {
 
     /// Rows of one installation in one of the states `waiting`, `inHand`, `retry` or `presented`, in the order of
     /// reception: the page after `sequence`. This is what recovery at start and the reading of a backlog go by.
+    ///
+    /// - Parameter hasRoom: asked about each row; with the first that it has no room for the page ends, without that row.
     package func rows(
-        _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int
+        _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int,
+        while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
         let statement = self.statements.page
         try statement.bind(1, installation)
         try statement.bind(2, state.rawValue)
         try statement.bind(3, sequence)
         try statement.bind(4, Int64(limit))
-        return try self.rows(of: statement)
+        return try self.rows(of: statement, after: sequence, while: hasRoom)
     }
 
     /// Rows of one state whatever their installation, in the order of reception: for people and tools.
@@ -24,7 +27,7 @@ extension Inbox {
         try statement.bind(1, state.rawValue)
         try statement.bind(2, sequence)
         try statement.bind(3, Int64(limit))
-        return try self.rows(of: statement)
+        return try self.rows(of: statement, after: sequence)
     }
 
     /// The numbers of rows of any of these states, in the order of reception: for people and tools. Reads the whole table.
@@ -37,7 +40,13 @@ extension Inbox {
         try statement.bind(2, states.reduce(0) { $0 | 1 << $1.rawValue })
         try statement.bind(3, Int64(limit))
         var sequences: [Int64] = []
-        while try statement.next() { sequences.append(statement.integer(0)) }
+        while try statement.next() {
+            // In a damaged table rows lead back to others, and who pages through them would never come to an end.
+            guard statement.integer(0) > sequences.last ?? sequence else {
+                throw InboxError(.corrupt, step: "reading messages")
+            }
+            sequences.append(statement.integer(0))
+        }
         return sequences
     }
 
@@ -46,20 +55,23 @@ extension Inbox {
         let statement = self.statements.deadLetters
         try statement.bind(1, sequence)
         try statement.bind(2, Int64(limit))
-        return try self.rows(of: statement)
+        return try self.rows(of: statement, after: sequence)
     }
 
     /// Retries that are due at `now`, the longest due first.
     ///
     /// One that is due later than `now` plus `longestDelay` is due too: no retry is ever put off that long, so the
     /// calendar clock was set back after it was written.
+    ///
+    /// - Parameter hasRoom: asked about each row; those from the first on that it has no room for are left out.
     package func dueRetries(
-        installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int
+        installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int,
+        while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
-        let due = try self.retries(self.statements.dueRetries, installation, now, limit)
+        let due = try self.retries(self.statements.dueRetries, installation, now, limit, while: hasRoom)
         guard due.count < limit else { return due }
         let ahead = self.statements.retriesTooFarAhead
-        return try due + self.retries(ahead, installation, now + longestDelay, limit - due.count)
+        return try due + self.retries(ahead, installation, now + longestDelay, limit - due.count, while: hasRoom)
     }
 
     /// When the next retry of an installation is due; `nil` if it has none.
@@ -148,18 +160,31 @@ extension Inbox {
     }
 
     private func retries(
-        _ statement: SQLiteStatement, _ installation: Int64, _ moment: Timestamp, _ limit: Int
+        _ statement: SQLiteStatement, _ installation: Int64, _ moment: Timestamp, _ limit: Int,
+        while hasRoom: (StoredRow) -> Bool
     ) throws(InboxError) -> [StoredRow] {
         try statement.bind(1, installation)
         try statement.bind(2, moment.millisecondsSinceEpoch)
         try statement.bind(3, Int64(limit))
-        return try self.rows(of: statement)
+        return try self.rows(of: statement, while: hasRoom)
     }
 
-    private func rows(of statement: SQLiteStatement) throws(InboxError) -> [StoredRow] {
+    /// - Parameter sequence: where a page begins whose rows come in ascending order; `nil` for other rows.
+    private func rows(
+        of statement: SQLiteStatement, after sequence: Int64? = nil,
+        while hasRoom: (StoredRow) -> Bool = { _ in true }
+    ) throws(InboxError) -> [StoredRow] {
         defer { statement.reset() }
         var rows: [StoredRow] = []
-        while try statement.next() { rows.append(try StoredRow(readingFrom: statement)) }
+        while try statement.next() {
+            let row = try StoredRow(readingFrom: statement)
+            // As in ``sequences(_:after:limit:)``.
+            if let sequence, row.sequence <= rows.last?.sequence ?? sequence {
+                throw InboxError(.corrupt, step: "reading messages")
+            }
+            guard hasRoom(row) else { break }
+            rows.append(row)
+        }
         return rows
     }
 }

@@ -3,12 +3,15 @@ extension Inbox {
     package struct Replacement {
         /// The new one, in its place.
         package let inbox: Inbox
+        /// What became of the damaged one.
+        let notice: InboxNotice
+
         /// Where the damaged one is now.
-        package let keptPath: String
+        package var keptPath: String { self.notice.path }
         /// How many messages that were not done were taken over from it.
-        package let takenOver: Int
-        /// How many could not be read; `nil` when not even their number could.
-        package let lost: Int?
+        package var takenOver: Int { self.notice.takenOver }
+        /// How many were lost; `nil` when not even their number could be read.
+        package var lost: Int? { self.notice.lost }
     }
 
     /// What a process knows of a file that it has been working with.
@@ -16,6 +19,7 @@ extension Inbox {
         let ledger: InboxLedger
         /// Installations by key.
         let installations: [Int64: String]
+        let notices: [InboxNotice]
 
         package var counts: InboxCounts { self.ledger.counts }
         package var messageLedger: MessageLedger { self.ledger.summary }
@@ -23,11 +27,12 @@ extension Inbox {
 
     /// What is known of this file should it turn out to be damaged.
     package func remembered(installations: [Int64: String]) -> Remembered {
-        Remembered(ledger: self.committedLedger, installations: installations)
+        Remembered(ledger: self.committedLedger, installations: installations, notices: self.notices)
     }
 
     /// Moves a damaged file aside, and puts a new one in its place with every message in it that can still be read and
-    /// is not done: under its own number, in the order of reception. Numbers go on above the old ones.
+    /// is not done: under its own number, in the order of reception. Numbers go on above the old ones, and above the mark
+    /// beside the damaged file. The mark is moved aside, too.
     ///
     /// Nobody may have the file open. If this fails, nothing is lost: the damaged file is where it was, or moved aside
     /// with the whole new one beside it or in its place. Tried again with the same `now`, it goes on from there.
@@ -36,48 +41,47 @@ extension Inbox {
     ///   - path: the damaged file.
     ///   - configuration: how the new one is opened.
     ///   - remembered: what is known of the damaged one, if it was in use.
+    ///   - reason: what is wrong with it.
     ///   - now: when the damage was found, which names the file that is moved aside.
     package static func replaceDamaged(
-        _ path: String, configuration: Configuration, remembered: Remembered? = nil, now: Timestamp
+        _ path: String, configuration: Configuration, remembered: Remembered? = nil, reason: String, now: Timestamp
     ) throws(InboxError) -> Replacement {
         let files = InboxReplacement(of: path)
-        if try files.finishEarlierTry(now: now), let inbox = try self.openUnlessDamaged(path, configuration) {
-            let takenOver = Int(inbox.counts.rows)
-            return Replacement(
-                inbox: inbox, keptPath: files.asidePath(now), takenOver: takenOver,
-                lost: remembered.map { max(0, Int($0.ledger.unfinished) - takenOver) })
+        let isReplaced = try files.finishEarlierTry(now: now)
+        let isDamaged = try !isReplaced ? true : self.isDamaged(path, configuration)
+        if isDamaged {
+            files.removePartial()
+            let aside = files.freeAsidePath(now: now)
+            try self.salvage(path, into: files.partial, configuration, remembered) { salvage throws(InboxError) in
+                try salvage.run(now: now, keptAt: aside, reason: reason)
+            }
+            try files.putInPlace(aside: aside)
         }
-        files.removePartial()
-        let (takenOver, lost) = try self.salvage(path, into: files.partial, configuration, remembered, now)
-        let keptPath = try files.putInPlace(now: now)
-        return Replacement(
-            inbox: try Inbox(path: path, configuration: configuration), keptPath: keptPath, takenOver: takenOver,
-            lost: lost)
+        let inbox = try Inbox(path: path, configuration: configuration)
+        guard let notice = inbox.notices.last else { throw InboxError(.corrupt, step: "reading notices") }
+        return Replacement(inbox: inbox, notice: notice)
     }
 
-    private static func openUnlessDamaged(
-        _ path: String, _ configuration: Configuration
-    ) throws(InboxError) -> Inbox? {
+    private static func isDamaged(_ path: String, _ configuration: Configuration) throws(InboxError) -> Bool {
         do throws(InboxError) {
-            return try Inbox(path: path, configuration: configuration)
+            _ = try Inbox(path: path, configuration: configuration)
+            return false
         } catch {
             guard error.kind == .corrupt else { throw error }
-            return nil
+            return true
         }
     }
 
     /// When this returns, the new file is closed and whole without its log.
     private static func salvage(
         _ path: String, into partial: String, _ configuration: Configuration, _ remembered: Remembered?,
-        _ now: Timestamp
-    ) throws(InboxError) -> (takenOver: Int, lost: Int?) {
+        _ run: (InboxSalvage) throws(InboxError) -> Void
+    ) throws(InboxError) {
         let fresh = try Inbox(path: partial, configuration: configuration)
         let copy = "\(partial)-copy"
         defer { FirstPage.remove(copy) }
-        let salvage = try self.readable(path, into: fresh, at: partial, copy, remembered)
-        try salvage.run(now: now)
+        try run(try self.readable(path, into: fresh, at: partial, copy, remembered))
         try self.writeLog(of: fresh)
-        return (salvage.takenOver, salvage.lost)
     }
 
     private static func writeLog(of inbox: Inbox) throws(InboxError) {
@@ -88,13 +92,15 @@ extension Inbox {
     private static func readable(
         _ path: String, into fresh: Inbox, at partial: String, _ copy: String, _ remembered: Remembered?
     ) throws(InboxError) -> InboxSalvage {
-        let salvage = InboxSalvage(from: path, into: fresh, remembered)
-        guard !salvage.isReadable else { return salvage }
+        let mark = InboxMark(ofInboxAt: path)
+        let salvage = InboxSalvage(from: path, into: fresh, remembered, mark)
+        let isGone = InboxFile.size(of: path) == 0 && InboxFile.size(of: path + "-wal") == 0
+        guard !salvage.isReadable, !isGone else { return salvage }
         // The page is in the log until then.
         try self.writeLog(of: fresh)
         guard let page = FirstPage(of: partial) else { return salvage }
         for isWhole in [false, true] where page.repair(path, to: copy, isWhole: isWhole) {
-            let repaired = InboxSalvage(from: copy, into: fresh, remembered)
+            let repaired = InboxSalvage(from: copy, into: fresh, remembered, mark)
             if repaired.isReadable { return repaired }
         }
         return salvage

@@ -18,6 +18,10 @@ package final class Inbox {
         package var keepsDoneFor: Duration = .seconds(24 * 3600)
         /// How many bytes of done rows are kept.
         package var keepsDoneBytes: Int64 = 64 << 20
+        /// How many dead letters are kept. Half of them, and half of their bytes, may be refused messages.
+        package var keepsDeadRows: Int64 = 100_000
+        /// How many bytes of dead letters are kept.
+        package var keepsDeadBytes: Int64 = 256 << 20
         /// How often the rows are looked through for old ones.
         package var sweepInterval: Duration = .seconds(60)
         /// The most that the file may grow to, in bytes; `nil` leaves it to the disk.
@@ -33,6 +37,14 @@ package final class Inbox {
     private var ledger: InboxLedger
     var pending: InboxLedger
     var pruning = InboxPruning()
+    var log: InboxLog
+    var refused = RefusedRows()
+    /// How much room there is for what. Default: more than enough.
+    package var shares = InboxShares.unlimited {
+        didSet { if self.shares.logBytes != oldValue.logBytes { self.limitLog() } }
+    }
+    /// What became of damaged files and no agent has told yet.
+    private(set) var notices: [InboxNotice] = []
     private var dataVersion: Int64 = -1
     /// Rises at the beginning and at the end of each transaction, so that none outlives itself.
     private(set) var transactionNumber = 0
@@ -45,24 +57,43 @@ package final class Inbox {
     ///   SQLite meets while opening.
     package init(path: String, configuration: Configuration = .init()) throws(InboxError) {
         self.configuration = configuration
-        if path != ":memory:", !configuration.isReadOnly {
-            try InboxReplacement(of: path).finish(now: .now())
-            try InboxFile.makePrivate(path)
+        if path != ":memory:" {
+            try InboxFile.requireRegular(path)
+            if !configuration.isReadOnly { try InboxReplacement(of: path).finish(now: .now()) }
+            try InboxFile.refuseEmptied(path)
+            if !configuration.isReadOnly { try InboxFile.makePrivate(path) }
         }
         let access = configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let connection = try SQLiteConnection(path: path, flags: access)
         try connection.setBusyTimeout(
             milliseconds: Int32(clamping: configuration.busyTimeout.wholeMillisecondsRoundedUp))
+        // Until the file is known to be sound: of a damaged one, what is behind the damage in the log is kept, too.
+        try connection.keepLogOnClose(true)
         if !configuration.isReadOnly {
-            try InboxSchema.refuseWhatIsNotOurs(connection)
+            let isNew = try InboxSchema.refuseWhatIsNotOurs(connection)
+            // Before anything is written: without its log a file may look new.
+            if isNew { try InboxMark(ofInboxAt: path)?.require(in: InboxLedger()) }
             try Inbox.prepare(connection, configuration)
         }
         try InboxSchema.open(connection, isReadOnly: configuration.isReadOnly)
         self.connection = connection
+        self.log = InboxLog(path: path)
         self.statements = InboxStatements(connection)
         let ledger = try self.statements.readLedger()
         self.ledger = ledger
         self.pending = ledger
+        guard !configuration.isReadOnly else { return }
+        let counts = try self.verify()
+        try InboxMark(ofInboxAt: path)?.require(in: ledger)
+        try self.correctCounts(counts)
+        self.notices = try self.statements.readNotices()
+        try connection.keepLogOnClose(false)
+    }
+
+    /// Bytes steer how much is read from the network; a wrong number is no loss.
+    private func correctCounts(_ counts: InboxCounts) throws(InboxError) {
+        guard counts != self.ledger.counts else { return }
+        try self.transaction { _ in self.pending.counts = counts }
     }
 
     /// "The integer values returned by two invocations of PRAGMA data_version from the same connection will be different
@@ -73,6 +104,7 @@ package final class Inbox {
         self.dataVersion = version
         self.ledger = try self.statements.readLedger()
         self.pending = self.ledger
+        self.refused = RefusedRows()
     }
 
     private static func prepare(
@@ -84,10 +116,19 @@ package final class Inbox {
         // FULL: the log is flushed at each commit. NORMAL would lose the last commits with the power.
         try connection.execute("PRAGMA synchronous = FULL", step: "setting synchronous")
         try connection.execute("PRAGMA journal_size_limit = 16777216", step: "limiting the write-ahead log")
+        // See ``keepLogShort()``.
+        try connection.execute("PRAGMA wal_autocheckpoint = 0", step: "limiting the write-ahead log")
         guard let maximum = configuration.maximumFileBytes else { return }
         let pageSize = try connection.integer("PRAGMA page_size", step: "reading the page size") ?? 4096
         try connection.execute(
             "PRAGMA max_page_count = \(max(1, maximum / pageSize))", step: "limiting the file's size")
+    }
+
+    /// Forgets the notices, which were told.
+    func removeNotices() throws(InboxError) {
+        // Not again in this process, even if the disk is full.
+        self.notices = []
+        try self.transaction { transaction throws(InboxError) in try transaction.removeNotices() }
     }
 
     /// What the file counts, as of this connection's last commit.
@@ -105,10 +146,8 @@ package final class Inbox {
     /// How many rows stand where now, other processes' commits included.
     package func currentCounts() throws(InboxError) -> InboxCounts { try self.statements.readLedger().counts }
 
-    /// What has become of every message until now, other processes' commits included.
-    package func currentMessageLedger() throws(InboxError) -> MessageLedger {
-        try self.statements.readLedger().summary
-    }
+    /// What the file counts until now, other processes' commits included.
+    func currentLedger() throws(InboxError) -> InboxLedger { try self.statements.readLedger() }
 
     /// Runs `body` in one transaction and commits it; when this returns, all of it is on the disk.
     ///
@@ -122,17 +161,24 @@ package final class Inbox {
         do throws(InboxError) {
             try self.statements.begin.run()
             try self.readLedgerIfOthersWrote()
+            self.refused.removed = 0
             let result = try body(InboxTransaction(self))
             assert(
                 self.pending.summary.unaccounted == self.ledger.summary.unaccounted,
                 "a transaction has lost count of a message: \(self.pending.summary)")
-            if self.pending != self.ledger { try self.statements.writeLedger(self.pending) }
+            if self.pending != self.ledger {
+                // The rows that were changed are others than those that were counted.
+                guard self.pending.isPlausible else { throw InboxError(.corrupt, step: "counting messages") }
+                try self.statements.writeLedger(self.pending)
+            }
             try self.statements.commit.run()
             self.ledger = self.pending
+            self.keepLogShort()
             return result
         } catch {
             self.pending = self.ledger
             self.pruning.restart()
+            self.refused = RefusedRows()
             // Losing this second error is right: the first one is what failed, and after some errors SQLite has
             // rolled back already.
             if !self.connection.isAutocommit { try? self.statements.rollback.run() }

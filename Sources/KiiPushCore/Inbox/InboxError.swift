@@ -9,7 +9,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// No room on the disk (or in the quota). The transaction was rolled back; the same one may be tried again later.
         case full
-        /// The file is damaged or is no inbox. Its owner has it replaced; see ``Inbox/replaceDamaged(_:configuration:remembered:now:)``.
+        /// The file is damaged or is no inbox. Its owner has it replaced; see ``Inbox/replaceDamaged(_:configuration:remembered:reason:now:)``.
         case corrupt
         /// A later version of this library wrote the file.
         case newerVersion(Int)
@@ -19,6 +19,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case notMade
         /// Another connection holds a lock that this one needs.
         case locked
+        /// There is a link, a pipe or a directory in the place of the file.
+        case notAFile
         /// The file or its directory may not be written.
         case notPermitted
         /// The file could not be opened or created.
@@ -67,12 +69,15 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to do about it, as half a sentence.
     package var advice: String {
         switch self.kind {
-        case .full: "free some space on the disk; nothing is acknowledged until there is"
+        case .full:
+            "free some space on the disk (an inbox needs \(InboxShares.leastRoom >> 20) MiB at least, and more for what "
+                + "waits); nothing is acknowledged until there is"
         case .corrupt: "the agent it belongs to moves it aside, keeps what can be read of it, and begins a fresh one"
         case .newerVersion: "run the newer version of this program, or use another state directory"
         case .olderVersion: "start the program that receives with it once, in this version"
         case .notMade: "start the program that receives with it"
         case .locked: "stop the other program that changes this file"
+        case .notAFile: "it is a link or not a regular file; move it out of the way"
         case .notPermitted: "make the file and its directory writable for this user"
         case .cannotOpen: "check that the directory exists and belongs to this user"
         case .io: "check the disk"

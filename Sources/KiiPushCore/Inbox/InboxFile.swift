@@ -2,6 +2,15 @@ import Glibc
 
 /// Permissions of the inbox file. SQLite gives `-wal` and `-shm` the mode of the file they belong to.
 enum InboxFile {
+    /// Refuses to use what is no regular file: a link would lead to another file, and reading a pipe would never end.
+    ///
+    /// Looked at and not opened, for the reason below; SQLite follows no link for the files beside the first.
+    static func requireRegular(_ path: String) throws(InboxError) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        throw InboxError(.notAFile, step: "opening the file")
+    }
+
     /// Creates `path` with mode 0600, whatever the umask, or takes the rights of others away from what exists.
     ///
     /// An existing file is never opened here: closing a descriptor drops every POSIX lock that this process holds on
@@ -24,8 +33,27 @@ enum InboxFile {
         }
     }
 
+    /// Throws for a file that is empty, or gone, and was not, as its log or its mark shows. SQLite would take it for a new
+    /// one, and remove the log.
+    static func refuseEmptied(_ path: String) throws(InboxError) {
+        guard self.size(of: path) == 0 else { return }
+        if let mark = InboxMark(ofInboxAt: path) {
+            let held = "the \(mark.unfinished) open messages that the file held"
+            throw InboxError(.corrupt, step: "finding \(held) (it is empty or gone)")
+        }
+        guard self.size(of: path + "-wal") == 0 else {
+            throw InboxError(.corrupt, step: "finding the file to its log (it is empty or gone)")
+        }
+    }
+
+    /// How many bytes a file has; 0 where there is none.
+    static func size(of path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
     private static func restrict(_ path: String) throws(InboxError) {
-        for name in [path, path + "-wal", path + "-shm"] {
+        for name in [path, path + "-wal", path + "-shm", path + InboxMark.suffix] {
             var status = stat()
             guard stat(name, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
             guard chmod(name, 0o600) == 0 else {

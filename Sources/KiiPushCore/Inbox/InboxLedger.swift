@@ -9,17 +9,24 @@ struct InboxLedger: Equatable {
     var duplicates: Int64 = 0
     /// Done rows that were removed.
     var pruned: Int64 = 0
-    /// Rows that were removed and not done.
+    /// Rows that were removed and not done, and that nobody dropped.
     var expired: Int64 = 0
+    /// Messages that were not done and that a damaged file, or one that is gone, no longer held.
+    var lost: Int64 = 0
+    /// Rows that a person removed before they were done.
+    var dropped: Int64 = 0
 
-    /// Whether nothing in it is negative, or more than there can be.
+    /// Whether nothing in it is negative, or more than there can be, so that it can be reckoned with.
     var isPlausible: Bool {
-        let tallies = RowState.allCases.map { self.counts[$0] }
-        let numbers =
-            [self.lastSequence, self.received, self.duplicates, self.pruned, self.expired]
-            + tallies.map(\.rows) + tallies.map(\.bytes)
-        return numbers.allSatisfy { (0...(1 << 56)).contains($0) }
+        func isPlausible(_ number: Int64) -> Bool { number >= 0 && number <= 1 << 56 }
+        guard isPlausible(self.lastSequence), isPlausible(self.received), isPlausible(self.duplicates),
+            isPlausible(self.pruned), isPlausible(self.expired), isPlausible(self.lost), isPlausible(self.dropped)
+        else { return false }
+        return RowState.allCases.allSatisfy { isPlausible(self.counts[$0].rows) && isPlausible(self.counts[$0].bytes) }
     }
+
+    /// How many messages were ever stored, each counted once.
+    var stored: Int64 { self.received - self.duplicates }
 
     /// How many messages are there and not done.
     var unfinished: Int64 { self.counts.rows - self.counts[.done].rows }
@@ -34,7 +41,9 @@ struct InboxLedger: Equatable {
             presented: self.counts[.presented].rows,
             done: self.counts[.done].rows + self.pruned,
             dead: self.counts[.dead].rows,
-            expired: self.expired
+            expired: self.expired,
+            lost: self.lost,
+            dropped: self.dropped
         )
     }
 }

@@ -27,7 +27,7 @@ extension Inbox {
         let row = try StoredRow(readingFrom: statement)
         let receivedAt = row.message.receivedAt
         func moment(_ column: Int32) -> Timestamp? {
-            statement.optionalInteger(column).map { receivedAt + .milliseconds($0) }
+            statement.optionalInteger(column).map { (receivedAt + .milliseconds($0)).held(to: InboxSchema.calendar) }
         }
         let text = statement.text(22) ?? ""
         let reading = RowTrail.read(text, receivedAt: receivedAt)

@@ -15,7 +15,7 @@ struct InboxReplacement {
     var partial: String { self.path + ".partial" }
     private var complete: String { self.path + ".new" }
 
-    private static let logSuffixes = ["-wal", "-shm"]
+    private static let logSuffixes = ["-wal", "-shm", InboxMark.suffix]
 
     /// Does what a replacement that was interrupted has left undone.
     func finish(now: Timestamp) throws(InboxError) {
@@ -32,7 +32,8 @@ struct InboxReplacement {
     /// - Returns: whether the new file is in its place: the damaged one is at ``asidePath(_:)`` then.
     func finishEarlierTry(now: Timestamp) throws(InboxError) -> Bool {
         try self.finish(now: now)
-        guard self.exists(self.asidePath(now)), self.exists(self.path) else { return false }
+        let aside = self.asidePath(now)
+        guard self.exists(aside) || self.exists(aside + InboxMark.suffix), self.exists(self.path) else { return false }
         try self.flushDirectory()
         return true
     }
@@ -40,23 +41,23 @@ struct InboxReplacement {
     /// Removes what an earlier attempt has left.
     func removePartial() { self.remove(self.partial) }
 
-    /// Puts the file that was filled, and closed, in the place of the damaged one.
-    ///
-    /// - Returns: where the damaged file is now.
-    func putInPlace(now: Timestamp) throws(InboxError) -> String {
+    /// A name for the damaged file that is not taken: what was moved aside before is kept.
+    func freeAsidePath(now: Timestamp) -> String {
+        var later = now
+        while ([""] + Self.logSuffixes).contains(where: { self.exists(self.asidePath(later) + $0) }) {
+            later = later + .milliseconds(1)
+        }
+        return self.asidePath(later)
+    }
+
+    /// Puts the file that was filled, and closed, in the place of the damaged one, which gets the name `aside`. A file
+    /// that is gone may have left its log and its mark.
+    func putInPlace(aside: String) throws(InboxError) {
         try self.flush(self.partial)
         try self.rename(self.partial, to: self.complete)
-        var aside = self.asidePath(now)
-        var later = now
-        // What was moved aside before is kept.
-        while self.exists(aside) {
-            later = later + .milliseconds(1)
-            aside = self.asidePath(later)
-        }
-        try self.rename(self.path, to: aside)
+        if self.exists(self.path) { try self.rename(self.path, to: aside) }
         self.moveLogs(to: aside)
         try self.takePlace()
-        return aside
     }
 
     private func takePlace() throws(InboxError) {
@@ -74,7 +75,7 @@ struct InboxReplacement {
         "\(self.path).damaged-\(now.millisecondsSinceEpoch)"
     }
 
-    // A log that is not there is nothing to move.
+    // A log or a mark that is not there is nothing to move.
     private func moveLogs(to aside: String) {
         for suffix in Self.logSuffixes { _ = Glibc.rename(self.path + suffix, aside + suffix) }
     }

@@ -118,6 +118,9 @@ package struct RowChange: Sendable, Hashable {
     package var onlyIn: RowState?
     /// What is to be added to the row's trail; it happened when the change is made.
     package var event: RowTrail.Event?
+    /// Whether the row becomes a dead letter that no handler was meant for. Such a row may be cut, and removed when newer ones
+    /// come.
+    package var isRefused = false
 
     package init(
         sequence: Int64,

@@ -11,6 +11,10 @@ final class InboxSalvage {
     private let insertion: SQLiteStatement?
     /// What the file counted: as this process knew it, or else as the file says.
     private let ledger: InboxLedger?
+    /// The file's mark, where it is ahead of the ledger.
+    private let mark: InboxMark?
+    /// What no agent has told of earlier files.
+    private let notices: [InboxNotice]
     /// The installations, by key, that are in the new file.
     private let installations: [Int64: InboxSource.Installation]
     /// The key in the new file of each that the damaged one has: a damaged file may have one ID under two keys.
@@ -18,19 +22,26 @@ final class InboxSalvage {
     private var highest: Int64 = 0
     /// How many messages were taken over.
     private(set) var takenOver = 0
-    /// How many were there and could not be read; `nil` when that is not known.
+    /// How many were there and could not be read, at least; `nil` when that is not known.
     private(set) var lost: Int?
+    /// How many of those that were taken over are dead letters because something of them could not be read.
+    private var unclear = 0
 
     /// So much is written in one transaction.
     private static let batchBytes: Int64 = 4 << 20
-    /// So often a search for something that can be read may fail.
+    /// So often a search for something that can be read may fail: for each page of the file as often as the numbers there
+    /// are can be halved.
+    private static let probesPerPage = 64
     private static let probes = 100_000
+    /// Numbers that are left out where the last ones that were given out may not be known: more than the second's worth
+    /// that a mark may be late.
+    private static let gap: Int64 = 1_000_000
     /// Why a message is dead whose installation could not be read.
     private static let unknownInstallation = "damaged inbox: whom it was for could not be read"
     /// Why a message is dead that may be done.
     private static let unknownState = "damaged inbox: whether it was handled could not be read"
 
-    init(from path: String, into fresh: Inbox, _ remembered: Inbox.Remembered?) {
+    init(from path: String, into fresh: Inbox, _ remembered: Inbox.Remembered?, _ mark: InboxMark?) {
         // A file that cannot even be looked into has nothing to give.
         let source = try? InboxSource(path, columnsOf: fresh.connection)
         self.source = source
@@ -43,7 +54,10 @@ final class InboxSalvage {
                 "INSERT INTO message (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))",
                 step: "taking a message over")
         }
-        self.ledger = remembered?.ledger ?? source?.ledger()
+        let ledger = remembered?.ledger ?? source?.ledger()
+        self.ledger = ledger
+        self.mark = mark.flatMap { mark in ledger.map(mark.isAhead) ?? true ? mark : nil }
+        self.notices = remembered?.notices ?? source?.notices() ?? []
         (self.installations, self.keys) = InboxSalvage.merge(
             source?.installations() ?? [:], remembered?.installations ?? [:])
     }
@@ -70,28 +84,56 @@ final class InboxSalvage {
     /// Whether anything of the file can be read.
     var isReadable: Bool { self.source != nil }
 
+    /// - Parameters:
+    ///   - path: the name under which the damaged file will be kept.
+    ///   - reason: what is wrong with it.
     /// - Throws: ``InboxError`` when the new file cannot be written. What cannot be read is counted.
-    func run(now: Timestamp) throws(InboxError) {
+    func run(now: Timestamp, keptAt path: String, reason: String) throws(InboxError) {
         if let source, let insertion { try self.copyMessages(source, insertion) }
-        if let ledger { self.lost = max(0, Int(ledger.unfinished) - self.takenOver) }
-        let last = max(self.highest, self.ledger?.lastSequence ?? 0)
-        // Above any number there can have been: at fewer than a million messages a second, all the time.
-        let safe = self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
+        if let unfinished = self.unfinished {
+            self.lost = max(self.lost ?? 0, Int(unfinished) - self.takenOver)
+        }
+        let safe = self.safeSequence(now: now)
         try self.fresh.transaction { transaction throws(InboxError) in
             for (key, installation) in self.installations {
                 // Where it is not known what has arrived, a redelivery is better taken for new than lost.
                 try transaction.restoreInstallation(
                     key: key, id: installation.id, provenThrough: installation.proven ?? safe)
             }
-            transaction.restoreLedger(self.ledger, lastSequence: safe)
+            transaction.restoreLedger(self.ledger, self.mark, lost: Int64(self.lost ?? 0), lastSequence: safe)
+            for notice in self.notices { try transaction.add(notice) }
+            try transaction.add(
+                InboxNotice(
+                    path: path, reason: reason + self.remark, takenOver: self.takenOver, lost: self.lost))
         }
+    }
+
+    private var remark: String {
+        guard self.unclear > 0 else { return "" }
+        return "; \(self.unclear) messages became dead letters, since it is unclear whom they were for or whether they "
+            + "were handled"
+    }
+
+    /// How many messages were not done, as far as anything says so.
+    private var unfinished: Int64? {
+        guard let ledger else { return self.mark?.unfinished }
+        return ledger.unfinished + (self.mark?.missing(from: ledger) ?? 0)
+    }
+
+    /// A number that no message can have had.
+    private func safeSequence(now: Timestamp) -> Int64 {
+        let last = max(self.highest, self.ledger?.lastSequence ?? 0)
+        if let mark { return max(last, mark.sequence) + Self.gap }
+        // At fewer than a million messages a second, all the time.
+        return self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
     }
 
     // MARK: - Messages
 
     private func copyMessages(_ source: InboxSource, _ insertion: SQLiteStatement) throws(InboxError) {
         guard let numbers = source.unfinished() else {
-            return try self.search(source, insertion, through: self.ledger?.lastSequence ?? source.lastSequence())
+            let last = [self.ledger?.lastSequence, self.mark?.sequence].compactMap { $0 }.max()
+            return try self.search(source, insertion, through: last ?? source.lastSequence())
         }
         var unread = 0
         var next = 0
@@ -117,7 +159,8 @@ final class InboxSalvage {
     ) throws(InboxError) {
         var ranges: [(first: Int64, last: Int64)] = [(1, last ?? .max / 2)]
         var failures = 0
-        while let range = ranges.popLast(), failures < InboxSalvage.probes {
+        let limit = min(InboxSalvage.probes, source.pages * InboxSalvage.probesPerPage)
+        while let range = ranges.popLast(), failures < limit {
             guard let reached = try self.copy(source, insertion, from: range.first, through: range.last)
             else { continue }
             failures += 1
@@ -189,6 +232,7 @@ final class InboxSalvage {
             try insertion.bind(2, InboxSchema.unknownInstallation)
             try insertion.bind(4, InboxSalvage.unknownInstallation)
         }
+        let isUnclear = state == .dead && RowState(rawValue: row.integer(2)) != .dead
         try insertion.bind(3, state.rawValue)
         do throws(InboxError) {
             try insertion.run()
@@ -199,6 +243,7 @@ final class InboxSalvage {
         }
         transaction.count(copied: row.integer(0), bytes: bytes, in: state)
         self.takenOver += 1
+        if isUnclear { self.unclear += 1 }
         return bytes
     }
 }

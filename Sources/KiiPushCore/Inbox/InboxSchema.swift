@@ -3,9 +3,12 @@ import CSQLite
 /// The file's layout, and whether a file has it.
 enum InboxSchema {
     /// `PRAGMA user_version` of the files that this library writes.
-    static let version: Int64 = 3
+    static let version: Int64 = 4
     /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
     static let applicationID: Int64 = 0x4B69_6950
+
+    /// The years 1970 to 9999, in milliseconds: moments outside of it can be no message's.
+    static let calendar: ClosedRange<Int64> = 0...253_402_300_799_999
 
     /// The installation of rows whose own could not be read from a damaged file: a key that no installation has.
     static let unknownInstallation: Int64 = 0
@@ -20,8 +23,16 @@ enum InboxSchema {
         CREATE TABLE installation (
             key INTEGER PRIMARY KEY,
             id TEXT NOT NULL UNIQUE,
-            proven_sequence INTEGER NOT NULL DEFAULT 0
+            proven_sequence INTEGER NOT NULL DEFAULT 0,
+            -- Whose it is, as InboxOwner has it; NULL where no agent has said so yet.
+            site TEXT,
+            app TEXT,
+            principal TEXT,
+            -- The key of the installation that handles the messages of this one in its place.
+            adopter INTEGER
         );
+        CREATE INDEX installation_owner ON installation (principal);
+        CREATE INDEX installation_adopter ON installation (adopter) WHERE adopter IS NOT NULL;
         CREATE TABLE message (
             sequence INTEGER PRIMARY KEY,
             installation INTEGER NOT NULL,
@@ -67,9 +78,13 @@ enum InboxSchema {
             received INTEGER NOT NULL DEFAULT 0,
             duplicates INTEGER NOT NULL DEFAULT 0,
             pruned INTEGER NOT NULL DEFAULT 0,
-            expired INTEGER NOT NULL DEFAULT 0
+            expired INTEGER NOT NULL DEFAULT 0,
+            lost INTEGER NOT NULL DEFAULT 0,
+            dropped INTEGER NOT NULL DEFAULT 0
         );
-        INSERT INTO ledger VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        INSERT INTO ledger (id, last_sequence, rows0, rows1, rows2, rows3, rows4, rows5,
+            bytes0, bytes1, bytes2, bytes3, bytes4, bytes5) VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        \(InboxSchema.noticeTable)
         """
 
     /// What makes a file of version 1 one of version 2. What it has not recorded stays unknown, which is NULL, or is
@@ -91,22 +106,45 @@ enum InboxSchema {
     /// What makes a file of version 2 one of version 3.
     private static let fromVersion2 = "ALTER TABLE message ADD COLUMN opened TEXT;"
 
+    /// What makes a file of version 3 one of version 4. What version 3 counted as expired stays that: it did not say which
+    /// of it a person had dropped.
+    private static let fromVersion3 = """
+        ALTER TABLE installation ADD COLUMN site TEXT;
+        ALTER TABLE installation ADD COLUMN app TEXT;
+        ALTER TABLE installation ADD COLUMN principal TEXT;
+        ALTER TABLE installation ADD COLUMN adopter INTEGER;
+        CREATE INDEX installation_owner ON installation (principal);
+        CREATE INDEX installation_adopter ON installation (adopter) WHERE adopter IS NOT NULL;
+        ALTER TABLE ledger ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE ledger ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0;
+        \(InboxSchema.noticeTable)
+        """
+
+    private static let noticeTable = """
+        -- What became of damaged files, until an agent has told it.
+        CREATE TABLE notice (
+            path TEXT NOT NULL, reason TEXT NOT NULL, taken_over INTEGER NOT NULL, lost INTEGER
+        );
+        """
+
     /// Makes the tables in an empty file, brings those of an older file up to date, or checks that the file is an inbox
     /// of this version.
     static func open(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) {
         guard !isReadOnly else { return try self.check(connection) }
-        guard try self.needsWork(connection, isReadOnly: false) else { return }
+        guard try self.needsWork(connection, isReadOnly: false) else { return try self.requireTables(connection) }
         try connection.execute("BEGIN IMMEDIATE", step: "making the tables")
         do throws(InboxError) {
             // Looked at again with the lock held: another process may have been at it until now.
             if try self.needsWork(connection, isReadOnly: false) {
                 let version = try self.version(of: connection)
                 let step = version == 0 ? "making the tables" : "bringing the file up to date"
-                let sql = [self.tables, self.fromVersion1 + self.fromVersion2, self.fromVersion2][Int(version)]
-                try connection.execute(sql, step: step)
+                let changes = [self.fromVersion1, self.fromVersion2, self.fromVersion3]
+                let sql = version == 0 ? [self.tables] : changes[(Int(version) - 1)...]
+                for sql in sql { try connection.execute(sql, step: step) }
                 try connection.execute("PRAGMA application_id = \(self.applicationID)", step: step)
                 try connection.execute("PRAGMA user_version = \(self.version)", step: step)
             }
+            try self.requireTables(connection)
             try connection.execute("COMMIT", step: "making the tables")
         } catch {
             // The first error is the one that counts, and after some SQLite has rolled back by itself.
@@ -116,8 +154,10 @@ enum InboxSchema {
     }
 
     /// Throws for a file of a newer version, or that is no inbox, before anything in it is changed.
-    static func refuseWhatIsNotOurs(_ connection: SQLiteConnection) throws(InboxError) {
-        _ = try self.needsWork(connection, isReadOnly: false)
+    ///
+    /// - Returns: whether the file is new, or of an older version.
+    static func refuseWhatIsNotOurs(_ connection: SQLiteConnection) throws(InboxError) -> Bool {
+        try self.needsWork(connection, isReadOnly: false)
     }
 
     /// Checks a file that is only read, in one look: another process may be making it, or bringing it up to date.
@@ -125,7 +165,7 @@ enum InboxSchema {
         try connection.execute("BEGIN", step: "reading the schema")
         // Nothing was changed, and the connection is closed if this is not an inbox.
         defer { try? connection.execute("COMMIT", step: "reading the schema") }
-        guard try self.needsWork(connection, isReadOnly: true) else { return }
+        guard try self.needsWork(connection, isReadOnly: true) else { return try self.requireTables(connection) }
         throw InboxError(.notMade, step: "recognising the file as an inbox")
     }
 
@@ -138,7 +178,7 @@ enum InboxSchema {
                 throw InboxError(.newerVersion(Int(version)), step: "reading a file of a newer version")
             }
             if version == self.version { return false }
-            if version == 1 || version == 2 {
+            if (1..<self.version).contains(version) {
                 guard !isReadOnly else {
                     throw InboxError(.olderVersion(Int(version)), step: "reading a file of an older version")
                 }
@@ -150,6 +190,17 @@ enum InboxSchema {
             throw InboxError(.corrupt, step: "recognising the file as an inbox")
         }
         return true
+    }
+
+    /// Throws where a view or a virtual table has the name of a table: reading it may run for ever.
+    private static func requireTables(_ connection: SQLiteConnection) throws(InboxError) {
+        let count = try connection.integer(
+            """
+            SELECT count(*) FROM sqlite_schema WHERE rootpage > 0
+                AND (type = 'table' AND name IN ('installation', 'message', 'ledger', 'notice')
+                    OR type = 'index' AND name IN ('message_open', 'message_retry', 'message_dead'))
+            """, step: "reading the schema")
+        guard count == 7 else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
     }
 
     private static func version(of connection: SQLiteConnection) throws(InboxError) -> Int64 {

@@ -30,9 +30,14 @@ final class InboxSource {
     /// The messages that are not done; the further columns are those that the new file knows, too.
     let rows: SQLiteStatement
     let furtherColumns: [String]
+    /// How many pages the file has, about, its log included.
+    let pages: Int
 
     /// - Throws: ``InboxError`` when nothing of the file can be read.
     init(_ path: String, columnsOf fresh: SQLiteConnection) throws(InboxError) {
+        guard InboxFile.size(of: path) > 0 else {
+            throw InboxError(.corrupt, step: "looking for messages in an empty file")
+        }
         let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY)
         // Looks at what is read more closely, so that nonsense is found to be nonsense.
         try connection.execute("PRAGMA cell_size_check = ON", step: "looking at a damaged file")
@@ -44,6 +49,7 @@ final class InboxSource {
         self.furtherColumns = known.filter {
             present.contains($0) && !InboxSource.leading.contains($0) && $0 != "bytes"
         }
+        self.pages = (InboxFile.size(of: path) + InboxFile.size(of: path + "-wal")) / 4096 + 1
         self.connection = connection
         self.statements = InboxStatements(connection)
         let values = (InboxSource.leading + self.furtherColumns).map(InboxSource.repaired)
@@ -77,7 +83,11 @@ final class InboxSource {
 
     private static func columns(_ connection: SQLiteConnection) throws(InboxError) -> [String] {
         let statement = SQLiteStatement(
-            connection, "SELECT name FROM pragma_table_info('message')", step: "reading the columns")
+            connection,
+            """
+            SELECT info.name FROM sqlite_schema AS item JOIN pragma_table_info(item.name) AS info
+            WHERE item.name = 'message' AND item.type = 'table' AND item.rootpage > 0
+            """, step: "reading the columns")
         defer { statement.reset() }
         var names: [String] = []
         while try statement.next() { if let name = statement.text(0) { names.append(name) } }
@@ -121,6 +131,9 @@ final class InboxSource {
         }
         return ledger
     }
+
+    /// What no agent has told yet.
+    func notices() -> [InboxNotice] { (try? self.statements.readNotices()) ?? [] }
 
     /// The numbers of the messages that are not done, from the indexes; `nil` when these cannot be read.
     func unfinished() -> [Int64]? {

@@ -1,11 +1,14 @@
 /// Every statement of the inbox, compiled once.
 final class InboxStatements {
     let begin, commit, rollback: SQLiteStatement
-    let insert, take, update, finish, requeue, absorb, standing, delete: SQLiteStatement
+    let insert, take, update, finish, requeue, hurry, absorb, standing, delete: SQLiteStatement
     let record, row, bytes, page, pageOfAll, sequences, deadLetters: SQLiteStatement
     let dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
     let addInstallation, restoreInstallation, findInstallation, installationID, installations: SQLiteStatement
-    let prove, proven, unproven, allUnproven, openBytes, scan, freePages, vacuum: SQLiteStatement
+    let refusedTally, oldestRefused, cut: SQLiteStatement
+    let own, adopt, adopted, sameOwner, openCount, openCounts, owners: SQLiteStatement
+    let prove, proven, unproven, allUnproven, openBytes, scan, done, freePages, vacuum, vacuumStep: SQLiteStatement
+    let inspect, openRows, retryRows, deadRows, notices, addNotice, removeNotices: SQLiteStatement
     private let readingLedger, writingLedger, dataVersion: SQLiteStatement
 
     init(_ connection: SQLiteConnection) {
@@ -51,11 +54,32 @@ final class InboxStatements {
         self.requeue = make(
             """
             UPDATE message SET state = 0, attempts = 0, crashes = 0, next_attempt_ms = NULL, reason = NULL,
-                updated_ms = ?2, \(trail("?3"))
+                updated_ms = ?2, started_after = NULL, answer = NULL, \(trail("?3"))
             WHERE sequence = ?1
-            """, "making a dead letter wait")
+            """, "making a message wait")
+        self.hurry = make(
+            "UPDATE message SET state = 0, next_attempt_ms = NULL, updated_ms = ?2 WHERE sequence = ?1",
+            "ending a pause")
         self.absorb = make("UPDATE message SET \(trail("?2")) WHERE sequence = ?1", "recording a redelivery")
-        self.standing = make("SELECT state, bytes, received_ms FROM message WHERE sequence = ?1", "reading a state")
+        // How the reasons begin for which no handler sees a message, whatever it is.
+        let isRefused = ["undecodable", "unexpectedTopic", "oversized"].map { "reason GLOB '\($0)*'" }
+            .joined(separator: " OR ")
+        self.standing = make(
+            """
+            SELECT state, bytes, received_ms, CASE state WHEN 5 THEN \(isRefused) ELSE 0 END
+            FROM message WHERE sequence = ?1
+            """, "reading a state")
+        self.refusedTally = make(
+            "SELECT count(*), coalesce(sum(bytes), 0) FROM message WHERE state = 5 AND (\(isRefused))",
+            "adding up dead letters")
+        self.oldestRefused = make(
+            "SELECT sequence FROM message WHERE state = 5 AND sequence > ?1 AND (\(isRefused)) ORDER BY sequence LIMIT ?2",
+            "looking for old dead letters")
+        self.cut = make(
+            """
+            UPDATE message SET payload = ?2, original_length = ?3, bytes = ?4, reason = coalesce(reason, '') || ?5
+            WHERE sequence = ?1
+            """, "cutting a dead letter")
         self.delete = make("DELETE FROM message WHERE sequence = ?1", "removing a message")
         self.record = make(
             """
@@ -104,6 +128,32 @@ final class InboxStatements {
             "INSERT INTO installation (key, id, proven_sequence) VALUES (?1, ?2, ?3)", "taking an installation over")
         self.findInstallation = make("SELECT key FROM installation WHERE id = ?1", "finding an installation")
         self.installationID = make("SELECT id FROM installation WHERE key = ?1", "finding an installation")
+        self.own = make(
+            """
+            UPDATE installation SET site = ?2, app = ?3, principal = ?4, adopter = NULL
+            WHERE key = ?1
+                AND (site IS NOT ?2 OR app IS NOT ?3 OR principal IS NOT ?4 OR adopter IS NOT NULL)
+            """, "recording whose an installation is")
+        self.adopt = make(
+            "UPDATE installation SET adopter = ?2 WHERE (key = ?1 OR adopter = ?1) AND key <> ?2",
+            "recording who handles messages")
+        self.adopted = make("SELECT key, id FROM installation WHERE adopter = ?1", "reading former installations")
+        self.sameOwner = make(
+            """
+            SELECT other.key FROM installation AS mine JOIN installation AS other
+                ON other.principal = mine.principal AND other.app = mine.app AND other.site = mine.site
+            WHERE mine.key = ?1 AND other.key <> ?1 AND other.adopter IS NOT ?1
+            """, "looking for former installations")
+        self.openCount = make(
+            "SELECT count(*) FROM message WHERE installation = ?1 AND state < 4", "counting what waits")
+        self.openCounts = make(
+            """
+            SELECT installation, count(*), min(sequence), max(sequence) FROM message WHERE state < 4
+            GROUP BY installation
+            """, "counting what waits")
+        self.owners = make(
+            "SELECT key, id, adopter, site, app, principal FROM installation WHERE key = ?1",
+            "reading an installation")
         self.prove = make(
             "UPDATE installation SET proven_sequence = max(proven_sequence, ?2) WHERE key = ?1",
             "recording proven acknowledgements")
@@ -126,15 +176,35 @@ final class InboxStatements {
         self.scan = make(
             "SELECT sequence, state, updated_ms, bytes FROM message WHERE sequence > ?1 ORDER BY sequence LIMIT ?2",
             "looking for old rows")
+        self.done = make(
+            """
+            SELECT sequence, bytes FROM message WHERE sequence > ?1 AND state = 4 AND (?2 = 0 OR packet_id IS NULL
+                OR sequence <= (SELECT proven_sequence FROM installation WHERE key = message.installation))
+            ORDER BY sequence LIMIT ?3
+            """, "looking for done rows")
+        // NOT INDEXED: the table is read, and not what an index says of it.
+        self.inspect = make(
+            "SELECT sequence, state, bytes FROM message NOT INDEXED ORDER BY sequence", "looking at every message")
+        self.openRows = make(
+            "SELECT count(*) FROM message INDEXED BY message_open WHERE state < 4", "counting what is open")
+        self.retryRows = make(
+            "SELECT count(*) FROM message INDEXED BY message_retry WHERE state = 2", "counting retries")
+        self.deadRows = make(
+            "SELECT count(*) FROM message INDEXED BY message_dead WHERE state = 5", "counting dead letters")
+        self.notices = make("SELECT path, reason, taken_over, lost FROM notice ORDER BY rowid", "reading notices")
+        self.addNotice = make(
+            "INSERT INTO notice (path, reason, taken_over, lost) VALUES (?1, ?2, ?3, ?4)", "adding a notice")
+        self.removeNotices = make("DELETE FROM notice", "removing notices")
         self.freePages = make("PRAGMA freelist_count", "counting free pages")
         self.vacuum = make("PRAGMA incremental_vacuum(64)", "giving pages back")
+        self.vacuumStep = make("PRAGMA incremental_vacuum(8)", "giving pages back")
         self.dataVersion = make("PRAGMA data_version", "looking for changes of others")
         self.readingLedger = make("SELECT * FROM ledger WHERE id = 1", "reading the counts")
         self.writingLedger = make(
             """
             UPDATE ledger SET last_sequence = ?1, rows0 = ?2, rows1 = ?3, rows2 = ?4, rows3 = ?5, rows4 = ?6,
                 rows5 = ?7, bytes0 = ?8, bytes1 = ?9, bytes2 = ?10, bytes3 = ?11, bytes4 = ?12, bytes5 = ?13,
-                received = ?14, duplicates = ?15, pruned = ?16, expired = ?17
+                received = ?14, duplicates = ?15, pruned = ?16, expired = ?17, lost = ?18, dropped = ?19
             WHERE id = 1
             """, "writing the counts")
     }
@@ -157,6 +227,9 @@ final class InboxStatements {
         ledger.duplicates = statement.integer(15)
         ledger.pruned = statement.integer(16)
         ledger.expired = statement.integer(17)
+        ledger.lost = statement.integer(18)
+        ledger.dropped = statement.integer(19)
+        guard ledger.isPlausible else { throw InboxError(.corrupt, step: "reading the counts") }
         return ledger
     }
 
@@ -172,6 +245,8 @@ final class InboxStatements {
         try statement.bind(15, ledger.duplicates)
         try statement.bind(16, ledger.pruned)
         try statement.bind(17, ledger.expired)
+        try statement.bind(18, ledger.lost)
+        try statement.bind(19, ledger.dropped)
         try statement.run()
     }
 }

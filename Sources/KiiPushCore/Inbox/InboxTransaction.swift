@@ -11,6 +11,8 @@ package struct InboxTransaction {
         self.number = inbox.transactionNumber
     }
 
+    var statements: InboxStatements { self.inbox.statements }
+
     private var inbox: Inbox {
         precondition(self.owner.transactionNumber == self.number, "this transaction is over")
         return self.owner
@@ -101,7 +103,10 @@ package struct InboxTransaction {
             try statement.bind(12, change.openedBy)
             try statement.run()
         }
-        self.move(standing.bytes, from: standing.state, to: change.state)
+        self.move(standing, to: change.state)
+        if change.isRefused {
+            try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self)
+        }
         if change.state == .done { self.inbox.pruning.becameDone(change.sequence) }
         return true
     }
@@ -113,24 +118,40 @@ package struct InboxTransaction {
         try statement.run()
     }
 
-    /// Makes a dead letter wait for delivery again, with its attempts and why it died forgotten; false unless it is a
-    /// dead letter.
+    /// Makes a message wait for delivery again, wherever it stands, with its attempts and what they came to forgotten;
+    /// false if there is no such row.
     @discardableResult
-    package func retryDeadLetter(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
-        guard let standing = try self.standing(of: sequence), standing.state == .dead else { return false }
+    package func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
+        guard let standing = try self.standing(of: sequence) else { return false }
         let statement = self.inbox.statements.requeue
         try statement.bind(1, sequence)
         try statement.bind(2, now.millisecondsSinceEpoch)
         try statement.bind(3, RowTrail.text(.init(.requeued, at: now), receivedAt: standing.receivedAt))
         try statement.run()
-        self.move(standing.bytes, from: .dead, to: .waiting)
+        self.move(standing, to: .waiting)
         return true
     }
 
-    /// Removes a dead letter for good; false unless it is one.
+    /// Makes a message wait whose next attempt is due later; false unless there is one.
     @discardableResult
-    package func dropDeadLetter(_ sequence: Int64) throws(InboxError) -> Bool {
-        return try self.remove(sequence, in: .dead)
+    package func hurry(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
+        guard let standing = try self.standing(of: sequence), standing.state == .retry else { return false }
+        let statement = self.inbox.statements.hurry
+        try statement.bind(1, sequence)
+        try statement.bind(2, now.millisecondsSinceEpoch)
+        try statement.run()
+        self.move(standing, to: .waiting)
+        return true
+    }
+
+    /// Removes a message for good, wherever it stands; false if there is no such row. One that is done stays counted as
+    /// that.
+    @discardableResult
+    package func drop(_ sequence: Int64) throws(InboxError) -> Bool {
+        guard let standing = try self.standing(of: sequence) else { return false }
+        try self.delete(sequence, standing)
+        if standing.state == .done { self.inbox.pending.pruned += 1 } else { self.inbox.pending.dropped += 1 }
+        return true
     }
 
     /// The key of the installation `id`, which is added if it is new.
@@ -142,6 +163,24 @@ package struct InboxTransaction {
             throw InboxError(.corrupt, step: "adding an installation")
         }
         return key
+    }
+
+    /// Notes whose an installation is, and that it handles its messages itself.
+    package func set(_ owner: InboxOwner, of installation: Int64) throws(InboxError) {
+        let statement = self.inbox.statements.own
+        try statement.bind(1, installation)
+        try statement.bind(2, owner.site)
+        try statement.bind(3, owner.app)
+        try statement.bind(4, owner.principal)
+        try statement.run()
+    }
+
+    /// Has the messages of an installation, and of those whose messages it handles, handled by another one.
+    package func adopt(_ former: Int64, by installation: Int64) throws(InboxError) {
+        let statement = self.inbox.statements.adopt
+        try statement.bind(1, former)
+        try statement.bind(2, installation)
+        try statement.run()
     }
 
     /// Notes that the acknowledgements of every row up to `sequence` are known to have arrived.
@@ -170,28 +209,45 @@ package struct InboxTransaction {
         try statement.run()
     }
 
-    /// Goes on counting where the other file ended: what was done there stays done, and what could not be copied is
-    /// counted as removed.
-    func restoreLedger(_ old: InboxLedger?, lastSequence: Int64) {
-        self.inbox.pending.lastSequence = lastSequence
-        guard let old else { return }
-        let copied = self.inbox.pending.counts.rows
-        let unfinished = old.counts.rows - old.counts[.done].rows
-        self.inbox.pending.duplicates = old.duplicates
-        self.inbox.pending.pruned = old.pruned + old.counts[.done].rows
-        self.inbox.pending.expired = old.expired + max(0, unfinished - copied)
-        self.inbox.pending.received =
-            copied + self.inbox.pending.duplicates + self.inbox.pending.pruned + self.inbox.pending.expired
+    /// Goes on counting where the other file ended. What was done there stays done.
+    ///
+    /// - Parameters:
+    ///   - old: what the other file counted, as far as that is known.
+    ///   - mark: its mark. Messages that only the mark knows, and that are not lost, were done.
+    ///   - lost: how many messages that were not done could not be copied.
+    func restoreLedger(_ old: InboxLedger?, _ mark: InboxMark?, lost: Int64, lastSequence: Int64) {
+        var ledger = self.inbox.pending
+        ledger.lastSequence = lastSequence
+        ledger.duplicates = old?.duplicates ?? 0
+        ledger.expired = old?.expired ?? 0
+        ledger.dropped = old?.dropped ?? 0
+        ledger.lost = max(old?.lost ?? 0, mark?.lost ?? 0) + lost
+        ledger.pruned = old.map { $0.pruned + $0.counts[.done].rows } ?? 0
+        let gone = ledger.expired + ledger.dropped + ledger.lost
+        ledger.pruned += max(
+            0, max(mark?.stored ?? 0, old?.stored ?? 0) - ledger.counts.rows - ledger.pruned - gone)
+        ledger.received = ledger.duplicates + ledger.counts.rows + ledger.pruned + gone
+        self.inbox.pending = ledger
     }
 
     /// Removes a row that is in this state; false if there is none.
     func remove(_ sequence: Int64, in state: RowState) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence), standing.state == state else { return false }
+        try self.delete(sequence, standing)
+        if standing.state == .done { self.inbox.pending.pruned += 1 } else { self.inbox.pending.expired += 1 }
+        return true
+    }
+
+    private func delete(_ sequence: Int64, _ standing: Standing) throws(InboxError) {
         try self.inbox.statements.delete.bind(1, sequence)
         try self.inbox.statements.delete.run()
         self.inbox.pending.counts.remove(standing.bytes, from: standing.state)
-        if standing.state == .done { self.inbox.pending.pruned += 1 } else { self.inbox.pending.expired += 1 }
-        return true
+        if standing.isRefused { self.inbox.refused.remove(standing.bytes) }
+    }
+
+    private func move(_ standing: Standing, to new: RowState) {
+        if standing.isRefused { self.inbox.refused.remove(standing.bytes) }
+        self.move(standing.bytes, from: standing.state, to: new)
     }
 
     private func move(_ bytes: Int64, from old: RowState, to new: RowState) {
@@ -204,6 +260,8 @@ package struct InboxTransaction {
         var state: RowState
         var bytes: Int64
         var receivedAt: Timestamp
+        /// Whether it is one of ``RefusedRows``.
+        var isRefused: Bool
     }
 
     private func standing(of sequence: Int64) throws(InboxError) -> Standing? {
@@ -216,6 +274,6 @@ package struct InboxTransaction {
         }
         return Standing(
             state: state, bytes: statement.integer(1, within: InboxCounts.rowBytes),
-            receivedAt: statement.time(2))
+            receivedAt: statement.time(2), isRefused: statement.integer(3) != 0)
     }
 }

@@ -19,14 +19,20 @@ public struct MessageLedger: Sendable, Hashable {
     /// Messages that were given up on: with a file, the dead letters that it holds; in memory, where nothing is kept, all
     /// there have been.
     public var dead: Int64
-    /// Messages that were removed without having been handled: dead letters that were dropped, and what could not be
-    /// read of a damaged file.
+    /// Messages that were removed without having been handled, and that nobody dropped: dead letters that nobody can handle
+    /// and that made room for newer ones (``PushEvent/deadLettersRemoved(count:)``).
     public var expired: Int64
+    /// Messages that were acknowledged and are gone without having been handled: a damaged inbox file, or one that was
+    /// removed or replaced by an older one, no longer held them. ``PushEvent/inboxMovedAside(path:reason:takenOver:lost:)``
+    /// tells of each such file. Always 0 in memory.
+    public var lost: Int64
+    /// Messages that a person dropped before they were done.
+    public var dropped: Int64
 
     /// Makes a ledger; the default is that of an inbox that has not received anything.
     public init(
         received: Int64 = 0, duplicates: Int64 = 0, waiting: Int64 = 0, running: Int64 = 0, presented: Int64 = 0,
-        done: Int64 = 0, dead: Int64 = 0, expired: Int64 = 0
+        done: Int64 = 0, dead: Int64 = 0, expired: Int64 = 0, lost: Int64 = 0, dropped: Int64 = 0
     ) {
         self.received = received
         self.duplicates = duplicates
@@ -36,16 +42,18 @@ public struct MessageLedger: Sendable, Hashable {
         self.done = done
         self.dead = dead
         self.expired = expired
+        self.lost = lost
+        self.dropped = dropped
     }
 
     /// Received less everything that is accounted for; 0 unless a message was lost or counted twice.
     public var unaccounted: Int64 {
         self.received - self.duplicates - self.waiting - self.running - self.presented - self.done - self.dead
-            - self.expired
+            - self.expired - self.lost - self.dropped
     }
 
     /// Whether every message that was received is accounted for once:
-    /// `received = done + presented + waiting + running + dead + expired + duplicates`.
+    /// `received = done + presented + waiting + running + dead + expired + lost + dropped + duplicates`.
     public var isBalanced: Bool { self.unaccounted == 0 }
 }
 
@@ -54,6 +62,7 @@ extension MessageLedger: CustomStringConvertible {
     public var description: String {
         "received \(self.received) = done \(self.done) + presented \(self.presented) + waiting \(self.waiting) "
             + "+ running \(self.running) + dead \(self.dead) + expired \(self.expired) "
-            + "+ duplicates \(self.duplicates)" + (self.isBalanced ? "" : ", unaccounted \(self.unaccounted)")
+            + "+ lost \(self.lost) + dropped \(self.dropped) + duplicates \(self.duplicates)"
+            + (self.isBalanced ? "" : ", unaccounted \(self.unaccounted)")
     }
 }

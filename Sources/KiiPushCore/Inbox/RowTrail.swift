@@ -19,7 +19,7 @@ package enum RowTrail {
         case dead(attempt: Int?, startedAt: Timestamp?, reason: String)
         /// An attempt whose time was over succeeded after all.
         case late(attempt: Int, RowAnswer)
-        /// A person had the dead letter tried again.
+        /// A person had it tried again.
         case requeued
     }
 

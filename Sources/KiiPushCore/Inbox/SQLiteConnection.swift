@@ -20,6 +20,15 @@ final class SQLiteConnection {
             throw error
         }
         self.raw = opened
+        // The file may come from anywhere: nothing in its schema may run but tables and indexes.
+        for option in [
+            SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER,
+        ] { try self.check(csqlite_db_config(opened, option, 0), "opening") }
+    }
+
+    /// Whether closing leaves the write-ahead log as it is, instead of writing it into the file and removing it.
+    func keepLogOnClose(_ isKept: Bool) throws(InboxError) {
+        try self.check(csqlite_db_config(self.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isKept ? 1 : 0), "opening")
     }
 
     deinit { sqlite3_close_v2(self.raw) }
@@ -53,6 +62,30 @@ final class SQLiteConnection {
         let statement = SQLiteStatement(self, sql, step: step)
         defer { statement.reset() }
         return try statement.next() ? statement.integer(0) : nil
+    }
+
+    /// How many pages were written since this was last asked: to the log, in WAL mode.
+    func pagesWritten() -> Int64 {
+        var (written, highest): (Int32, Int32) = (0, 0)
+        sqlite3_db_status(self.raw, SQLITE_DBSTATUS_CACHE_WRITE, &written, &highest, 1)
+        return Int64(written)
+    }
+
+    /// What a checkpoint came to.
+    struct Checkpoint {
+        /// How many pages are in the log, and how many of these are in the file now; negative when that is not known.
+        var frames, written: Int32
+        /// Whether another connection was in the way of some of it.
+        var isBusy: Bool
+    }
+
+    /// Writes the log into the file. `mode` is one of SQLite's `SQLITE_CHECKPOINT_…`.
+    func checkpoint(_ mode: Int32) throws(InboxError) -> Checkpoint {
+        var (frames, written): (Int32, Int32) = (-1, -1)
+        let code = sqlite3_wal_checkpoint_v2(self.raw, nil, mode, &frames, &written)
+        let isBusy = code & 0xFF == SQLITE_BUSY
+        if !isBusy { try self.check(code, "writing the log into the file") }
+        return Checkpoint(frames: frames, written: written, isBusy: isBusy)
     }
 
     func setBusyTimeout(milliseconds: Int32) throws(InboxError) {

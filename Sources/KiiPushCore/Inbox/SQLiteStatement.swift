@@ -96,7 +96,7 @@ final class SQLiteStatement {
 
     /// A moment of the years 1970 to 9999, which can be reckoned with.
     func time(_ column: Int32) -> Timestamp {
-        Timestamp(millisecondsSinceEpoch: self.integer(column, within: 0...253_402_300_799_999))
+        Timestamp(millisecondsSinceEpoch: self.integer(column, within: InboxSchema.calendar))
     }
 
     func optionalTime(_ column: Int32) -> Timestamp? { self.isNull(column) ? nil : self.time(column) }
@@ -117,5 +117,13 @@ final class SQLiteStatement {
         let bytes = sqlite3_column_blob(self.raw, column)
         let count = bytes == nil ? 0 : Int(sqlite3_column_bytes(self.raw, column))
         return body(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+}
+
+extension Timestamp {
+    /// The moment, or the end of the range that it is beyond, in milliseconds since 1970.
+    func held(to range: ClosedRange<Int64>) -> Timestamp {
+        Timestamp(
+            millisecondsSinceEpoch: min(max(self.millisecondsSinceEpoch, range.lowerBound), range.upperBound))
     }
 }

@@ -26,7 +26,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidUTF8
         /// More levels than ``JSONLimits/maximumDepth``.
         case tooDeep
-        /// More bytes than ``JSONLimits/maximumBytes``.
+        /// More bytes than ``JSONLimits/maximumBytes``; ``JSONError/byteOffset`` is that limit. A payload may have
+        /// 4 MiB, and ``JSONValue/init(parsing:limits:)-([UInt8],_)`` takes a larger limit.
         case tooLarge
     }
 
@@ -44,10 +45,15 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         self.pointer = pointer
     }
 
-    /// One line: what is wrong, where, and what to do about it.
+    /// One line that completes "the document is …": what is wrong, where, and what to do about it.
     public var description: String {
+        switch self.code {
         // An empty document has no places, and its root no name.
-        guard self.code != .empty else { return "not JSON: \(self.code.advice)" }
+        case .empty: return "not JSON: \(self.code.advice)"
+        // Nobody has looked whether it is JSON.
+        case .tooLarge: return "larger than \(self.byteOffset) bytes: \(self.code.advice)"
+        default: break
+        }
         let place = self.pointer.tokens.isEmpty ? "" : " in \(self.pointer.abbreviated.dropFirst().dropLast())"
         return "not JSON at byte \(self.byteOffset)\(place): \(self.code.advice)"
     }
@@ -67,7 +73,7 @@ extension JSONError.Code {
         case .loneSurrogate: "half of a surrogate pair; write both halves or the character itself"
         case .invalidUTF8: "a string is not UTF-8; encode it as UTF-8"
         case .tooDeep: "too many levels of nesting; flatten it"
-        case .tooLarge: "the document is too long; send less or raise the limit"
+        case .tooLarge: "shorten it"
         }
     }
 }

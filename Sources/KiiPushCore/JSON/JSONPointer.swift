@@ -1,4 +1,6 @@
 /// The way from a document's root to one of its values (RFC 6901), such as `/aps/alert/loc-args/0`.
+///
+/// Pointers are compared as keys are: scalar by scalar, so that `é` as one scalar and as two lead to two members.
 public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     /// The steps, unescaped: a member's key, or an element's index in decimal digits.
     public var tokens: [String]
@@ -68,6 +70,17 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         let scalars = self.description.unicodeScalars
         let printable = scalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
         return "\"\(printable)\(scalars.count > 80 ? "…" : "")\""
+    }
+
+    /// Whether both have the same steps, scalar by scalar (RFC 6901 section 4).
+    public static func == (left: JSONPointer, right: JSONPointer) -> Bool {
+        left.tokens.elementsEqual(right.tokens) { $0.utf8.elementsEqual($1.utf8) }
+    }
+
+    /// Hashes what ``==(_:_:)`` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(self.tokens.count)
+        for token in self.tokens { hasher.combine(ExactString(token)) }
     }
 
     private static func unescaped(_ part: Substring) -> String? {

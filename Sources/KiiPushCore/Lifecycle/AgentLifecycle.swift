@@ -53,7 +53,7 @@ public final class AgentLifecycle: Sendable {
     ///     ``didBecomeActive()`` when it is ready; `background` if a push started it with no user about; else `active`.
     public init(launchOptions: LaunchOptions = LaunchOptions(), state: LifecycleState? = nil) {
         self.launchOptions = launchOptions
-        let launched: LifecycleState = launchOptions.userAction == nil ? .background : .inactive
+        let launched: LifecycleState = launchOptions.userAction?.opensProgram == true ? .inactive : .background
         var core = Core(state: state ?? (launchOptions.remoteNotification == nil ? .active : launched))
         core.tracker.didFinishLaunching(launchOptions)
         self.core = Locked(core)
@@ -92,8 +92,8 @@ public final class AgentLifecycle: Sendable {
     /// over in state `inactive`; the program shows its window and calls ``didBecomeActive()``. Without such a `body` the
     /// program stays in the background: the handler is called, and nothing counts as opened from a notification.
     ///
-    /// - Parameter body: shows the program's window, or has that done; called on the thread of the presenter. Replaces
-    ///   what was given before.
+    /// - Parameter body: shows the program's window, or has that done; called on the thread of the presenter, or, in a
+    ///   program that an ``Activator`` started, on a thread of the agent's. Replaces what was given before.
     public func onForegroundRequest(_ body: @escaping @Sendable (ReceivedMessage) -> Void) {
         self.core.withLock { $0.foregroundRequest = body }
     }
@@ -158,6 +158,17 @@ public final class AgentLifecycle: Sendable {
             return request
         }
         request?(message)
+    }
+
+    /// Takes over the state that another process reports of itself.
+    package func follow(_ state: LifecycleState) {
+        switch state {
+        case .active: self.didBecomeActive()
+        case .inactive:
+            self.willEnterForeground()
+            self.willResignActive()
+        case .background, .notRunning: self.didEnterBackground()
+        }
     }
 
     private static func enterForeground(_ core: inout Core) {

@@ -1,6 +1,6 @@
 /// The number on the program's icon, as messages set it.
 ///
-/// - Source: "The absence of a `badge` property indicates that any number currently badging the icon should be removed."
+/// - Source: the older of Apple's pages; see ``NotificationContent/Badge``.
 package struct BadgeCount: Sendable, Hashable {
     /// The number in view; `nil` when there is none. Never zero or less.
     package private(set) var number: Int?

@@ -27,6 +27,22 @@ public protocol NotificationPresenter: Sendable {
     ///   no notification service) says ``PresentationOutcome/unavailable`` each time, and reports the reason once by its
     ///   own means.
     func present(_ request: NotificationRequest) -> PresentationOutcome
+
+    /// What is shown for a message, in place of the alert that the payload carries.
+    ///
+    /// Kii's own cloud sends no `aps` over MQTT, and so no alert. A presenter that makes one from the message's data has it
+    /// presented: a message without `aps` counts as `content-available`, so in the background the handler is called and the
+    /// alert presented. Asked once a message that arrives in the background, and once more when it is presented again after
+    /// a restart, on the threads of ``present(_:)``; it should return at once.
+    ///
+    /// - Returns: the alert; `nil`, or one that is not ``NotificationAlert/isVisible``, for none. Default: the alert of the
+    ///   payload's `aps`.
+    func alert(for message: ReceivedMessage) -> NotificationAlert?
+}
+
+extension NotificationPresenter {
+    /// The alert of the payload's `aps`.
+    public func alert(for message: ReceivedMessage) -> NotificationAlert? { message.content?.alert }
 }
 
 /// What came of showing a notification.
@@ -41,7 +57,7 @@ public enum PresentationOutcome: Sendable, Hashable {
 /// How a notification that was shown came to its end.
 public enum PresentationResponse: Sendable, Hashable {
     /// The user chose it, or one of its actions: the message is handed to the program, by ``UserActionHandler`` or once
-    /// more by its reception handler.
+    /// more by its reception handler. With ``UserAction/background(_:)`` the program stays where it is.
     case opened(UserAction)
     /// The user took it away. The message is done, without data (``FetchResult/noData``), unless the handler was called.
     case dismissed

@@ -1,6 +1,7 @@
 /// A message to be shown to the user, and what the user's reaction is told to.
 ///
-/// - Source: the shape of `UNNotificationRequest`; the content is the payload's `aps`.
+/// - Source: the shape of `UNNotificationRequest`; the content is the payload's `aps`, and the alert what
+///   ``NotificationPresenter/alert(for:)`` says.
 public struct NotificationRequest: Sendable, Identifiable {
     /// Tells the messages of one inbox apart, across restarts.
     public struct ID: Sendable, Hashable, CustomStringConvertible {
@@ -44,23 +45,25 @@ public struct NotificationRequest: Sendable, Identifiable {
     /// - Parameters:
     ///   - id: which message it is.
     ///   - message: the message.
+    ///   - alert: what is to be shown. Default (`nil`): the alert of the payload's `aps`.
     ///   - receivedAt: when it was received.
     ///   - wasPresentedBefore: whether it was shown by an earlier run. Default: no.
     ///   - respond: takes the first answer that is given, on the thread of whoever gives it; says whether it counts.
     public init?(
         id: ID,
         message: ReceivedMessage,
+        alert: NotificationAlert? = nil,
         receivedAt: Timestamp,
         wasPresentedBefore: Bool = false,
         respond: @escaping @Sendable (PresentationResponse) -> Bool
     ) {
-        guard let content = message.content, let alert = content.alert, alert.isVisible else { return nil }
+        guard let alert = alert ?? message.content?.alert, alert.isVisible else { return nil }
         self.id = id
         self.message = message
         self.alert = alert
-        self.sound = content.sound
-        self.category = content.category
-        self.threadID = content.threadID
+        self.sound = message.content?.sound
+        self.category = message.content?.category
+        self.threadID = message.content?.threadID
         self.receivedAt = receivedAt
         self.wasPresentedBefore = wasPresentedBefore
         self.reply = Reply(respond)

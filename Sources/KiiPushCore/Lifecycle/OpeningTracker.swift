@@ -43,7 +43,7 @@ package struct OpeningTracker: Sendable {
     package mutating func didFinishLaunching(_ options: LaunchOptions) {
         self.notification = nil
         // One that was started by a push without a user is not opened.
-        guard let message = options.remoteNotification, options.userAction != nil else { return }
+        guard let message = options.remoteNotification, options.userAction?.opensProgram == true else { return }
         self.notification = Opening(
             message: message, messageID: options.messageID, installationID: options.installationID)
     }

@@ -29,21 +29,29 @@ package final class PresentationDesk: Sendable {
 
     // MARK: - Presenting
 
+    /// The alert that is presented for a message; `nil` for none.
+    func alert(for message: ReceivedMessage) -> NotificationAlert? {
+        self.presenter.map { $0.alert(for: message) } ?? message.content?.alert
+    }
+
     /// Presents a message that has arrived.
     ///
     /// - Parameter isResting: whether nobody is called until it is answered.
     /// - Returns: whether it is presented; false as well for one that the presenter was given before and has not answered.
-    func present(_ message: ReceivedMessage, _ context: DeliveryContext, isResting: Bool) -> Bool {
+    func present(
+        _ message: ReceivedMessage, _ alert: NotificationAlert?, _ context: DeliveryContext, isResting: Bool
+    ) -> Bool {
         let id = NotificationRequest.ID(installationID: context.installationID, messageID: context.messageID)
-        return self.present(message, id, receivedAt: context.receivedAt, isResting: isResting, again: false)
+        return self.present(message, alert, id, receivedAt: context.receivedAt, isResting: isResting, again: false)
     }
 
     private func present(
-        _ message: ReceivedMessage, _ id: NotificationRequest.ID, receivedAt: Timestamp, isResting: Bool, again: Bool
+        _ message: ReceivedMessage, _ alert: NotificationAlert?, _ id: NotificationRequest.ID, receivedAt: Timestamp,
+        isResting: Bool, again: Bool
     ) -> Bool {
         guard let presenter,
             let request = NotificationRequest(
-                id: id, message: message, receivedAt: receivedAt, wasPresentedBefore: again,
+                id: id, message: message, alert: alert, receivedAt: receivedAt, wasPresentedBefore: again,
                 respond: { [weak self] response in
                     self?.answered(response, message, id, receivedAt: receivedAt, isResting: isResting) ?? false
                 })
@@ -75,7 +83,7 @@ package final class PresentationDesk: Sendable {
         case .dismissed, .expired: return runner.dismissed(id.messageID, installation: installation)
         case .unavailable: return runner.withdrawn(id.messageID, installation: installation)
         case .opened(let action):
-            self.lifecycle?.userOpens(message)
+            if action.opensProgram { self.lifecycle?.userOpens(message) }
             let stored = StoredMessage(
                 sequence: id.messageID, installation: installation, topic: "", payload: message.payloadBytes,
                 receivedAt: receivedAt)
@@ -114,8 +122,10 @@ package final class PresentationDesk: Sendable {
             // What cannot be decoded any more becomes a dead letter when it is delivered.
             let message = try? ReceivedMessage(payload: stored.payload)
             let isPresented =
-                message.map { self.present($0, id, receivedAt: stored.receivedAt, isResting: true, again: true) }
-                ?? false
+                message.map {
+                    self.present(
+                        $0, self.alert(for: $0), id, receivedAt: stored.receivedAt, isResting: true, again: true)
+                } ?? false
             if !isPresented { unpresented.append(stored.sequence) }
         }
         return unpresented

@@ -13,12 +13,13 @@ package struct Reception: Sendable, Hashable {
         self.hasAlert = hasAlert
     }
 
-    /// "Kii's MQTT payloads carry no `aps`": such a message is for the program, and nothing of it is for the user.
-    package init(of message: ReceivedMessage, in state: LifecycleState) {
+    /// "Kii's MQTT payloads carry no `aps`": such a message is for the program, and for the user only if the presenter has
+    /// an alert for it.
+    package init(of message: ReceivedMessage, alert: NotificationAlert?, in state: LifecycleState) {
         self.init(
             state: state,
             isContentAvailable: message.content?.isContentAvailable ?? true,
-            hasAlert: message.content?.alert?.isVisible ?? false
+            hasAlert: alert?.isVisible ?? false
         )
     }
 

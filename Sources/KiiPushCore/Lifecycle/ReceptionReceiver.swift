@@ -27,7 +27,7 @@ package final class ReceptionReceiver: Receiver {
     deinit { if let openingTarget { self.lifecycle?.remove(openingTarget) } }
 
     package func state(of message: DecodedMessage) -> LifecycleState {
-        message.isUserOpened ? .inactive : self.lifecycle?.state ?? .active
+        message.openedBy?.opensProgram == true ? .inactive : self.lifecycle?.state ?? .active
     }
 
     package func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute {
@@ -35,19 +35,22 @@ package final class ReceptionReceiver: Receiver {
         // What follows is decided when the message arrives; the handler whose attempt failed is called again.
         guard context.attempt == 1 else { return .handler }
         if let content = message.content { self.applyBadge(content.badge, context) }
-        switch Reception(of: message, in: self.isLaunchMessage(context) ? .notRunning : context.state).route {
+        // Elsewhere nothing is presented, so the presenter is not asked for an alert.
+        guard context.state == .background, !self.isLaunchMessage(context) else { return .handler }
+        let alert = self.desk.alert(for: message)
+        switch Reception(of: message, alert: alert, in: .background).route {
         case .handler, .launch: return .handler
         case .nobody: return .nobody
         case .alert:
-            return .show({ [desk] in desk.present(message, context, isResting: true) }, isForHandler: false)
+            return .show({ [desk] in desk.present(message, alert, context, isResting: true) }, isForHandler: false)
         case .handlerAndAlert:
-            return .show({ [desk] in desk.present(message, context, isResting: false) }, isForHandler: true)
+            return .show({ [desk] in desk.present(message, alert, context, isResting: false) }, isForHandler: true)
         }
     }
 
     private func route(_ action: UserAction, _ message: ReceivedMessage, _ context: DeliveryContext) -> DeliveryRoute {
         // Further attempts as well, since the first may have been an earlier process's: the tracker knows them.
-        if let openingTarget {
+        if action.opensProgram, let openingTarget {
             let opening = OpeningTracker.Opening(
                 message: message, messageID: context.messageID, installationID: context.installationID,
                 target: openingTarget)

@@ -1,6 +1,7 @@
 /// What happened: the field `type`.
 ///
-/// In a push to app it is one of Kii's events; in the other kinds it is the sender's own type.
+/// In a push to app it is one of Kii's events; in the other kinds it is the sender's own type. Types are compared as JSON
+/// compares strings: scalar by scalar.
 public enum EventType: Sendable, Hashable {
     /// `DATA_OBJECT_CREATED`.
     case objectCreated
@@ -32,6 +33,28 @@ public enum EventType: Sendable, Hashable {
         default: self = .other(name)
         }
     }
+
+    /// The text on the wire.
+    private var name: String {
+        switch self {
+        case .objectCreated: "DATA_OBJECT_CREATED"
+        case .objectUpdated: "DATA_OBJECT_UPDATED"
+        case .objectDeleted: "DATA_OBJECT_DELETED"
+        case .objectBodyUpdated: "DATA_OBJECT_BODY_UPDATED"
+        case .objectBodyDeleted: "DATA_OBJECT_BODY_DELETED"
+        case .objectACLModified: "DATA_OBJECT_ACL_MODIFIED"
+        case .bucketDeleted: "BUCKET_DELETED"
+        case .other(let name): name
+        }
+    }
+
+    /// Whether both are the same text on the wire.
+    public static func == (left: EventType, right: EventType) -> Bool {
+        left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    /// Hashes what ``==(_:_:)`` compares.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ExactString(self.name)) }
 }
 
 /// Whether Kii or a sender caused the push: the field `origin`.

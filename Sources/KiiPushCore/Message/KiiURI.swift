@@ -14,11 +14,17 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
     case object(ObjectReference)
     /// An administrator, by name; Kii knows one, `APP_ADMIN`.
     case administrator(String)
+    /// An address of a form that this version does not know, as it stands in the payload.
+    case other(String)
 
     private static let scheme = "kiicloud://"
 
-    /// Reads an address; `nil` if it has another form, an empty step, or a broken percent-encoding.
-    public init?(_ text: String) {
+    /// Reads an address; one with an unknown form, an empty step or a broken percent-encoding is ``other(_:)``.
+    public init(_ text: String) {
+        self = KiiURI(known: text) ?? .other(text)
+    }
+
+    private init?(known text: String) {
         guard text.utf8.starts(with: KiiURI.scheme.utf8) else { return nil }
         let path = text.utf8.dropFirst(KiiURI.scheme.utf8.count)
         var steps: [String] = []
@@ -57,7 +63,8 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The address, with every byte of an ID percent-encoded that is not a letter, a digit or one of `-._~`.
+    /// The address, with every byte of an ID percent-encoded that is not a letter, a digit or one of `-._~`; an
+    /// ``other(_:)`` as it is.
     public var description: String {
         let steps: [String]
         switch self {
@@ -66,6 +73,7 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
         case .bucket(let bucket): steps = KiiURI.steps(bucket)
         case .object(let object): steps = KiiURI.steps(object.bucket) + ["objects", object.id]
         case .administrator(let name): steps = ["admins", name]
+        case .other(let text): return text
         }
         return KiiURI.scheme + steps.map(KiiURI.percentEncoded).joined(separator: "/")
     }

@@ -9,13 +9,13 @@ public enum MessageSender: Sendable, Hashable {
     /// A sender whose address has a form that this version does not know, as it stands in the payload.
     case other(String)
 
-    /// Reads a sender's address, such as `kiicloud://things/th.1`.
-    init(address: String) {
-        switch KiiURI(address) {
+    /// Takes a sender's address, such as `kiicloud://things/th.1`; nil where it names nobody who can send.
+    init?(_ address: KiiURI) {
+        switch address {
         case .owner(.user(let id)): self = .user(id)
         case .owner(.thing(let id)): self = .thing(id)
         case .administrator("APP_ADMIN"): self = .admin
-        default: self = .other(address)
+        default: return nil
         }
     }
 
@@ -30,11 +30,9 @@ extension ReceivedMessage {
     ///
     /// The address `senderURI` counts before the ID `sender`, unless its form is unknown and there is an ID.
     public var sender: MessageSender? {
-        let byID = self.fields.nonEmptyText(.sender).map(MessageSender.init(id:))
-        guard let address = self.fields.text(slot: PayloadKey.senderURI), !address.isEmpty else { return byID }
-        let byAddress = MessageSender(address: address)
-        if case .other = byAddress, let byID { return byID }
-        return byAddress
+        let address = self.fields.addressText(slot: PayloadKey.senderURI)
+        return address.map(KiiURI.init).flatMap(MessageSender.init(_:))
+            ?? self.fields.nonEmptyText(.sender).map(MessageSender.init(id:)) ?? address.map(MessageSender.other)
     }
 
     /// The ID of the user who sent the push; `nil` if it was sent by somebody else.
@@ -47,6 +45,6 @@ extension ReceivedMessage {
         if case .thing(let id) = self.sender { id } else { nil }
     }
 
-    /// The sender's address; `nil` in payloads with short keys, and if it has a form that this version does not know.
-    public var senderURI: KiiURI? { self.fields.text(slot: PayloadKey.senderURI).flatMap(KiiURI.init) }
+    /// The sender's address; `nil` if it is absent or empty, as in every payload with short keys.
+    public var senderURI: KiiURI? { self.fields.address(slot: PayloadKey.senderURI) }
 }

@@ -10,6 +10,14 @@ public struct NotificationAlert: Sendable, Hashable {
     public var localizationKey: String?
     /// What to put into that text (`loc-args`).
     public var localizationArguments: [String]
+    /// The key of a title in the program's own strings (`title-loc-key`).
+    public var titleLocalizationKey: String?
+    /// What to put into that title (`title-loc-args`).
+    public var titleLocalizationArguments: [String]
+    /// The key of a subtitle in the program's own strings (`subtitle-loc-key`).
+    public var subtitleLocalizationKey: String?
+    /// What to put into that subtitle (`subtitle-loc-args`).
+    public var subtitleLocalizationArguments: [String]
     /// The key of the action button's title in the program's own strings (`action-loc-key`).
     public var actionLocalizationKey: String?
     /// The image to show while the program starts (`launch-image`).
@@ -26,6 +34,10 @@ public struct NotificationAlert: Sendable, Hashable {
         body: String? = nil,
         localizationKey: String? = nil,
         localizationArguments: [String] = [],
+        titleLocalizationKey: String? = nil,
+        titleLocalizationArguments: [String] = [],
+        subtitleLocalizationKey: String? = nil,
+        subtitleLocalizationArguments: [String] = [],
         actionLocalizationKey: String? = nil,
         launchImage: String? = nil,
         showsViewButton: Bool = true,
@@ -36,6 +48,10 @@ public struct NotificationAlert: Sendable, Hashable {
         self.body = body
         self.localizationKey = localizationKey
         self.localizationArguments = localizationArguments
+        self.titleLocalizationKey = titleLocalizationKey
+        self.titleLocalizationArguments = titleLocalizationArguments
+        self.subtitleLocalizationKey = subtitleLocalizationKey
+        self.subtitleLocalizationArguments = subtitleLocalizationArguments
         self.actionLocalizationKey = actionLocalizationKey
         self.launchImage = launchImage
         self.showsViewButton = showsViewButton
@@ -44,33 +60,45 @@ public struct NotificationAlert: Sendable, Hashable {
 
     /// Whether there is anything to show: a text or the key of one that is not empty.
     public var isVisible: Bool {
-        [self.title, self.subtitle, self.body, self.localizationKey].contains { $0?.isEmpty == false }
+        [
+            self.title, self.subtitle, self.body, self.titleLocalizationKey, self.subtitleLocalizationKey,
+            self.localizationKey,
+        ].contains { $0?.isEmpty == false }
     }
 
-    init(_ value: JSONValue, at pointer: JSONPointer) throws(MessageError) {
+    /// Nil for a value that is neither a string nor an object.
+    init?(_ value: JSONValue, at pointer: JSONPointer, _ findings: inout [PayloadFinding]) {
         self.init()
         if let body = value.string {
             self.body = body
             return
         }
-        guard let members = value.members else { throw .wrongType(at: pointer, "a string or an object", value) }
+        guard let members = value.members else {
+            findings.append(PayloadFinding(value, at: pointer, expected: "a string or an object"))
+            return nil
+        }
         for member in members where !member.value.isNull {
-            let (value, place) = (member.value, pointer.appending(member.key))
-            switch member.key {
-            case "title": self.title = try value.text(at: place)
-            case "subtitle": self.subtitle = try value.text(at: place)
-            case "body": self.body = try value.text(at: place)
-            case "loc-key": self.localizationKey = try value.text(at: place)
-            case "loc-args":
-                guard let arguments = value.array else { throw .wrongType(at: place, "an array of strings", value) }
-                for (index, argument) in arguments.enumerated() {
-                    self.localizationArguments.append(try argument.text(at: place.appending(index)))
-                }
-            case "action-loc-key": self.actionLocalizationKey = try value.text(at: place)
-            case "launch-image": self.launchImage = try value.text(at: place)
-            case "show-view": self.showsViewButton = try value.flag(at: place)
-            default: self.otherMembers.append(member)
-            }
+            self.read(member, at: pointer, &findings)
+        }
+    }
+
+    private mutating func read(_ member: JSONMember, at pointer: JSONPointer, _ findings: inout [PayloadFinding]) {
+        let value = member.value
+        var place: JSONPointer { pointer.appending(member.key) }
+        switch member.key {
+        case "title": self.title = value.text(&findings, at: place)
+        case "subtitle": self.subtitle = value.text(&findings, at: place)
+        case "body": self.body = value.text(&findings, at: place)
+        case "loc-key": self.localizationKey = value.text(&findings, at: place)
+        case "loc-args": self.localizationArguments = value.texts(&findings, at: place)
+        case "title-loc-key": self.titleLocalizationKey = value.text(&findings, at: place)
+        case "title-loc-args": self.titleLocalizationArguments = value.texts(&findings, at: place)
+        case "subtitle-loc-key": self.subtitleLocalizationKey = value.text(&findings, at: place)
+        case "subtitle-loc-args": self.subtitleLocalizationArguments = value.texts(&findings, at: place)
+        case "action-loc-key": self.actionLocalizationKey = value.text(&findings, at: place)
+        case "launch-image": self.launchImage = value.text(&findings, at: place)
+        case "show-view": self.showsViewButton = value.flag(&findings, at: place) ?? true
+        default: self.otherMembers.append(member)
         }
     }
 }

@@ -3,8 +3,13 @@
 /// - Source: Apple's page on `application(_:didReceiveRemoteNotification:)`; Kii's guide for the delivered keys.
 public struct NotificationContent: Sendable, Hashable {
     /// What to do with the number on the app's icon.
+    ///
+    /// Apple's pages differ about an `aps` without `badge`. This library follows the older one, on UIKit's
+    /// `application(_:didReceiveRemoteNotification:)`: "The absence of a `badge` property indicates that any number
+    /// currently badging the icon should be removed." By newer pages, such as "Generating a remote notification", the
+    /// number stays, and 0 removes it. A sender who writes `badge` in every `aps` is understood by both.
     public enum Badge: Sendable, Hashable {
-        /// Take the number away: there is no `badge` in `aps`.
+        /// Take the number away: there is no `badge` in `aps`, or one of the wrong type.
         case remove
         /// Set it. Zero and less also take it out of view.
         case set(Int)
@@ -26,6 +31,8 @@ public struct NotificationContent: Sendable, Hashable {
     public var threadID: String?
     /// Everything else in `aps`, not interpreted.
     public var otherMembers: [JSONMember]
+    /// What was left out for being of the wrong type, in the order of the payload; nearly always empty.
+    public internal(set) var findings: [PayloadFinding] = []
 
     /// Makes content. The defaults are those of an empty `aps`.
     public init(
@@ -48,55 +55,43 @@ public struct NotificationContent: Sendable, Hashable {
         self.otherMembers = otherMembers
     }
 
-    /// Reads the value of `aps`. Null anywhere in it counts as absent.
+    /// Reads the value of `aps`; `nil` if it is no object.
     ///
-    /// - Throws: ``MessageError/wrongType(at:expected:found:)`` with the way from the payload's top level.
-    public init(aps: JSONValue) throws(MessageError) {
-        let pointer = JSONPointer(tokens: ["aps"])
-        guard let members = aps.members else { throw .wrongType(at: pointer, "an object", aps) }
+    /// Null anywhere in it counts as absent. A value of the wrong type is left out and told in ``findings``.
+    public init?(aps: JSONValue) {
+        guard let members = aps.members else { return nil }
         self.init()
+        let pointer = JSONPointer(tokens: ["aps"])
         for member in members where !member.value.isNull {
-            let (value, place) = (member.value, pointer.appending(member.key))
-            switch member.key {
-            case "alert": self.alert = try NotificationAlert(value, at: place)
-            case "badge":
-                guard let number = value.int64 else { throw .wrongType(at: place, "a whole number", value) }
-                self.badge = .set(Int(number))
-            case "sound":
-                guard value.kind == .object else {
-                    self.sound = try value.text(at: place)
-                    continue
-                }
-                // Apple's critical alerts have an object with the name in it; what else it says is kept.
-                self.sound = try value["name"]?.text(at: place.appending("name"))
-                self.otherMembers.append(member)
-            case "content-available": self.isContentAvailable = try value.flag(at: place)
-            case "category": self.category = try value.text(at: place)
-            case "mutable-content": self.isMutableContent = try value.flag(at: place)
-            case "thread-id": self.threadID = try value.text(at: place)
-            default: self.otherMembers.append(member)
-            }
+            self.read(member, at: pointer)
         }
     }
-}
 
-extension JSONValue {
-    /// A string, or an error that names its place.
-    func text(at place: JSONPointer) throws(MessageError) -> String {
-        guard let string = self.string else { throw .wrongType(at: place, "a string", self) }
-        return string
-    }
-
-    /// A truth value or a number other than zero, or an error that names its place.
-    func flag(at place: JSONPointer) throws(MessageError) -> Bool {
-        if let bool = self.bool { return bool }
-        guard let number = self.number else { throw .wrongType(at: place, "true, false or a number", self) }
-        return number != JSONNumber(0)
-    }
-}
-
-extension MessageError {
-    static func wrongType(at place: JSONPointer, _ expected: String, _ value: JSONValue) -> MessageError {
-        .wrongType(at: place, expected: expected, found: value.kind)
+    private mutating func read(_ member: JSONMember, at pointer: JSONPointer) {
+        let value = member.value
+        var place: JSONPointer { pointer.appending(member.key) }
+        switch member.key {
+        case "alert": self.alert = NotificationAlert(value, at: place, &self.findings)
+        case "badge":
+            if let number = value.int64 {
+                self.badge = .set(Int(number))
+            } else {
+                self.findings.append(PayloadFinding(value, at: place, expected: "a whole number"))
+            }
+        case "sound":
+            if value.kind == .object {
+                // Apple's critical alerts have an object with the name in it; what else it says is kept.
+                self.otherMembers.append(member)
+                guard let name = value["name"], !name.isNull else { return }
+                self.sound = name.text(&self.findings, at: place.appending("name"))
+            } else {
+                self.sound = value.text(&self.findings, at: place)
+            }
+        case "content-available": self.isContentAvailable = value.flag(&self.findings, at: place) ?? false
+        case "category": self.category = value.text(&self.findings, at: place)
+        case "mutable-content": self.isMutableContent = value.flag(&self.findings, at: place) ?? false
+        case "thread-id": self.threadID = value.text(&self.findings, at: place)
+        default: self.otherMembers.append(member)
+        }
     }
 }

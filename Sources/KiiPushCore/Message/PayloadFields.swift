@@ -19,7 +19,7 @@ struct PayloadFields: Sendable {
 
     subscript(field: MessageField) -> JSONValue? { self.value(slot: field.rawValue) }
 
-    /// The text of a field: a string's content, otherwise the scalar as it is written; nil for null.
+    /// The text of a field: a string's content, otherwise the scalar as it is written; nil for null and for anything nested.
     func text(_ field: MessageField) -> String? { self[field]?.scalarText }
 
     /// The text of a field that must have a character to mean anything, such as an ID.
@@ -27,8 +27,13 @@ struct PayloadFields: Sendable {
         self.text(field).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The text of `senderURI` or `sourceURI`; nil in a payload with short keys.
-    func text(slot: Int) -> String? { self.value(slot: slot)?.scalarText }
+    /// The text of `senderURI` or `sourceURI`; nil in a payload with short keys, and if it is empty.
+    func addressText(slot: Int) -> String? {
+        self.value(slot: slot)?.scalarText.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The address that is `senderURI` or `sourceURI`.
+    func address(slot: Int) -> KiiURI? { self.addressText(slot: slot).map(KiiURI.init) }
 
     /// A field in milliseconds, as a number or, as on GCM, as a string; nil for anything that is no whole number.
     func timestamp(_ field: MessageField) -> Timestamp? {
@@ -37,7 +42,8 @@ struct PayloadFields: Sendable {
         return milliseconds.map(Timestamp.init(millisecondsSinceEpoch:))
     }
 
-    private func value(slot: Int) -> JSONValue? {
+    /// The value of a field, or of one of the two addresses; see ``FieldOffsets``.
+    func value(slot: Int) -> JSONValue? {
         let start = self.offsets[slot]
         guard start != 0 else { return nil }
         return JSONValue(slice: JSONSlice(bytes: self.payload.bytes, memberValueAt: start))

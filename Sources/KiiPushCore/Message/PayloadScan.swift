@@ -5,8 +5,6 @@ struct PayloadScan {
     /// Where the whole object stands.
     private(set) var range = 0..<0
     private var starts = InlineArray<35, UInt32>(repeating: 0)
-    /// One bit for every known key whose value is an array or an object.
-    private var containers: UInt64 = 0
 
     /// Where the values of known keys start; zero for a key that the payload has not.
     ///
@@ -19,8 +17,9 @@ struct PayloadScan {
 
     /// Scans a payload, which must be one JSON object and nothing else.
     init(checking bytes: [UInt8]) throws(MessageError) {
-        guard bytes.count <= JSONLimits.default.maximumBytes else {
-            throw .malformed(JSONError(code: .tooLarge, byteOffset: bytes.count, pointer: JSONPointer()))
+        let limit = JSONLimits.default.maximumBytes
+        guard bytes.count <= limit else {
+            throw .malformed(JSONError(code: .tooLarge, byteOffset: limit, pointer: JSONPointer()))
         }
         do throws(JSONFault) {
             try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) in
@@ -47,13 +46,6 @@ struct PayloadScan {
         }
     }
 
-    /// The first of `slots` whose value is an array or an object; nil if there is none.
-    @inline(__always)
-    func firstContainer(in slots: Range<Int>) -> Int? {
-        let inRange = self.containers & (1 << slots.upperBound - 1) & ~(1 << slots.lowerBound - 1)
-        return inRange == 0 ? nil : inRange.trailingZeroBitCount
-    }
-
     /// The value of a known key; nil if the payload has no such key.
     func value(slot: Int, of bytes: [UInt8]) -> JSONValue? {
         let start = Int(self.starts[slot])
@@ -74,8 +66,6 @@ struct PayloadScan {
             // Of members with the same key the last counts, as everywhere in JSONValue.
             if let slot = PayloadKey.slot(of: key, at: scanner.base, in: bytes) {
                 self.starts[slot] = UInt32(truncatingIfNeeded: value)
-                let bracket = scanner.base[value] | 0x20 == UInt8(ascii: "{")
-                self.containers = self.containers & ~(1 << slot) | (bracket ? 1 << slot : 0)
             }
             scanner.skipWhitespace()
             switch scanner.current {

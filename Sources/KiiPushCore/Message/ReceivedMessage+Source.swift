@@ -61,7 +61,6 @@ extension ReceivedMessage {
 
     /// The address of what caused the push: an object, a topic, or the receiver of a direct push.
     ///
-    /// `nil` in payloads with short keys, and if the address has a form that this version does not know;
-    /// `message["sourceURI"]` has its text.
-    public var sourceURI: KiiURI? { self.fields.text(slot: PayloadKey.sourceURI).flatMap(KiiURI.init) }
+    /// `nil` if it is absent or empty, as in every payload with short keys.
+    public var sourceURI: KiiURI? { self.fields.address(slot: PayloadKey.sourceURI) }
 }

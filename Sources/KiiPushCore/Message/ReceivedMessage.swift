@@ -16,10 +16,14 @@ public struct ReceivedMessage: Sendable {
         case directPush
     }
 
-    /// Which kind it is, decided by the presence of keys alone, in the order of ``Kind``.
+    /// Which kind it is.
+    ///
+    /// Keys decide, whatever their values, the first of these rules that holds. With long keys: `bucketID`, `bucketType`,
+    /// or an `origin` that is `EVENT` (the one value that counts), make a push to app; `topic` makes a push to user. With
+    /// short keys: `bi`, `bt`, `oi` or `om` make a push to app; `to` makes a push to user. Anything else is a direct push.
     ///
     /// A message to a topic that was sent without its topic's ID is thus a direct push, and one with a custom key
-    /// `bucketID` is a push to app.
+    /// `bucketID`, or with `aps` and a custom key `to`, is of the kind that the key says. `kii-push explain` names the key.
     public let kind: Kind
     /// Which key decided that.
     package var kindReason: KindReason { self.fields.kindReason }
@@ -37,6 +41,13 @@ public struct ReceivedMessage: Sendable {
         try self.init(bytes, family: nil)
     }
 
+    /// Decodes a payload that is text, such as a line of a file; see ``init(payload:)-([UInt8])``.
+    ///
+    /// - Throws: ``MessageError``.
+    public init(payload text: String) throws(MessageError) {
+        try self.init(Array(text.utf8), family: nil)
+    }
+
     /// Decodes a payload that was parsed or built before; see ``init(payload:)-([UInt8])``.
     ///
     /// - Throws: ``MessageError``.
@@ -51,6 +62,13 @@ public struct ReceivedMessage: Sendable {
         try self.init(bytes, family: .short)
     }
 
+    /// Decodes a payload that is text with short keys, with or without `aps`.
+    ///
+    /// - Throws: ``MessageError``.
+    public init(fromAPNS text: String) throws(MessageError) {
+        try self.init(Array(text.utf8), family: .short)
+    }
+
     /// Decodes a payload with short keys, with or without `aps`.
     ///
     /// - Throws: ``MessageError``.
@@ -63,6 +81,13 @@ public struct ReceivedMessage: Sendable {
     /// - Throws: ``MessageError``.
     public init(mqttPayload bytes: [UInt8]) throws(MessageError) {
         try self.init(bytes, family: .long)
+    }
+
+    /// Decodes a payload that is text with long keys: from MQTT, or the data of GCM and FCM.
+    ///
+    /// - Throws: ``MessageError``.
+    public init(mqttPayload text: String) throws(MessageError) {
+        try self.init(Array(text.utf8), family: .long)
     }
 
     /// Decodes a payload with long keys: from MQTT, or the data of GCM and FCM.
@@ -80,16 +105,8 @@ public struct ReceivedMessage: Sendable {
         if aps?.kind != .object, let command = ThingCommand(scan, of: bytes) {
             throw .thingCommand(command)
         }
-        if let slot = scan.firstContainer(in: PayloadKey.fields(family)) {
-            let value = scan.value(slot: slot, of: bytes) ?? .null
-            throw .wrongType(at: JSONPointer(tokens: [PayloadKey.name(slot: slot)]), "a single value", value)
-        }
         let offsets = FieldOffsets(scan, family: family)
-        if family == .short, let aps {
-            self.boxedContent = Box(try NotificationContent(aps: aps))
-        } else {
-            self.boxedContent = nil
-        }
+        self.boxedContent = family == .short ? aps.flatMap(NotificationContent.init(aps:)).map(Box.init) : nil
         (self.kind, self.sourceKey) = bytes.withUnsafeBufferPointer { buffer in
             let kind = KindReason(offsets, at: buffer).kind
             return (kind, SourceKey(offsets, kind: kind, at: buffer))
@@ -97,7 +114,10 @@ public struct ReceivedMessage: Sendable {
         self.fields = PayloadFields(offsets, payload: JSONSlice(bytes: bytes, range: scan.range))
     }
 
-    /// What the provider asks to be shown: the payload's `aps`; `nil` if it has none (then the badge stays as it is).
+    /// What the provider asks to be shown: the payload's `aps`.
+    ///
+    /// `nil` if there is no `aps`, if it is no object, and in a payload that is read with long keys
+    /// (``keyFamily``), where `aps` is a key of the sender's own. The badge stays as it is then.
     public var content: NotificationContent? { self.boxedContent?.content }
 
     /// The whole payload.

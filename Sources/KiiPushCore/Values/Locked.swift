@@ -4,13 +4,7 @@ import Glibc
 ///
 /// A pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports races that are not
 /// there. Compute under the lock, act after it: no callback is ever made from inside ``withLock(_:)``.
-///
-/// Safety, which is the proof of `@unchecked Sendable`: the two pointers never change, and pthread's calls on what `mutex`
-/// points to are for any thread. What `state` points to is touched by ``withLock(_:)`` and `wait` alone, with `mutex`
-/// locked for as long as a body runs; waiting gives it up between two runs only. What goes in, at the beginning or by a
-/// body, is out of everyone else's reach, and what a body returns is out of the state's, since all of it is `sending`. Who
-/// lets go of the last reference is alone with it.
-package final class Locked<State>: @unchecked Sendable {
+package final class Locked<State> {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     // Not a property: Swift would check at run time, with every access, that no other one overlaps. The mutex keeps others
     // out, and a body that locks again never returns.
@@ -60,6 +54,13 @@ package final class Locked<State>: @unchecked Sendable {
         }
     }
 }
+
+// The proof, since the compiler cannot check it: the two pointers never change, and pthread's calls on what `mutex` points
+// to are for any thread. What `state` points to is touched by `withLock` and `wait` alone, with `mutex` locked for as long
+// as a body runs; waiting gives it up between two runs only. What goes in, at the beginning or by a body, is out of
+// everyone else's reach, and what a body returns is out of the state's, since all of it is `sending`. Who lets go of the
+// last reference is alone with it.
+extension Locked: @unchecked Sendable {}
 
 /// What a waiting thread does next.
 enum WaitStep<Result: Sendable> {

@@ -8,6 +8,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case connectionRefused
         /// The server's certificate is not trusted, has another name, or has expired.
         case certificateNotTrusted
+        /// The server asks for a client certificate, or seems to: TLS 1.2 refuses a client without one in the same way as
+        /// one that it cannot agree with on anything else.
+        case clientCertificateRequired
         /// TLS failed for another reason.
         case tlsFailed
         /// Time ran out.
@@ -33,6 +36,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// What it was about: a call with the address of its cloud, or the broker with its address. `nil` when the transport
     /// alone was concerned.
     public var subject: String?
+    /// Whether it is certain that nothing of the request was sent: the connection or the handshake was not done.
+    public var isUnsent: Bool
     /// Whether the call may have been carried out all the same, and would be carried out once more by making it again.
     public var isInDoubt: Bool
 
@@ -42,12 +47,14 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         detail: String,
         curlCode: Int? = nil,
         subject: String? = nil,
+        isUnsent: Bool = false,
         isInDoubt: Bool = false
     ) {
         self.code = code
         self.detail = detail
         self.curlCode = curlCode
         self.subject = subject
+        self.isUnsent = isUnsent
         self.isInDoubt = isInDoubt
     }
 
@@ -64,6 +71,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case .nameNotResolved: "check the host name and the DNS"
         case .connectionRefused: "check the address, and that the server is running"
         case .certificateNotTrusted: "check the certificate, or name its authority's file"
+        case .clientCertificateRequired:
+            "client certificates are not supported: use a port of the server's that asks for none"
         case .tlsFailed: "check that the port speaks TLS"
         case .timedOut: "try again, or allow more time"
         case .connectionLost: "try again"

@@ -54,6 +54,14 @@ extension KiiFailure {
         )
     }
 
+    /// A request for another server's name, RFC 9110 section 15.5.20.
+    static let misdirected = KiiFailure(
+        status: 421,
+        errorCode: "OPERATION_NOT_ALLOWED",
+        message: "The emulator is 127.0.0.1, localhost or [::1], and no other host.",
+        fields: [HTTPField("Connection", "close")]
+    )
+
     static func pathNotFound(_ path: String) -> KiiFailure {
         KiiFailure(status: 404, errorCode: "RESOURCE_NOT_FOUND", message: "Nothing is at \(path).")
     }

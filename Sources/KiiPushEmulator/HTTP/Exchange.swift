@@ -36,6 +36,7 @@ final class Exchange {
                 body: []
             )
             self.head = head
+            guard head.isForThisMachine else { return Exchange.queue(KiiFailure.misdirected.response, on: connection) }
             // Said before the body is sent, so that `Expect: 100-continue` is refused in time.
             let length = head.fields.first { $0.isNamed("Content-Length") }.flatMap { Int($0.value) }
             guard let length, length > HTTPServer.maximumBodyBytes else { return .YES }

@@ -33,6 +33,23 @@ package struct IncomingRequest: Sendable {
     }
 }
 
+extension IncomingRequest {
+    /// Whether the request names this machine, on whatever port: a proxy may stand in front.
+    ///
+    /// A web page can have a browser resolve the page's own name to 127.0.0.1 and send requests here ("DNS rebinding").
+    /// The field `Host` then holds the page's name. A request of HTTP/1.0 may have none.
+    var isForThisMachine: Bool {
+        self.fields.filter { $0.isNamed("Host") }.allSatisfy { field in
+            let host = field.value.lowercased()
+            return ["127.0.0.1", "localhost", "[::1]"].contains { name in
+                guard host.hasPrefix(name) else { return false }
+                let port = host.dropFirst(name.count)
+                return port.isEmpty || (port.first == ":" && UInt16(port.dropFirst()) != nil)
+            }
+        }
+    }
+}
+
 /// What answers requests.
 protocol RequestHandler: AnyObject, Sendable {
     /// Answers `request` by calling `reply` once, from any thread, now or later; the connection waits meanwhile and

@@ -7,11 +7,9 @@ final class FileLock: Sendable {
 
     /// Takes the lock; `nil` when another process has it.
     init?(path: String) throws(EmulatorError) {
-        let raw = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard raw >= 0 else { throw .system("open \(path)", errno) }
-        self.file = FileDescriptor(owning: raw)
+        self.file = try Files.openOwn(path)
         self.path = path
-        while flock(raw, LOCK_EX | LOCK_NB) != 0 {
+        while flock(self.file.raw, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
             if errno == EWOULDBLOCK { return nil }
             throw .system("lock \(path)", errno)

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// The few operations on files that the emulator needs, each private to its user.
 enum Files {
@@ -57,36 +58,25 @@ enum Files {
 
     /// Replaces `path` with `content`, mode 0600: whoever reads sees the old file or the new one, never a part.
     static func replace(_ path: String, with content: [UInt8]) throws(EmulatorError) {
-        // The directory is ours alone and locked, so the name needs no random part.
-        let template = "\(path).new"
-        let raw = open(template, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard raw >= 0 else { throw .system("write beside \(path)", errno) }
-        let file = FileDescriptor(owning: raw)
-        do throws(EmulatorError) {
-            try Files.write(content, to: file.raw, path: path)
-            guard fsync(file.raw) == 0 else { throw EmulatorError.system("write \(path)", errno) }
-            guard Glibc.rename(template, path) == 0 else { throw EmulatorError.system("replace \(path)", errno) }
+        do throws(FileError) {
+            try OwnFile.replace(path, with: content)
         } catch {
-            unlink(template)
-            throw error
+            throw EmulatorError(error)
         }
     }
 
-    private static func write(_ content: [UInt8], to descriptor: Int32, path: String) throws(EmulatorError) {
-        var start = 0
-        while start < content.count {
-            let count = content[start...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .system("write \(path)", errno) }
-            start += count
+    /// Opens a file for reading and writing, and makes it with mode 0600 unless there is one.
+    static func openOwn(_ path: String) throws(EmulatorError) -> FileDescriptor {
+        do throws(FileError) {
+            return FileDescriptor(owning: try OwnFile.open(path, O_RDWR | O_CREAT))
+        } catch {
+            throw EmulatorError(error)
         }
     }
 
     /// Makes an empty file of mode 0600 unless there is one.
     static func touch(_ path: String) throws(EmulatorError) {
-        let raw = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard raw >= 0 else { throw .system("make the file \(path)", errno) }
-        _ = FileDescriptor(owning: raw)
+        _ = try Files.openOwn(path)
     }
 
     /// Removes a file, if it is there.

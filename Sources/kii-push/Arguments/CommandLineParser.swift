@@ -16,16 +16,34 @@ struct CommandLineParser {
         if words.first == "--version", let version = self.root.configuration.version {
             return .show("\(rootName) \(version)\n")
         }
-        let (type, path, rest) = try self.command(for: words[...])
+        let (profile, behind) = Self.leadingProfile(words[...])
+        var (type, path, rest) = try self.command(for: behind)
+        if !profile.isEmpty { rest = profile + rest }
         // Asking for help wins over whatever else is wrong with the line.
-        if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+        let asked = Set(rest.prefix { $0 != "--" }).intersection(["-h", "--help", "--help-all"])
+        if !asked.isEmpty || words.isEmpty {
             let parents = path.split(separator: " ").dropLast().map(String.init)
-            return .show(HelpText(CommandDescription(type, below: parents), width: self.width).text)
+            let command = CommandDescription(type, below: parents)
+            return .show(HelpText(command, width: self.width, isWhole: asked.contains("--help-all")).text)
         }
         guard type.configuration.subcommands.isEmpty else {
-            throw Self.missingCommand(of: type, path: path, before: rest.first)
+            throw Self.missingCommand(
+                of: type, path: path, before: behind.isEmpty ? nil : rest.dropFirst(profile.count).first)
         }
         return .run(try Self.parse(type, rest, path: path))
+    }
+
+    /// The words before a command that name the profile, `-p NAME` in any of its forms, and the words behind them.
+    private static func leadingProfile(
+        _ words: ArraySlice<String>
+    ) -> (profile: ArraySlice<String>, behind: ArraySlice<String>) {
+        guard let first = words.first else { return ([], words) }
+        let isAlone = first == "-p" || first == "--profile"
+        guard isAlone || first.hasPrefix("--profile=") || (first.hasPrefix("-p") && !first.hasPrefix("--")) else {
+            return ([], words)
+        }
+        let count = isAlone ? 2 : 1
+        return (words.prefix(count), words.dropFirst(count))
     }
 
     /// Goes down the tree as far as the words name commands.

@@ -2,11 +2,15 @@
 struct HelpText {
     private let command: CommandDescription
     private let width: Int
+    private let isWhole: Bool
 
-    /// - Parameter width: how many columns a line may have; 40 to 100.
-    init(_ command: CommandDescription, width: Int = 80) {
+    /// - Parameters:
+    ///   - width: how many columns a line may have; 40 to 100.
+    ///   - isWhole: whether every option is shown, also where the command names those that people use.
+    init(_ command: CommandDescription, width: Int = 80, isWhole: Bool = false) {
         self.command = command
         self.width = width
+        self.isWhole = isWhole
     }
 
     var text: String {
@@ -16,8 +20,9 @@ struct HelpText {
         sections += configuration.discussion.map { wrapped($0, width: self.width) }
         sections.append("Usage: \(self.command.usage)")
         sections += [self.subcommands].compactMap { $0 }
-        sections += self.command.sections.map { title, arguments in
-            "\(title):\n" + self.columns(arguments.map { ($0.label, $0.helpWithDefault) })
+        sections += self.command.sections.compactMap { title, arguments in
+            let shown = arguments.filter(self.isShown).map { ($0.label, $0.helpWithDefault) }
+            return shown.isEmpty ? nil : "\(title):\n" + self.columns(shown)
         }
         sections += [self.exitCodes, self.environment].compactMap { $0 }
         if self.command.isGroup {
@@ -36,7 +41,20 @@ struct HelpText {
 
     private var subcommands: String? {
         guard self.command.isGroup else { return nil }
-        return "Commands:\n" + self.columns(self.command.subcommands.map { ($0.name, $0.configuration.abstract) })
+        let all = self.command.subcommands
+        let groups = self.command.configuration.groups
+        let column = (all.map(\.name.displayWidth).max() ?? 0) + 2
+        return (groups.isEmpty ? [("Commands", all.map(\.name))] : groups).map { title, names in
+            let rows = all.filter { names.contains($0.name) }.map { ($0.name, $0.configuration.abstract) }
+            return "\(title):\n" + table(rows, width: self.width, column: column)
+        }.joined(separator: "\n\n")
+    }
+
+    private func isShown(_ argument: ArgumentDefinition) -> Bool {
+        guard !self.isWhole, !argument.isPositional, let common = self.command.configuration.commonOptions else {
+            return true
+        }
+        return argument.long.map { (common + ["help", "help-all"]).contains($0) } ?? false
     }
 
     private var exitCodes: String? {
@@ -54,8 +72,8 @@ struct HelpText {
 }
 
 /// Two columns within `width`; a label that is too wide has its text on the next line.
-func table(_ rows: [(String, String)], width: Int = 80) -> String {
-    let column = min(24, (rows.map(\.0.displayWidth).max() ?? 0) + 2)
+func table(_ rows: [(String, String)], width: Int = 80, column: Int? = nil) -> String {
+    let column = column ?? min(24, (rows.map(\.0.displayWidth).max() ?? 0) + 2)
     let indent = String(repeating: " ", count: column + 2)
     return rows.map { label, text in
         let lines = wrapped(text, width: width - 2 - column).split(separator: "\n")

@@ -48,6 +48,10 @@ struct CommandConfiguration: Sendable {
     /// Paragraphs below the examples; each line is wrapped on its own.
     var discussion: [String] = []
     var subcommands: [any ParsableCommand.Type] = []
+    /// The headings below which help lists the subcommands, and the names of those below each. Default: one for all.
+    var groups: [(title: String, names: [String])] = []
+    /// The long names of the options that `--help` shows, where there are many; `--help-all` shows every one.
+    var commonOptions: [String]?
     /// The subcommand that is probably meant where a word names none and resembles none.
     var likelySubcommand: String?
     /// Whether it is for scripts alone, and shown to nobody.

@@ -16,16 +16,20 @@ struct ConfigCommand: ParsableCommand {
 struct ConfigShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows every setting of the profile, with the value that holds.",
+        abstract: "Shows who the profile is, and every setting with the value that holds.",
         examples: [
             .init("The values", "kii-push config show"),
+            .init(
+                "The ID of a profile's user",
+                "kii-push -p work config show --json | jq -r 'select(.name==\"user\").value'"),
             .init("And who said so", "kii-push config show --origin"),
             .init("What would hold with this option?", "kii-push config show --origin --site jp"),
         ],
         discussion: [
             "An option wins over the environment, that over the user's file, that over the system's, that over what the "
                 + "profile was registered with or the running emulator says. Secrets are not shown: <set> says that "
-                + "there is one. What 'run' is to do is shown as the file says it, member by member."
+                + "there is one. What 'run' is to do is shown as the file says it, member by member. The last lines are what "
+                + "'register' made: the account, the ID of its user or thing, the installation."
         ],
         exitCodes: [.configuration, .missingInput],
         environment: EnvironmentVariable.ofCloudCommands + [

@@ -3,13 +3,15 @@ import KiiPushCore
 struct InboxRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Has dead letters tried again, as if they had just been received.",
+        abstract: "Has messages tried again now, wherever they stand.",
         examples: [
-            .init("One", "kii-push inbox retry 17"), .init("All of them", "kii-push inbox retry --all"),
+            .init("One", "kii-push inbox retry 17"), .init("All dead letters", "kii-push inbox retry --all"),
         ],
         discussion: [
+            "A message that waits for its next attempt does not wait any longer. A dead letter, or one that is done, is handled "
+                + "as if it had just been received. One whose handler runs is left to it (exit 75).",
             "What receives with the inbox handles them at once; where nothing does, the next 'kii-push listen' or 'run' of "
-                + "the profile."
+                + "the profile.",
         ],
         exitCodes: InboxCommand.readingExitCodes + [.temporary],
         environment: InboxCommand.environment
@@ -19,19 +21,20 @@ struct InboxRetryCommand: ParsableCommand {
     var letters: DeadLetterOptions
 
     func run() async throws {
-        try await self.letters.change("retried", { try await $0.retryDeadLetter($1) }, { try $0.retryDeadLetter($1) })
+        try await self.letters.change("retried", { try await $0.retry($1) }, { try $0.retry($1) })
     }
 }
 
 struct InboxDropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
-        abstract: "Removes dead letters for good.",
+        abstract: "Removes messages for good, wherever they stand.",
         examples: [
-            .init("One", "kii-push inbox drop 17"), .init("All of them", "kii-push inbox drop --all"),
+            .init("One", "kii-push inbox drop 17"), .init("All dead letters", "kii-push inbox drop --all"),
         ],
         discussion: [
-            "They count as expired from then on."
+            "They count as dropped from then on; of one that is done only the record goes. One whose handler runs is left to it "
+                + "(exit 75)."
         ],
         exitCodes: InboxCommand.readingExitCodes + [.temporary],
         environment: InboxCommand.environment
@@ -41,11 +44,11 @@ struct InboxDropCommand: ParsableCommand {
     var letters: DeadLetterOptions
 
     func run() async throws {
-        try await self.letters.change("dropped", { try await $0.dropDeadLetter($1) }, { try $0.dropDeadLetter($1) })
+        try await self.letters.change("dropped", { try await $0.drop($1) }, { try $0.drop($1) })
     }
 }
 
-/// Which dead letters, and whose.
+/// Which messages, and whose.
 struct DeadLetterOptions: ParsableArguments {
     @Argument(value: "ID", help: "The messages' numbers in the inbox.", completion: .asked(.deadLetters))
     var numbers: [MessageNumber] = []
@@ -68,10 +71,11 @@ struct DeadLetterOptions: ParsableArguments {
 
     /// Does something to each of them: by the process that receives with the inbox, or where there is none, here.
     ///
-    /// - Throws: ``CommandFailure`` with exit 66 for a number that is no dead letter's, when the others are done.
+    /// - Throws: ``CommandFailure`` with exit 66 for a number that is no message's, else with 75 for one whose handler runs,
+    ///   when the others are done.
     func change(
-        _ word: String, _ change: (PushRuntime, Int64) async throws -> Bool,
-        _ remoteChange: (ControlClient, Int64) throws -> Bool
+        _ word: String, _ change: (PushRuntime, Int64) async throws -> MessageDecision,
+        _ remoteChange: (ControlClient, Int64) throws -> MessageDecision
     ) async throws {
         let directory = try self.inbox.directory()
         // Where there is none, none is made.
@@ -80,43 +84,37 @@ struct DeadLetterOptions: ParsableArguments {
         if let client = try ControlClient(stateDirectory: directory) {
             return try await self.change(numbers, word) { try remoteChange(client, $0) }
         }
-        var settings = PushRuntime.Configuration()
-        settings.stateDirectory = directory
-        let runtime = try PushRuntime(configuration: settings)
-        do {
+        try await self.inbox.withRuntime(directory) { runtime in
             try await self.change(numbers, word) { try await change(runtime, $0) }
-        } catch {
-            await runtime.shutdown()
-            throw Self.advising(error)
         }
-        await runtime.shutdown()
     }
 
-    private func change(_ numbers: [Int64], _ word: String, _ body: (Int64) async throws -> Bool) async throws {
+    private func change(
+        _ numbers: [Int64], _ word: String, _ body: (Int64) async throws -> MessageDecision
+    ) async throws {
         let console = self.output.console
-        var refused: [Int64] = []
+        var (missing, running): ([Int64], [(id: Int64, age: Duration)]) = ([], [])
         for id in numbers {
-            guard try await body(id) else {
-                refused.append(id)
-                continue
+            switch try await body(id) {
+            case .carriedOut:
+                try console.result("\(word) #\(id)")
+                try console.object(word, [("id", JSONValue(id))])
+            case .running(let age): running.append((id, age))
+            case .notFound: missing.append(id)
             }
-            try console.result("\(word) #\(id)")
-            try console.object(word, [("id", JSONValue(id))])
         }
-        guard let first = refused.first else { return }
+        if !missing.isEmpty {
+            let them = missing.map { "#\($0)" }.joined(separator: ", ")
+            throw CommandFailure(
+                .missingInput,
+                "\(them) cannot be \(word): \(missing.count == 1 ? "it is" : "they are") not in the inbox"
+                    + (word == "retried" ? ", or nobody knows for whom" : ""),
+                hint: "run: kii-push inbox list")
+        }
+        guard let first = running.first else { return }
         throw CommandFailure(
-            .missingInput,
-            refused.count == 1
-                ? "#\(first) is no dead letter that could be \(word)"
-                : "\(refused.map { "#\($0)" }.joined(separator: ", ")) are no dead letters that could be \(word)",
-            hint: "run: kii-push inbox list --state dead")
-    }
-
-    private static func advising(_ error: any Error) -> any Error {
-        guard case .stateDirectoryInUse(_, let processID)? = error as? PushAgentError else { return error }
-        return CommandFailure(
-            .temporary, "\(processID.map { "process \($0)" } ?? "another process") receives with this inbox",
-            hint: "it has no control socket to ask it by; stop it first")
+            .temporary, "#\(first.id) is in hand: its handler has been at it for \(first.age.text)",
+            hint: "try again when it has answered")
     }
 
     private static func deadLetters(_ reader: InboxReader) throws -> [Int64] {

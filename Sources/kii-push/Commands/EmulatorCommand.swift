@@ -6,35 +6,42 @@ struct EmulatorCommand: ParsableCommand {
         commandName: "emulator",
         abstract: "Runs a Kii-style cloud with an MQTT broker on this machine, until stopped.",
         examples: [
-            .init("On free ports, forgetting everything at the end", "kii-push emulator"),
-            .init("Keeping its users, topics and messages", "kii-push emulator --directory ~/.local/share/emulator"),
+            .init("On the same ports each time, with the state of the last time", "kii-push emulator"),
+            .init("Beginning with nothing, and leaving nothing", "kii-push emulator --temporary"),
             .init("Whose tokens and endpoints end", "kii-push emulator --token-lifetime 10m --mqtt-ttl 1h"),
             .init("The address for a program of your own", "kii-push emulator --json | jq -r --unbuffered .baseURL"),
         ],
         discussion: [
             "The other commands find a running emulator by themselves. It listens on 127.0.0.1 alone. Its app key and "
-                + "admin credentials are in the file that it names, mode 0600."
+                + "admin credentials are in the file that it names, mode 0600.",
+            "Users, topics, messages and certificates are kept, so a restart is no event for who receives. A default port "
+                + "that is taken is replaced by a free one.",
         ],
-        exitCodes: [.unreachable, .cannotCreate, .inputOutput, .temporary, .configuration, .interrupted],
-        environment: [.runtimeDirectory]
+        exitCodes: [.unreachable, .cannotCreate, .inputOutput, .temporary, .configuration, .interrupted, .terminated],
+        environment: [.runtimeDirectory, .stateHome, .stateDirectory]
     )
 
-    @Option(value: "PORT", help: "The port of the REST API; 0 takes a free one.")
-    var port: UInt16 = 0
+    @Option(value: "PORT", help: "The port of the REST API; 0 takes a free one. Default: 17680.")
+    var port: UInt16?
 
-    @Option(value: "PORT", help: "The port of the REST API by HTTPS; 0 takes a free one.")
-    var httpsPort: UInt16 = 0
+    @Option(value: "PORT", help: "The port of the REST API by HTTPS; 0 takes a free one. Default: 17643.")
+    var httpsPort: UInt16?
 
-    @Option(value: "PORT", help: "The broker's plain port; 0 takes a free one.")
-    var mqttPort: UInt16 = 0
-
-    @Option(name: .customLong("mqtts-port"), value: "PORT", help: "The broker's TLS port; 0 takes a free one.")
-    var mqttTLSPort: UInt16 = 0
+    @Option(value: "PORT", help: "The broker's plain port; 0 takes a free one. Default: 17683.")
+    var mqttPort: UInt16?
 
     @Option(
-        value: "DIR", help: "Keep the state in this directory. Without it, a temporary one is used.",
+        name: .customLong("mqtts-port"), value: "PORT",
+        help: "The broker's TLS port; 0 takes a free one. Default: 17684.")
+    var mqttTLSPort: UInt16?
+
+    @Option(
+        value: "DIR", help: "Keep the state in this directory. Default: emulator, beside the profiles.",
         completion: .directory)
     var directory: String?
+
+    @Flag(help: "Begin with nothing, and remove everything at the end.")
+    var temporary = false
 
     @Flag(help: "Refuse what Kii's documentation forbids, also where its servers are known to be lenient.")
     var strict = false
@@ -54,9 +61,15 @@ struct EmulatorCommand: ParsableCommand {
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
+    func validate() throws {
+        guard self.temporary, self.directory != nil else { return }
+        throw ValidationError("'--temporary' and '--directory' exclude each other")
+    }
+
     func run() async throws {
         let console = self.output.console
-        let file = FilePaths.emulatorFile(ProcessEnvironment())
+        let environment = ProcessEnvironment()
+        let file = FilePaths.emulatorFile(environment)
         if let other = try EmulatorRuntimeFile.find(at: file) {
             throw CommandFailure(
                 .temporary,
@@ -66,7 +79,7 @@ struct EmulatorCommand: ParsableCommand {
         }
         // Taken over before anything is started, so that nothing started is left behind.
         let signals = try StopSignals()
-        let emulator = try await Emulator.start(self.configuration(runtimeFile: file))
+        let emulator = try await Emulator.start(self.configuration(runtimeFile: file, environment))
         do {
             try Self.announce(emulator, file: file, on: console)
         } catch {
@@ -79,13 +92,19 @@ struct EmulatorCommand: ParsableCommand {
         throw SilentExit(status: number.map(StopSignals.status) ?? .success)
     }
 
-    private func configuration(runtimeFile: String) -> Emulator.Configuration {
+    private func configuration(
+        runtimeFile: String, _ environment: ProcessEnvironment
+    ) throws -> Emulator.Configuration {
+        func port(_ asked: UInt16?, _ usual: UInt16) -> UInt16 { asked ?? (Emulator.isFree(usual) ? usual : 0) }
         var configuration = Emulator.Configuration()
-        configuration.port = self.port
-        configuration.httpsPort = self.httpsPort
-        configuration.mqttPort = self.mqttPort
-        configuration.mqttTLSPort = self.mqttTLSPort
-        configuration.directory = self.directory
+        configuration.port = port(self.port, 17680)
+        configuration.httpsPort = port(self.httpsPort, 17643)
+        configuration.mqttPort = port(self.mqttPort, 17683)
+        configuration.mqttTLSPort = port(self.mqttTLSPort, 17684)
+        if !self.temporary {
+            let paths = try FilePaths(environment: environment, configurationFile: nil)
+            configuration.directory = self.directory ?? paths.emulatorState
+        }
         configuration.strict = self.strict
         configuration.endpointDelay = self.endpointDelay?.duration ?? .zero
         configuration.mqttTTL = self.mqttTTL?.duration

@@ -13,10 +13,10 @@ struct ExplainCommand: ParsableCommand {
         discussion: [
             "The payload is one JSON object as it arrives over MQTT, or as APNs, GCM and FCM hand it to an app. Shown are "
                 + "its kind and the key that decides about it, every key with its meaning and where that is written, "
-                + "what is taken for custom data or ignored, and findings: errors (receivers refuse it, or it does "
-                + "nothing), warnings, and notes, which are right under conditions.",
-            "A payload that receivers refuse ends with 65, with --lint also one with errors or warnings. Places are "
-                + "JSON Pointers (RFC 6901), or line and column where it is no JSON.",
+                + "what is taken for custom data or ignored, and findings: errors (receivers leave that part out), "
+                + "warnings, and notes, which are right under conditions.",
+            "A payload that receivers refuse (no JSON, no object, a thing-if command) ends with 65, with --lint also one "
+                + "with errors or warnings. Places are JSON Pointers (RFC 6901), or line and column where it is no JSON.",
         ],
         exitCodes: [.badInput, .missingInput]
     )
@@ -37,17 +37,15 @@ struct ExplainCommand: ParsableCommand {
         let bytes = try InputFile.read(self.file ?? "-")
         let console = self.output.console
         let explanation: PayloadExplanation
-        do {
+        do throws(MessageError) {
             explanation = try PayloadExplanation(bytes, keys: self.keys)
-        } catch let error as MessageError {
+        } catch {
             let refusal = PayloadRefusal(error, of: bytes)
             try console.object("explanation", [("refused", refusal.json), ("findings", [])])
             throw refusal.failure
         }
-        let refusal = explanation.refusal.map { PayloadRefusal($0, of: bytes) }
         if !self.lint || !self.output.quiet { try console.line(explanation.text(console.style)) }
-        try console.object("explanation", explanation.members(refusal))
-        if let refusal { throw refusal.failure }
+        try console.object("explanation", explanation.members)
         guard self.lint, explanation.hasProblems else { return }
         throw CommandFailure(.badInput, explanation.complaint)
     }

@@ -4,16 +4,16 @@ import KiiPushCore
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
-        abstract: "Shows what is stored on this machine; retries or drops dead letters.",
+        abstract: "Shows what is stored on this machine; retries, drops or adopts messages.",
         examples: [
             .init("What is not done yet, and what was given up on", "kii-push inbox list"),
             .init("How many there are", "kii-push inbox stats"),
-            .init("One message with its payload", "kii-push inbox show 17"),
+            .init("One message with its payload", "kii-push trace 17 --payload"),
             .init("The reason is mended: try them again", "kii-push inbox retry --all"),
         ],
         subcommands: [
-            InboxListCommand.self, InboxShowCommand.self, InboxStatsCommand.self, InboxRetryCommand.self,
-            InboxDropCommand.self,
+            InboxListCommand.self, InboxStatsCommand.self, InboxRetryCommand.self, InboxDropCommand.self,
+            InboxAdoptCommand.self,
         ]
     )
 
@@ -29,7 +29,7 @@ struct InboxListCommand: ParsableCommand {
         examples: [
             .init("All that are not done", "kii-push inbox list"),
             .init("Those that were given up on, and why", "kii-push inbox list --state dead"),
-            .init("How old is the oldest that waits?", "kii-push inbox list --state waiting --state retry -n1"),
+            .init("The last three", "kii-push inbox list -n3 --state done --state dead --state waiting"),
         ],
         discussion: ["It reads the inbox, also while 'listen' or another program receives with it."],
         exitCodes: InboxCommand.readingExitCodes,
@@ -42,7 +42,7 @@ struct InboxListCommand: ParsableCommand {
     )
     var state: [StandingName] = []
 
-    @Option(name: .customShort("n"), value: "N", help: "At most so many. Default: all.")
+    @Option(name: .customShort("n"), value: "N", help: "Only the newest N, the oldest of them first. Default: all.")
     var limit: PositiveCount?
 
     @OptionGroup(title: "Output")
@@ -55,32 +55,41 @@ struct InboxListCommand: ParsableCommand {
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         var states = Set(self.state.map(\.standing))
         if states.isEmpty { states = Set(MessageTrace.Standing.allCases).subtracting([.done]) }
-        var remaining = self.limit?.value ?? .max
-        var last: Int64 = 0
-        // A page at a time: a backlog may be larger than the memory.
-        while remaining > 0 {
-            let page = try reader.messages(states, after: last, limit: min(remaining, 100))
-            guard let end = page.last else { break }
-            for message in page { try self.output.console.show(inList: message) }
-            last = end.messageID
-            remaining -= page.count
+        let console = self.output.console
+        if !console.options.json { console.status("> Times are \(Timestamp.now().localZone).") }
+        guard let limit = self.limit?.value else {
+            return try Self.forEach(states, of: reader, after: 0) { try console.show(inList: $0) }
+        }
+        // From further and further back, until there are enough.
+        let newest = try reader.lastMessageID()
+        var reach = Int64(clamping: limit.multipliedReportingOverflow(by: 4).partialValue)
+        while true {
+            let start = max(0, newest - max(reach, 100))
+            var found: [MessageTrace] = []
+            try Self.forEach(states, of: reader, after: start) { message in
+                if found.count >= 2 * limit { found.removeFirst(limit) }
+                found.append(message)
+            }
+            guard found.count >= limit || start == 0 else {
+                reach = reach.multipliedReportingOverflow(by: 8).overflow ? newest : reach * 8
+                continue
+            }
+            for message in found.suffix(limit) { try console.show(inList: message) }
+            return
         }
     }
-}
 
-struct InboxShowCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Shows one message with its payload: 'kii-push trace --payload'.",
-        examples: [.init("The message that 'inbox list' shows as #17", "kii-push inbox show 17")],
-        exitCodes: InboxCommand.readingExitCodes,
-        environment: InboxCommand.environment
-    )
-
-    @OptionGroup(title: "Message")
-    var message: TracedMessageOptions
-
-    func run() async throws { try self.message.show(withPayload: true) }
+    /// A page at a time: a backlog may be larger than the memory.
+    private static func forEach(
+        _ states: Set<MessageTrace.Standing>, of reader: InboxReader, after start: Int64,
+        _ body: (MessageTrace) throws -> Void
+    ) throws {
+        var last = start
+        while let end = try reader.messages(states, after: last, limit: 100).map({ message in
+            try body(message)
+            return message.messageID
+        }).last { last = end }
+    }
 }
 
 struct InboxStatsCommand: ParsableCommand {
@@ -88,6 +97,11 @@ struct InboxStatsCommand: ParsableCommand {
         commandName: "stats",
         abstract: "Shows how many messages were received, and where every one of them stands.",
         examples: [.init("How many were given up on?", "kii-push inbox stats --json | jq .dead")],
+        discussion: [
+            "'lost' counts messages that were acknowledged and are gone: with a damaged file, or with one that was removed or "
+                + "replaced by an older one. It then looks at every message, and fails if one cannot be read or is "
+                + "missing."
+        ],
         exitCodes: InboxCommand.readingExitCodes,
         environment: InboxCommand.environment
     )
@@ -99,16 +113,20 @@ struct InboxStatsCommand: ParsableCommand {
     var inbox: InboxOptions
 
     func run() async throws {
-        let ledger = try InboxReader(stateDirectory: self.inbox.directory()).ledger()
+        let reader = try InboxReader(stateDirectory: self.inbox.directory())
+        let ledger = try reader.ledger()
         let rows: [(String, Int64)] = [
             ("received", ledger.received), ("duplicates", ledger.duplicates), ("waiting", ledger.waiting),
             ("running", ledger.running), ("presented", ledger.presented), ("done", ledger.done), ("dead", ledger.dead),
-            ("expired", ledger.expired), ("unaccounted", ledger.unaccounted),
+            ("expired", ledger.expired), ("lost", ledger.lost), ("dropped", ledger.dropped),
+            ("unaccounted", ledger.unaccounted),
         ]
         for (name, count) in rows where name != "unaccounted" || count != 0 {
             try self.output.console.line("\(name.padded(to: 13)) \(count)")
         }
         try self.output.console.object("inbox", rows.map { ($0, JSONValue($1)) })
+        // What the file counts it may not hold any more.
+        try reader.verify()
     }
 }
 

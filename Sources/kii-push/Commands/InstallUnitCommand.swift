@@ -74,7 +74,14 @@ struct InstallUnitCommand: ParsableCommand {
         guard count > 0 else {
             throw CommandFailure(.failure, "cannot find out where this program is: \(errorText(errno))")
         }
-        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // A line end would begin another setting of the unit.
+        guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
+            throw CommandFailure(
+                .configuration, "\(path) cannot stand in a unit: the path holds a line end or a control character",
+                hint: "install kii-push in /usr/local/bin")
+        }
+        return path
     }
 
     private static func directory(of kind: UnitFile.Kind, _ environment: ProcessEnvironment) throws -> String {
@@ -97,18 +104,12 @@ struct InstallUnitCommand: ParsableCommand {
             }
         }
         try Self.makeDirectories(above: path)
-        // Whole or not at all: systemd may read it at any time.
-        let temporary = "\(path).\(getpid())"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        guard descriptor >= 0 else { throw Self.failure(temporary, errno) }
-        let bytes = Array(text.utf8)
-        let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
-        let code = errno
-        close(descriptor)
-        guard isWritten, rename(temporary, path) == 0 else {
-            let failure = Self.failure(path, isWritten ? errno : code)
-            unlink(temporary)
-            throw failure
+        do throws(FileError) {
+            // Whole or not at all: systemd may read it at any time.
+            try OwnFile.replace(path, with: Array(text.utf8), mode: 0o644)
+        } catch {
+            if case .system(_, _, let code) = error { throw Self.failure(path, code) }
+            throw error
         }
         return true
     }

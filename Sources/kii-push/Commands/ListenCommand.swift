@@ -17,11 +17,14 @@ struct ListenCommand: ParsableCommand {
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time. While "
                 + "'kii-push run', or another program with a control socket, receives as the same one, it shows what "
                 + "that one goes through, whose handler answers.",
-            "Of the messages that are not meant nothing is shown; where it receives itself, they are answered with noData.",
+            "Messages that the filter hides stay in the inbox: the next 'listen' or 'run' receives them. Where 'listen' "
+                + "cannot leave them there, it says so at its start.",
             "Messages and answers go to standard output, the state of the connection to standard error; with --json all "
                 + "of it goes to standard output. A message counts as received when its answer is stored.",
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [.missingInput, .cannotCreate, .inputOutput, .timedOut, .interrupted],
+        exitCodes: ExitStatus.ofCloudCommands + [
+            .missingInput, .cannotCreate, .inputOutput, .timedOut, .interrupted, .terminated,
+        ],
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory, .path]
     )
 
@@ -93,48 +96,80 @@ struct ListenCommand: ParsableCommand {
 
     func run() async throws {
         let console = self.output.console
-        let style = ListenLog.Style(
-            console: console, filter: self.filter.filter, format: self.format,
-            recorder: try self.record.map { try MessageRecorder($0) })
-        if let stateDirectory { return try await self.watchProgram(in: stateDirectory, style) }
+        if let stateDirectory { return try await self.watchProgram(in: stateDirectory) }
         let profile = try Profile(self.profile)
         let cloud = try profile.cloud(self.profile)
         let (saved, registration) = try profile.registration(with: cloud)
+        let style = try self.style(for: registration.principal)
         cloud.warn(console)
+        let filtered = try SubscriptionTarget.targets(
+            topics: self.filter.topic, buckets: self.filter.bucket, of: registration.principal)
+        async let _: Void = SubscriptionCheck(profile: profile, cloud: cloud, account: saved.account, console: console)
+            .warn(about: filtered, of: registration.principal)
         if let client = try ControlClient(stateDirectory: profile.directory) {
             return try await self.watch(
                 client, in: profile.directory, installationID: registration.installationID, style)
         }
         try self.since?.show(from: profile.directory, style)
+        if self.inMemory, !style.filter.isEmpty { console.status(ListenView.hidesForGood) }
+        var (place, completed, setAside) = (cloud, 0, 0)
+        while true {
+            let (ending, view) = try await self.receive(
+                profile, place, style, installationID: registration.installationID, account: saved.account,
+                count: self.count.map { $0.value - completed })
+            completed += view.completedCount
+            setAside += view.setAsideCount
+            if case .moved = ending {
+                place = try profile.cloud(self.profile)
+                console.status("> The emulator listens elsewhere now: \(place.app.baseURL.terminalSafe)")
+                continue
+            }
+            if setAside > 0 {
+                console.status("> \(setAside) hidden by the filter wait in the inbox for the next run.")
+            }
+            if case .neverConnected = ending {
+                let reason = view.lastTrouble ?? "nothing is known about why"
+                throw CommandFailure(.unreachable, "no connection came about in time: \(reason)")
+            }
+            return try self.conclude(ending, completedCount: completed, console)
+        }
+    }
+
+    /// Receives until there is a reason to end.
+    private func receive(
+        _ profile: Profile, _ cloud: CloudSettings, _ style: ListenLog.Style, installationID: String,
+        account: SavedProfile.Account, count: Int?
+    ) async throws -> (ending: ListenEnding, view: ListenView) {
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
         if self.inMemory { configuration.inbox = .memory }
         let plan = self.handler.plan()
         // One at a time, if nothing else is said: what is shown is in order. With --count also if more is said: none is
         // taken up beside the last one.
-        configuration.concurrentHandlers = self.count == nil ? plan?.jobs ?? 1 : 1
+        configuration.concurrentHandlers = count == nil ? plan?.jobs ?? 1 : 1
         if plan != nil { configuration.shutdownGrace = HandlerOptions.longest }
         let bridge = try plan.map {
             OutsideBridge(
                 outside: try $0.handler(
                     directory: profile.directory,
-                    report: { console.detail("program: \($0.description.terminalSafe)") }),
+                    report: { style.console.detail("program: \($0.description.terminalSafe)") }),
                 notes: MessageNotes())
         }
         let runtime = try PushRuntime(configuration: configuration)
         let view = ListenView(
             style,
-            installationID: registration.installationID,
+            installationID: installationID,
             result: (self.completeAs ?? .newData).result,
-            count: self.count?.value,
-            bridge: bridge
+            count: count,
+            bridge: bridge,
+            setsAside: !self.inMemory
         )
-        let identity = profile.agentConfiguration(saved.account, app: cloud.app)
+        let identity = profile.agentConfiguration(account, app: cloud.app)
         let agent =
-            if let bridge {
+            if bridge != nil || !style.filter.isEmpty {
                 PushAgent(
                     runtime: runtime, configuration: identity,
-                    handler: OutsideListenHandler(messages: view, bridge: bridge))
+                    handler: CommandTakingView(messages: view, bridge: bridge))
             } else {
                 PushAgent(runtime: runtime, configuration: identity, handler: view)
             }
@@ -143,18 +178,23 @@ struct ListenCommand: ParsableCommand {
             _ = try await runtime.ledger()
             bridge.outside.begin()
         }
-        let ending = try await Listening(agent: agent, view: view, timeout: self.timeout?.duration).run()
+        let ending = try await Listening(
+            agent: agent, view: view, timeout: self.timeout?.duration,
+            emulator: EmulatorWatch(cloud, profile.location.paths)
+        ).run()
         await bridge?.outside.stop()
         await runtime.shutdown()
-        if case .neverConnected = ending {
-            let reason = view.lastTrouble ?? "nothing is known about why"
-            throw CommandFailure(.unreachable, "no connection came about in time: \(reason)")
-        }
-        try self.conclude(ending, completedCount: view.completedCount, console)
+        return (ending, view)
+    }
+
+    private func style(for principal: Principal?) throws -> ListenLog.Style {
+        ListenLog.Style(
+            console: self.output.console, filter: try self.filter.filter(for: principal), format: self.format,
+            recorder: try self.record.map { try MessageRecorder($0) })
     }
 
     /// Shows what a program goes through that is none of the profiles.
-    private func watchProgram(in directory: String, _ style: ListenLog.Style) async throws {
+    private func watchProgram(in directory: String) async throws {
         guard let client = try ControlClient(stateDirectory: directory) else {
             throw CommandFailure(
                 .unreachable, "no program with a control socket receives with \(directory)",
@@ -162,7 +202,8 @@ struct ListenCommand: ParsableCommand {
         }
         let registration = try PushAgent.registration(in: directory)
         try await self.watch(
-            client, in: directory, installationID: registration?.installationID ?? "unknown", style)
+            client, in: directory, installationID: registration?.installationID ?? "unknown",
+            try self.style(for: registration?.principal))
     }
 
     /// Shows what the process goes through that receives.
@@ -175,6 +216,9 @@ struct ListenCommand: ParsableCommand {
                 hint: "stop it first, or only watch it: leave out --complete-as, --exec and --forward-to")
         }
         style.console.status("> Watching the process that receives; its handler answers.")
+        if !style.filter.isEmpty {
+            style.console.status("> Messages that the filter hides are not kept for later: that process handles them.")
+        }
         // Before what is kept is listed: what happens meanwhile waits to be told.
         let listening = try AttachedListening(
             client, directory: directory, style, installationID: installationID, count: self.count?.value)
@@ -189,7 +233,7 @@ struct ListenCommand: ParsableCommand {
 
     private func conclude(_ ending: ListenEnding, completedCount: Int, _ console: Console) throws {
         switch ending {
-        case .stopped, .counted, .neverConnected: return
+        case .stopped, .counted, .neverConnected, .moved: return
         case .signal(let number): throw SilentExit(status: StopSignals.status(after: number))
         case .failed(let error): throw error
         case .timedOut:

@@ -8,6 +8,10 @@ import KiiPushCore
 final class ListenView: RemoteNotificationHandler {
     /// What those look at who wait for nobody.
     private struct State {
+        /// Whether the inbox can keep messages for a later run.
+        var setsAside: Bool
+        /// How many messages the filter hid and the inbox keeps for a later run.
+        var setAsideCount = 0
         /// Which messages were taken up; with a count, no more than that are answered.
         var admitted: Set<Int64> = []
         /// What answers the last of them.
@@ -17,6 +21,9 @@ final class ListenView: RemoteNotificationHandler {
         var lastTrouble: String?
         /// What was told and is not shown yet.
         var told: [PushEvent] = []
+        /// Whether the state of the connection was shown. What the inbox held before waits for that.
+        var isOpen = false
+        var held: [(take: @Sendable () -> Void, completion: FetchCompletion)] = []
     }
 
     /// What those look at who write lines, and wait until they are out.
@@ -33,7 +40,7 @@ final class ListenView: RemoteNotificationHandler {
     private let count: Int?
     /// Who answers instead.
     private let bridge: OutsideBridge?
-    private let state = Locked(State())
+    private let state: Locked<State>
     private let output: Locked<Output>
     private let endings = AsyncStream.makeStream(of: ListenEnding.self, bufferingPolicy: .bufferingOldest(1))
     private let connections = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
@@ -41,8 +48,10 @@ final class ListenView: RemoteNotificationHandler {
     private let news = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
 
     init(
-        _ style: ListenLog.Style, installationID: String, result: FetchResult, count: Int?, bridge: OutsideBridge?
+        _ style: ListenLog.Style, installationID: String, result: FetchResult, count: Int?, bridge: OutsideBridge?,
+        setsAside: Bool = true
     ) {
+        self.state = Locked(State(setsAside: setsAside))
         self.console = style.console
         self.filter = style.filter
         self.output = Locked(Output(log: ListenLog(style, count: count)))
@@ -54,6 +63,9 @@ final class ListenView: RemoteNotificationHandler {
 
     /// How many messages had an answer stored.
     var completedCount: Int { self.output.withLock { $0.log.completedCount } }
+
+    /// How many messages the filter hid and the inbox keeps for a later run.
+    var setAsideCount: Int { self.state.withLock { $0.setAsideCount } }
 
     /// Why there is no connection, in the agent's words.
     var lastTrouble: String? { self.state.withLock { $0.lastTrouble } }
@@ -75,11 +87,26 @@ final class ListenView: RemoteNotificationHandler {
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        // Nobody asked for it: it is done, and not shown.
-        guard self.filter.matches(message) else {
-            completion(.noData)
-            return
+        guard self.filter.matches(message) else { return self.hide(completion) }
+        let isHeld = self.state.withLock { state in
+            guard !state.isOpen, !state.isStopping else { return false }
+            state.held.append(({ self.take(message, context, completion) }, completion))
+            return true
         }
+        if !isHeld { self.take(message, context, completion) }
+    }
+
+    /// Shows what waits for the state of the connection, and has it answered. From now on nothing waits.
+    func open() {
+        let held = self.state.withLock { state in
+            defer { state.held = [] }
+            state.isOpen = true
+            return state.held
+        }
+        for message in held { message.take() }
+    }
+
+    private func take(_ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion) {
         let isLast = self.state.withLock { self.admit(context.messageID, &$0) }
         do {
             try self.output.withLock { output in
@@ -107,6 +134,19 @@ final class ListenView: RemoteNotificationHandler {
         if isStopping { answer() } else { self.endings.continuation.yield(.counted) }
     }
 
+    /// Answers for a message, or a command of thing-if, that the filter hides: a later run gets it. Without a file it is
+    /// done, since an unanswered one would keep those behind it from being acknowledged.
+    fileprivate func hide(_ completion: FetchCompletion) {
+        guard self.state.withLock({ $0.setsAside }) else {
+            completion(.noData)
+            return
+        }
+        if completion.setAside() { self.state.withLock { $0.setAsideCount += 1 } }
+    }
+
+    /// A command of thing-if's is shown to nobody, so every filter hides it.
+    fileprivate var hidesCommands: Bool { !self.filter.isEmpty }
+
     /// - Returns: whether the message is the last of those that are waited for.
     private func admit(_ messageID: Int64, _ state: inout State) -> Bool {
         guard let count = self.count else { return false }
@@ -119,13 +159,17 @@ final class ListenView: RemoteNotificationHandler {
         switch event {
         case .stopping:
             self.bridge?.outside.hurry()
-            let answer = self.state.withLock { state in
+            let (answer, held) = self.state.withLock { state in
+                defer { state.held = [] }
                 state.isStopping = true
-                return state.answerLast.take()
+                return (state.answerLast.take(), state.held)
             }
             answer?()
+            // They were not shown, and nobody may wait for output here.
+            for message in held { message.completion.setAside() }
         case .message(let message) where !message.isSaid && self.bridge == nil: break
         default:
+            if case .inboxInMemory = event { self.state.withLock { $0.setsAside = false } }
             let isFirst = self.state.withLock { state in
                 state.told.append(event)
                 return state.told.count == 1
@@ -146,23 +190,38 @@ final class ListenView: RemoteNotificationHandler {
         self.catchUp()
     }
 
+    /// A person asked for the end.
+    func sayWhatIsWaitedFor() {
+        guard let text = self.bridge?.notes.waitingText(HandlerOptions.longest) else { return }
+        self.console.status(text)
+    }
+
     /// The agent has ended.
     func finish() { self.news.continuation.finish() }
 
     private func catchUp() {
         do {
-            try self.output.withLock { try self.showTold(&$0) }
+            let isStateShown = try self.output.withLock { output in try self.showTold(&output) }
+            if isStateShown { self.open() }
         } catch {
             self.endings.continuation.yield(.failed(error))
         }
     }
 
-    private func showTold(_ output: inout Output) throws {
+    /// - Returns: whether the state of the connection was among it.
+    @discardableResult
+    private func showTold(_ output: inout Output) throws -> Bool {
         let told = self.state.withLock { state in
             defer { state.told.removeAll(keepingCapacity: true) }
             return state.told
         }
         for event in told { try self.show(event, &output) }
+        return told.contains { event in
+            switch event {
+            case .connected, .disconnected: true
+            default: false
+            }
+        }
     }
 
     private func show(_ event: PushEvent, _ output: inout Output) throws {
@@ -175,9 +234,16 @@ final class ListenView: RemoteNotificationHandler {
         case .disconnected(let reason, let retryIn):
             self.state.withLock { $0.lastTrouble = reason }
             try self.console.show(trouble: "offline", reason, retryIn: retryIn)
+        case .inboxInMemory:
+            try self.console.show(event)
+            if !self.filter.isEmpty { self.console.status(Self.hidesForGood) }
         default: try self.console.show(event)
         }
     }
+
+    /// What becomes of hidden messages where no inbox can keep them.
+    static let hidesForGood =
+        "> Messages that the filter hides are done: an inbox in memory cannot keep them for later."
 
     private func show(_ event: MessageEvent, _ output: inout Output) throws {
         guard let notes = self.bridge?.notes else { return try output.log.happened(event) }
@@ -193,10 +259,11 @@ final class ListenView: RemoteNotificationHandler {
     }
 }
 
-/// The same where somebody outside answers, who also takes thing-if's commands, as in `run`. Those are not shown.
-struct OutsideListenHandler: RemoteNotificationHandler, ThingCommandHandler {
+/// The same where commands of thing-if have somebody who takes them: a program or server outside, as in `run`, or a filter,
+/// which leaves them to a later run. They are not shown.
+struct CommandTakingView: RemoteNotificationHandler, ThingCommandHandler {
     let messages: ListenView
-    let bridge: OutsideBridge
+    let bridge: OutsideBridge?
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
@@ -207,6 +274,7 @@ struct OutsideListenHandler: RemoteNotificationHandler, ThingCommandHandler {
     func didReceiveThingCommand(
         _ command: ThingCommand, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        self.bridge.didReceiveThingCommand(command, context: context, fetchCompletionHandler: completion)
+        guard let bridge = self.bridge, !self.messages.hidesCommands else { return self.messages.hide(completion) }
+        bridge.didReceiveThingCommand(command, context: context, fetchCompletionHandler: completion)
     }
 }

@@ -9,6 +9,8 @@ enum ListenEnding: Sendable {
     case timedOut
     /// The time was over before a first connection stood.
     case neverConnected
+    /// The emulator was restarted on other ports.
+    case moved
     case failed(any Error)
 }
 
@@ -17,19 +19,29 @@ struct Listening: Sendable {
     let agent: PushAgent
     let view: ListenView
     let timeout: Duration?
+    /// `nil` where the cloud is no emulator.
+    let emulator: EmulatorWatch?
 
     /// - Throws: ``CommandFailure`` when the signals cannot be waited for; nothing was started then.
     func run() async throws -> ListenEnding {
         let signals = try StopSignals()
         self.agent.observe { [view = self.view] in view.observe($0) }
-        return await withTaskGroup(of: ListenEnding.self) { group in
+        return await withTaskGroup(of: ListenEnding?.self) { group in
             group.addTask {
                 defer { self.view.finish() }
                 return await self.untilEnding(signals)
             }
+            group.addTask {
+                // To connect may take longer than a message has time to be answered.
+                try? await Task.sleep(for: .seconds(5))
+                self.view.open()
+                return nil
+            }
             // Until the agent has ended.
             await self.view.showTold()
-            return await group.next() ?? .stopped
+            defer { group.cancelAll() }
+            while let ending = await group.next() { if let ending { return ending } }
+            return .stopped
         }
     }
 
@@ -44,8 +56,15 @@ struct Listening: Sendable {
                     return .failed(error)
                 }
             }
-            group.addTask { await signals.next().map { .signal($0) } }
+            group.addTask {
+                guard let number = await signals.next() else { return nil }
+                self.view.sayWhatIsWaitedFor()
+                return .signal(number)
+            }
             group.addTask { await self.view.ending() }
+            if let emulator = self.emulator {
+                group.addTask { await emulator.moved { self.view.lastTrouble != nil } ? .moved : nil }
+            }
             if let timeout = self.timeout {
                 group.addTask { await self.timeLimit(timeout) }
             }

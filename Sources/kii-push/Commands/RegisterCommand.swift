@@ -44,9 +44,10 @@ struct RegisterCommand: ParsableCommand {
 
     func run() async throws {
         let console = self.output.console
-        var profile = try Profile(self.profile)
+        var profile = try Profile(self.profile, isReplacing: self.anew)
         let cloud = try profile.cloud(self.profile)
         cloud.warn(console)
+        profile.forgetPassword(ofOthersThan: cloud.app)
         var account = self.account(of: profile)
         if let password = try self.principal.password() { profile.credentials.password = password }
         if account != .pseudoUser, profile.credentials.password == nil {
@@ -63,7 +64,11 @@ struct RegisterCommand: ParsableCommand {
         let (saved, registration) = try await console.waiting {
             try await profile.register(account, with: cloud, calls: self.calls, how)
         }
-        try console.show(registration, of: saved, profile: profile, as: "registration")
+        try console.show(registration, of: saved, profile: profile)
+        // An inbox that cannot be read is for others to tell.
+        for stranded in (try? InboxReader(stateDirectory: profile.directory).stranded()) ?? [] {
+            console.warning("\(stranded.text); \(stranded.advice(profile.name))")
+        }
     }
 
     /// What the options name; without any, what the profile is already.
@@ -90,7 +95,8 @@ struct RegisterCommand: ParsableCommand {
         }
         throw CommandFailure(
             .configuration,
-            "profile '\(profile.name)' is registered as \(saved.account.text) with app \(saved.appID)",
+            "profile '\(profile.name)' is registered as \(saved.account.text) with app \(saved.appID)"
+                + (saved.appID == cloud.app.appID && isSame ? " at another server" : ""),
             hint: "name another profile with --profile, or forget this one with --anew"
                 + (saved.account == .pseudoUser ? ", which loses what is subscribed and waits for it" : "")
         )

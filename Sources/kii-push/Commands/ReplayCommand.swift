@@ -3,19 +3,22 @@ import KiiPushCore
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Hands recorded messages, or dead letters, to a command or server again.",
+        abstract: "Hands recorded messages, or those of the inbox, to a command or server again.",
         examples: [
             .init("What 'listen --record' wrote, to a command", "kii-push replay pushes.kpr --exec ./on-push"),
             .init("At the pace at which it was received", "kii-push replay pushes.kpr --speed 1 -f 3000/push"),
             .init("Would the dead letters be handled now?", "kii-push replay --dead --exec ./on-push"),
+            .init("One that the inbox holds, wherever it stands", "kii-push replay --message 17 --exec ./on-push"),
             .init("What is in a recording?", "kii-push replay pushes.kpr"),
         ],
         discussion: [
-            "It asks no network and changes no inbox: each message is handed over once, whatever comes of it. To have dead "
-                + "letters tried again by what receives, and be done with them: kii-push inbox retry.",
+            "It asks no network and changes no inbox: each message is handed over once, whatever comes of it. To have "
+                + "messages tried again by what receives, and be done with them: kii-push inbox retry.",
             "Command and server are those of 'kii-push run'. Without one, the messages are only shown.",
         ],
-        exitCodes: [.failure, .badInput, .missingInput, .cannotCreate, .inputOutput, .configuration, .interrupted],
+        exitCodes: [
+            .failure, .badInput, .missingInput, .cannotCreate, .inputOutput, .configuration, .interrupted, .terminated,
+        ],
         environment: [.profile, .stateHome, .stateDirectory, .path]
     )
 
@@ -24,6 +27,9 @@ struct ReplayCommand: ParsableCommand {
 
     @Flag(help: "The dead letters of the inbox instead of a recording.")
     var dead = false
+
+    @Option(value: "ID", help: "A message of the inbox instead of a recording. May be repeated.")
+    var message: [MessageNumber] = []
 
     @Option(
         value: "FACTOR",
@@ -48,10 +54,12 @@ struct ReplayCommand: ParsableCommand {
         if self.speed != nil, !self.handler.isGiven {
             throw ValidationError("'--speed' needs '--exec' or '--forward-to'")
         }
-        if self.dead == (self.file != nil) {
-            throw ValidationError(
-                self.dead ? "'--dead' and a recording exclude each other" : "name a recording, or '--dead'")
-        }
+        let sources =
+            [self.file.map { _ in "a recording" }, self.dead ? "'--dead'" : nil]
+            + [self.message.isEmpty ? nil : "'--message'"]
+        let given = sources.compactMap { $0 }
+        if given.isEmpty { throw ValidationError("name a recording, or '--dead', or '--message'") }
+        if given.count > 1 { throw ValidationError("\(given[1]) and \(given[0]) exclude each other") }
     }
 
     func run() async throws {
@@ -69,9 +77,13 @@ struct ReplayCommand: ParsableCommand {
     }
 
     private func messages() throws -> [ReplayedMessage] {
-        let filter = self.filter.filter
+        let registration = (try? self.inbox.directory()).flatMap { try? PushAgent.registration(in: $0) }
+        let filter = try self.filter.filter(for: registration?.principal)
         guard let file = self.file else {
             let reader = try InboxReader(stateDirectory: self.inbox.directory())
+            guard self.message.isEmpty else {
+                return try self.messages(of: reader).filter { filter.matches($0.received) }
+            }
             var (letters, last): ([ReplayedMessage], Int64) = ([], 0)
             while let end = try reader.messages([.dead], after: last, limit: 100).map({ trace in
                 if let message = ReplayedMessage(trace), filter.matches(message.received) { letters.append(message) }
@@ -80,6 +92,17 @@ struct ReplayCommand: ParsableCommand {
             return letters
         }
         return try MessageRecording.read(file).filter { filter.matches($0.received) }
+    }
+
+    private func messages(of reader: InboxReader) throws -> [ReplayedMessage] {
+        try self.message.map { number in
+            guard let message = ReplayedMessage(try reader.trace(of: number.value)) else {
+                throw CommandFailure(
+                    .badInput, "#\(number.value) is no message of Kii's, and no handler ever gets it",
+                    hint: "run: kii-push trace --payload \(number.value)")
+            }
+            return message
+        }
     }
 }
 

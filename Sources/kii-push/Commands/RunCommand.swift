@@ -32,7 +32,9 @@ struct RunCommand: ParsableCommand {
                 + "ready, how it is, and that it is alive.",
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time.",
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [.missingInput, .cannotCreate, .inputOutput, .interrupted],
+        exitCodes: ExitStatus.ofCloudCommands + [
+            .missingInput, .cannotCreate, .inputOutput, .interrupted, .terminated,
+        ],
         environment: EnvironmentVariable.ofCloudCommands + [
             .stateHome, .stateDirectory, .path, .credentialsDirectory, .notifySocket, .watchdogMicroseconds,
             .watchdogProcess, .journalStream,
@@ -52,6 +54,9 @@ struct RunCommand: ParsableCommand {
         help: "How many messages PROGRAM gets at once, if it says that it takes as many. Default: 1."
     )
     var concurrency: HandlerCount?
+
+    @Flag(help: "Show alerts on the desktop unless PROGRAM is in front; opening one starts it or brings it forward.")
+    var present = false
 
     @Option(
         value: "TIME",
@@ -85,6 +90,13 @@ struct RunCommand: ParsableCommand {
         let session = try await self.session(service, nil, isFirst: true)
         // Not before: registering may take minutes, and a signal ends that at once.
         let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
+        // Before the socket: a second 'run' is told who receives, and not that its socket is taken. What else is wrong with
+        // the state the session tells.
+        do {
+            _ = try await session.runtime.ledger()
+        } catch let error as PushAgentError {
+            if case .stateDirectoryInUse = error { throw error }
+        }
         // One for all sessions: a counter that began anew would look like a restart. So a reload does not move it.
         let metrics = try await MetricsPublisher.start(session.settings, console: service.console)
         do {
@@ -104,6 +116,7 @@ struct RunCommand: ParsableCommand {
         settings.activate = self.activate
         settings.arguments = self.arguments
         settings.concurrency = self.concurrency?.value
+        settings.present = self.present
         settings.grace = self.grace?.duration
         settings.exitWhenOffline = self.exitWhenOffline?.duration
         settings.metricsFile = self.metrics.metricsFile
@@ -143,7 +156,13 @@ struct RunCommand: ParsableCommand {
         let settings = try self.settings(file)
         let programEvents = AsyncStream.makeStream(of: Activator.Event.self, bufferingPolicy: .bufferingNewest(1024))
         let report = { @Sendable (event: Activator.Event) in _ = programEvents.continuation.yield(event) }
-        guard let receiver = try settings.receiver(directory: profile.directory, report: report) else {
+        let unpresentable = { @Sendable (reason: DesktopServiceError) in
+            service.console.status("! Alerts cannot be shown; the program gets them at once: \(reason)")
+        }
+        guard
+            let receiver = try settings.receiver(
+                directory: profile.directory, report: report, whenUnpresentable: unpresentable)
+        else {
             throw UsageError(
                 "who is to handle the messages? '--exec COMMAND', '--forward-to URL' or '--activate PROGRAM' is missing",
                 commandPath: "kii-push run")
@@ -168,6 +187,7 @@ struct RunCommand: ParsableCommand {
         return RunSession(
             profile: profile.name,
             settings: settings,
+            shutdownGrace: configuration.shutdownGrace,
             runtime: runtime,
             agent: receiver.agent(runtime: runtime, configuration: identity),
             receiver: receiver,

@@ -35,6 +35,9 @@ extension RunSettings {
         case .shell:
             guard let isWanted = value.bool else { return "true or false" }
             self.shell = isWanted
+        case .present:
+            guard let isWanted = value.bool else { return "true or false" }
+            self.present = isWanted
         case .arguments:
             guard let texts = value.array?.map(\.string), !texts.contains(nil) else { return "a list of texts" }
             self.arguments = texts.compactMap { $0 }
@@ -55,7 +58,7 @@ extension RunSettings {
         case .metricsSocket: self.metricsSocket != nil
         case .jobs: self.jobs != nil
         case .concurrency: self.concurrency != nil
-        case .shell, .arguments: true
+        case .shell, .present, .arguments: true
         }
     }
 
@@ -65,7 +68,7 @@ extension RunSettings {
         case .forwardTo: ForwardTarget.expectation
         case .jobs, .concurrency: HandlerCount.expectation
         case .execTimeout, .forwardTimeout, .grace, .exitWhenOffline: "a text: \(TimeSpan.expectation)"
-        case .activate, .shell, .arguments, .metricsFile, .metricsSocket: "a text"
+        case .activate, .shell, .present, .arguments, .metricsFile, .metricsSocket: "a text"
         }
     }
 

@@ -4,7 +4,7 @@ import KiiPushCore
 struct RunSettings: Sendable, Hashable {
     /// A member of `run` in config.json, and the option that says the same.
     enum Member: String, CaseIterable, Sendable {
-        case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, arguments, concurrency, grace
+        case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, arguments, concurrency, present, grace
         case exitWhenOffline, metricsFile, metricsSocket
 
         /// How the option is written.
@@ -26,6 +26,7 @@ struct RunSettings: Sendable, Hashable {
     var activate: String?
     var arguments: [String] = []
     var concurrency: Int?
+    var present = false
     var grace: Duration?
     var exitWhenOffline: Duration?
     var metricsFile: String?
@@ -59,6 +60,7 @@ struct RunSettings: Sendable, Hashable {
         settings.activate = file.activate
         settings.arguments = self.arguments.isEmpty ? file.arguments : self.arguments
         settings.concurrency = self.concurrency ?? file.concurrency
+        settings.present = self.present || file.present
         settings.grace = self.grace ?? file.grace
         return settings
     }
@@ -76,7 +78,7 @@ struct RunSettings: Sendable, Hashable {
             (.shell, self.shell, [.exec]), (.execTimeout, self.execTimeout != nil, [.exec]),
             (.forwardTimeout, self.forwardTimeout != nil, [.forwardTo]),
             (.jobs, self.jobs != nil, [.exec, .forwardTo]),
-            (.concurrency, self.concurrency != nil, [.activate]),
+            (.concurrency, self.concurrency != nil, [.activate]), (.present, self.present, [.activate]),
             (.grace, self.grace != nil, [.exec, .activate]), (.arguments, !self.arguments.isEmpty, [.exec, .activate]),
         ]
         for (member, isSaid, owners) in needs where isSaid && !owners.contains(where: { handlers.contains($0) }) {
@@ -97,9 +99,11 @@ struct RunSettings: Sendable, Hashable {
     /// - Parameters:
     ///   - directory: the profile's.
     ///   - report: told what a program's processes do, on a thread that it must not block.
+    ///   - whenUnpresentable: told why alerts cannot be shown, on a thread that it must not block.
     /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
     func receiver(
-        directory: String, report: @escaping @Sendable (Activator.Event) -> Void
+        directory: String, report: @escaping @Sendable (Activator.Event) -> Void,
+        whenUnpresentable: @escaping @Sendable (DesktopServiceError) -> Void
     ) throws -> RunReceiver? {
         if let plan = self.plan {
             return RunReceiver(try plan.handler(directory: directory, report: report), concurrency: plan.jobs)
@@ -111,8 +115,10 @@ struct RunSettings: Sendable, Hashable {
         activation.withheldVariables = ChildEnvironment.withheld
         if let grace = self.grace { activation.terminationGrace = grace }
         activation.processFile = LeftoverPrograms.file(1, in: directory)
+        let presentation = self.present ? RunReceiver.Presentation(of: program, whenUnpresentable) : nil
         return RunReceiver(
-            Activator(configuration: activation, report: report), concurrency: self.concurrency ?? 1,
+            Activator(configuration: activation, lifecycle: presentation?.lifecycle, report: report), presentation,
+            concurrency: self.concurrency ?? 1,
             endLeftovers: { [grace] in
                 LeftoverPrograms.end(in: directory, beyond: 1, grace: grace, report: report)
             })

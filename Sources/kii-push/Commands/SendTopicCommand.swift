@@ -16,6 +16,9 @@ struct SendTopicCommand: ParsableCommand {
                 + "admin's credentials are at hand, as they are with the emulator.",
             SendingOptions.waiting,
         ],
+        commonOptions: [
+            "data", "data-file", "fixture", "set", "type", "network", "wait", "dry-run", "json", "profile",
+        ],
         exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput, .timedOut],
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
     )
@@ -59,8 +62,13 @@ struct SendTopicCommand: ParsableCommand {
             let watch = try sending.watch(session)
             let sent = try await session.send(message, to: topic, as: sender)
             let target = SubscriptionTarget.topic(topic)
-            try console.result("sent \(sent.id.terminalSafe) to topic \(target.text)")
-            try console.object("sent", [("id", JSONValue(sent.id)), ("target", .object(target.json))])
+            let receivers = await session.receiverCount(of: sent)
+            let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""
+            try console.result("sent \(sent.id.terminalSafe) to topic \(target.text)\(reach)")
+            try console.object(
+                "sent",
+                [("id", JSONValue(sent.id)), ("target", .object(target.json))]
+                    + (receivers.map { [("receivers", JSONValue($0))] } ?? []))
             try await watch?.conclude(sent)
         }
     }

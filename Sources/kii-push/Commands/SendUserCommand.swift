@@ -18,6 +18,7 @@ struct SendUserCommand: ParsableCommand {
                 + "when they are at hand, as they are with the emulator. Things get no direct push.",
             SendingOptions.waiting,
         ],
+        commonOptions: ["data", "data-file", "fixture", "set", "type", "alert", "wait", "dry-run", "json", "profile"],
         exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput, .timedOut],
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
     )
@@ -54,10 +55,32 @@ struct SendUserCommand: ParsableCommand {
             if try sending.isShown(call, as: session.adminOrOwnRole, in: session) { return }
             let watch = try sending.watch(session)
             let sent = try await sender.execute(call)
-            try console.result("sent \(sent.id.terminalSafe) to user \(userID.terminalSafe)")
+            let receivers = await session.receiverCount(of: sent)
+            let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""
+            try console.result("sent \(sent.id.terminalSafe) to user \(userID.terminalSafe)\(reach)")
             let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
-            try console.object("sent", [("id", JSONValue(sent.id)), ("target", target)])
+            try console.object(
+                "sent",
+                [("id", JSONValue(sent.id)), ("target", target)]
+                    + (receivers.map { [("receivers", JSONValue($0))] } ?? []))
+            if message.apns?.alert != nil, let reason = session.reasonForUnseenAlerts(of: userID) {
+                console.warning(reason)
+            }
             try await watch?.conclude(sent)
         }
+    }
+}
+
+extension CloudSession {
+    /// Why nobody sees an alert that is sent to a user, and what to do; `nil` unless that is the profile's own one, of
+    /// whom it is known.
+    fileprivate func reasonForUnseenAlerts(of userID: String) -> String? {
+        guard let registration = self.profile.registration, registration.principal == .user(userID),
+            registration.payload != .apns
+        else { return nil }
+        let reason = "nobody will see the alert: profile '\(self.profile.name)' receives over MQTT, without alerts"
+        // Only the emulator can write other payloads.
+        guard self.cloud.source == .emulator else { return reason }
+        return "\(reason); to receive them, run: kii-push register --payload apns\(self.profile.option)"
     }
 }

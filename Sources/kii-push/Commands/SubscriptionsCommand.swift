@@ -3,10 +3,12 @@ import KiiPushCore
 struct SubscriptionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "subscriptions",
-        abstract: "Lists what the profile is subscribed to, as far as that can be found out.",
+        abstract: "Lists what the profile is subscribed to, or the topics that there are.",
         examples: [
             .init("Topics and buckets", "kii-push subscriptions"),
             .init("With the topics of a group", "kii-push subscriptions group:a1b2"),
+            .init("Every topic of the app, subscribed or not", "kii-push subscriptions --available"),
+            .init("Every topic of the profile's own user", "kii-push subscriptions --available user:me"),
             .init("For a program", "kii-push subscriptions --json | jq -r 'select(.kind==\"bucket\") | .name'"),
         ],
         discussion: [
@@ -23,6 +25,9 @@ struct SubscriptionsCommand: ParsableCommand {
         value: "SCOPE", help: "Look through the topics of these scopes too: group:ID, … ('kii-push help scopes').")
     var scopes: [ScopeName] = []
 
+    @Flag(help: "Instead, every topic of these scopes, subscribed or not. Without a scope: those of the app.")
+    var available = false
+
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
@@ -33,11 +38,21 @@ struct SubscriptionsCommand: ParsableCommand {
     var calls: CallOptions
 
     func run() async throws {
-        let (console, scopes) = (self.output.console, self.scopes)
+        let (console, scopes, available) = (self.output.console, self.scopes, self.available)
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let principal = try session.registration().principal
-            let declared = try session.declared()?.targets(of: principal) ?? []
             let named = try scopes.map { try $0.resolved(for: principal) }
+            if available {
+                for scope in named.isEmpty ? [.app] : named {
+                    for try await topic in KiiList(ListTopics(in: scope), session: try session.own()) {
+                        let target = SubscriptionTarget.topic(topic)
+                        try console.line(target.text)
+                        try console.object("topic", target.json)
+                    }
+                }
+                return
+            }
+            let declared = try session.declared()?.targets(of: principal) ?? []
             let candidates = try await session.candidates(declared: declared, scopes: session.ownScopes() + named)
             for (target, source) in try await session.subscribed(principal, among: candidates) {
                 try console.line(target.text)

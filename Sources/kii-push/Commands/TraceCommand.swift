@@ -6,6 +6,7 @@ struct TraceCommand: ParsableCommand {
         abstract: "Shows one message's life, from its reception to its end. Asks no network.",
         examples: [
             .init("The message that 'listen' shows as #17", "kii-push trace 17"),
+            .init("With what it says", "kii-push trace 17 --payload"),
             .init("Of another program's agent", "kii-push trace 17 --state-directory /var/lib/meter"),
             .init("How long did its handler take?", "kii-push trace 17 --json | jq '.events[] | [.event, .offset_ms]'"),
         ],
@@ -22,14 +23,6 @@ struct TraceCommand: ParsableCommand {
     @Flag(help: "Show the payload as well.")
     var payload = false
 
-    @OptionGroup(title: "Message")
-    var message: TracedMessageOptions
-
-    func run() async throws { try self.message.show(withPayload: self.payload) }
-}
-
-/// Which message of which inbox is shown.
-struct TracedMessageOptions: ParsableArguments {
     @Argument(value: "ID", help: "The message's number in the inbox.")
     var number: MessageNumber
 
@@ -39,9 +32,9 @@ struct TracedMessageOptions: ParsableArguments {
     @OptionGroup(title: "Inbox")
     var inbox: InboxOptions
 
-    func show(withPayload: Bool) throws {
+    func run() async throws {
         let trace = try InboxReader(stateDirectory: self.inbox.directory()).trace(of: self.number.value)
-        try self.output.console.show(trace, withPayload: withPayload)
+        try self.output.console.show(trace, withPayload: self.payload)
     }
 }
 
@@ -57,6 +50,30 @@ struct InboxOptions: ParsableArguments {
     func validate() throws {
         if self.stateDirectory != nil, self.name.profile != nil {
             throw ValidationError("'--state-directory' and '--profile' exclude each other")
+        }
+    }
+
+    /// Changes the inbox here, where no process receives with it.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 75 when one does that cannot be asked.
+    func withRuntime<Result: Sendable>(
+        _ directory: String, _ body: (PushRuntime) async throws -> Result
+    ) async throws -> Result {
+        var settings = PushRuntime.Configuration()
+        settings.stateDirectory = directory
+        let runtime = try PushRuntime(configuration: settings)
+        do {
+            let result = try await body(runtime)
+            await runtime.shutdown()
+            return result
+        } catch PushAgentError.stateDirectoryInUse(_, let processID) {
+            await runtime.shutdown()
+            throw CommandFailure(
+                .temporary, "\(processID.map { "process \($0)" } ?? "another process") receives with this inbox",
+                hint: "it has no control socket to ask it by; stop it first")
+        } catch {
+            await runtime.shutdown()
+            throw error
         }
     }
 

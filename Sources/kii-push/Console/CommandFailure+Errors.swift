@@ -109,6 +109,7 @@ extension CommandFailure {
             httpStatus: error.status
         )
         self.isInDoubt = error.isInDoubt
+        self.answer = error.answerText
     }
 
     private init(_ error: TransportError) {
@@ -116,7 +117,7 @@ extension CommandFailure {
             switch error.code {
             case _ where error.isInDoubt: .failure
             case .nameNotResolved, .connectionRefused, .timedOut, .connectionLost, .tlsFailed, .certificateNotTrusted,
-                .other:
+                .clientCertificateRequired, .other:
                 .unreachable
             case .tooLarge: .protocolError
             case .invalidConfiguration: .configuration
@@ -133,9 +134,22 @@ extension CommandFailure {
             case .system(_, _, ENOSPC), .system(_, _, EDQUOT), .system(_, _, EIO): .inputOutput
             case .system(_, "create", _), .system(_, "mkdir", _), .system(_, "rename", _): .cannotCreate
             case .system: .inputOutput
-            case .notAFile, .notADirectory, .tooOpen, .foreignOwner, .tooLarge, .malformed, .newerFormat:
+            case .notAFile, .notADirectory, .tooOpen, .foreignOwner, .writableByOthers, .tooLarge, .malformed,
+                .newerFormat:
                 .configuration
             }
         self.init(exit, error.description)
+    }
+}
+
+extension KiiError {
+    /// The answer's body as far as it was read: the library keeps the fields of Kii's errors and no page of anybody else's.
+    fileprivate var answerText: String {
+        var members = [("errorCode", self.errorCode?.rawValue), ("message", self.message)].compactMap { name, text in
+            text.map { (name, JSONValue($0)) }
+        }
+        members += (self.context.members ?? []).map { ($0.key, $0.value) }
+        guard !members.isEmpty else { return "\(self.bodyByteCount) bytes, which are no error of Kii's" }
+        return JSONValue.object(members).text
     }
 }

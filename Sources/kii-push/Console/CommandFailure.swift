@@ -9,6 +9,8 @@ struct CommandFailure: Error {
     var httpStatus: Int?
     /// Whether it may have been done all the same, and would be done twice by the same command.
     var isInDoubt = false
+    /// What the server said, for those who ask for details.
+    var answer: String?
 
     init(_ exit: ExitStatus, _ message: String, hint: String? = nil, code: String? = nil, httpStatus: Int? = nil) {
         self.exit = exit

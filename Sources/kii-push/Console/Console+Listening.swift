@@ -3,16 +3,19 @@ import KiiPushCore
 /// What `listen` shows: `-->` for a message, `<--` for the answer to it, `!` for trouble with the connection.
 extension Console {
     /// A message that is handed to the handler.
-    func show(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
+    ///
+    /// - Parameter time: when it was handed over. Default: now.
+    func show(_ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp = .now()) throws {
         guard !self.options.json else { return try self.object("message") { Self.describe(message, context, in: &$0) } }
         let text = MessageText(message, style: self.style)
         let kind = self.style(message.kind.text.padded(to: 14), .bold)
         let attempt = context.attempt > 1 ? "  " + self.style("attempt \(context.attempt)", .magenta) : ""
         let size = "\(message.payloadBytes.count) B"
         let head =
-            "\(Timestamp.now().localClock) --> \(kind) \(text.source.padded(to: 24)) \(size)  #\(context.messageID)\(attempt)"
+            "\(time.localMoment) --> \(kind) \(text.source.padded(to: 24)) \(size)  #\(context.messageID)\(attempt)"
         let summary = text.summary
-        try self.line(summary.isEmpty ? head : "\(head)\n                 \(summary)")
+        let details = (summary.isEmpty ? [] : [summary]) + text.findings
+        try self.line(([head] + details).joined(separator: "\n                 "))
     }
 
     /// What `--json` tells of a message that is handed to a handler.
@@ -26,18 +29,33 @@ extension Console {
 
     /// What became of a message. `elapsed` is the time since its handler was called, and `outcome` what is known of an
     /// attempt outside this process.
-    func show(_ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil) throws {
+    func show(
+        _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil, at time: Timestamp = .now()
+    ) throws {
         guard let verdict = Verdict(event, tellsCause: outcome == nil) else { return }
+        try self.show(verdict, of: event.messageID, elapsed, outcome, at: time)
+    }
+
+    /// A message of the inbox that came to something, as it was shown when it did.
+    func show(_ message: ReceivedMessage, _ context: DeliveryContext, endedAs trace: MessageTrace) throws {
+        try self.show(message, context, at: trace.receivedAt)
+        guard let (verdict, time) = Verdict.last(of: trace) else { return }
+        try self.show(verdict, of: trace.messageID, nil, nil, at: time)
+    }
+
+    private func show(
+        _ verdict: Verdict, of messageID: Int64, _ elapsed: Duration?, _ outcome: HandlerOutcome?, at time: Timestamp
+    ) throws {
         let elapsed = outcome?.elapsed ?? elapsed
         guard self.options.json else {
             let word = self.style(verdict.word.padded(to: 14), verdict.style)
             let details = Self.details(verdict, elapsed, outcome)
-            return try self.line("\(Timestamp.now().localClock) <-- \(word) #\(event.messageID)  \(details)")
+            return try self.line("\(time.localMoment) <-- \(word) #\(messageID)  \(details)")
         }
         try self.object("verdict") { line in
-            line.add("id", event.messageID)
+            line.add("id", messageID)
             line.add("result", verdict.word)
-            line.add("at", Timestamp.now().description)
+            line.add("at", time.description)
             if let elapsed { line.add("elapsed_ms", elapsed.milliseconds) }
             line.add(verdict.members)
             line.add(outcome?.members ?? [])
@@ -47,8 +65,16 @@ extension Console {
     /// A connection that carries messages; only said once the broker has granted the subscription.
     func show(_ connection: PushEvent.Connection, of installationID: String) throws {
         let url = Self.url(of: connection)
-        let qualityOfService = connection.guarantee == .atLeastOnce ? 1 : 0
-        self.state("> \(Self.text(of: connection, installationID: installationID))   ^C to quit")
+        let isAtLeastOnce = connection.guarantee == .atLeastOnce
+        let qualityOfService = isAtLeastOnce ? 1 : 0
+        let session = connection.sessionPresent ? "session resumed" : "new session"
+        var lines = ["> Ready. \(url), QoS \(qualityOfService), \(session)   ^C to quit"]
+        lines.append(
+            "  Installation \(installationID.prefix(8).terminalSafe)…, MQTT \(connection.protocolVersion). Times are "
+                + "\(Timestamp.now().localZone).")
+        if !isAtLeastOnce { lines.append("  At QoS 0 what the network drops is gone.") }
+        if connection.usesTLS, !connection.isVerified { lines.append("  The broker's certificate was not verified.") }
+        self.state(lines.joined(separator: "\n"))
         try self.object(
             "state",
             [
@@ -122,18 +148,35 @@ extension Console {
         case .takenOver(let takeover): try self.show(trouble: "taken over", takeover.description)
         case .storageFailed(let reason): try self.show(trouble: "not storing", reason)
         case .storageRecovered: try self.show(recovery: "storing again")
+        case .historyCut(let messages):
+            try self.show(
+                trouble: "history cut", "the disk was full: the records of \(messages) handled messages made room")
+        case .receptionPaused(let reason): try self.show(trouble: "not receiving", reason)
+        case .receptionResumed: try self.show(recovery: "receiving again")
+        case .deadLettersRemoved(let count):
+            try self.show(
+                trouble: "letters dropped", "\(count) dead letters that nobody can handle made room for newer ones")
         case .stateNotSaved(let reason): try self.show(trouble: "not saving", reason)
         case .stateSaved: try self.show(recovery: "saving again")
         case .inboxMovedAside(let path, let reason, let takenOver, let lost):
             let loss = lost.map { "\($0) lost" } ?? "an unknown number lost"
             try self.show(
                 trouble: "inbox damaged",
-                "\(reason); it was moved to \(path), with \(takenOver) messages taken over from it and \(loss)")
+                "\(reason); what was left is kept as \(path)*; \(takenOver) messages taken over from it, \(loss)")
+        case .adopted(let former, let messages):
+            try self.show(
+                trouble: "adopted",
+                "\(messages) \(messages == 1 ? "message" : "messages") of the former installation \(former.terminalSafe)"
+            )
         case .readingFailed(let reason): try self.show(trouble: "not reading", reason)
         case .readingRecovered: try self.show(recovery: "reading again")
         case .deliveryStalled(let reason): try self.show(trouble: "not handling", reason)
         case .deliveryRecovered: try self.show(recovery: "handling again")
-        case .inboxInMemory(let reason): try self.show(trouble: "in memory only", reason)
+        case .inboxInMemory(let reason):
+            try self.show(
+                trouble: "in memory only",
+                "\(reason); until the next start less is promised: what the handler gives up on is not kept, and what is "
+                    + "unanswered when the process ends only the broker has")
         case .controlSocketFailed(let reason): try self.show(trouble: "not watchable", reason)
         case .subscribed(let target): self.detail("subscribed \(target.text)")
         case .subscriptionFailed(let target, let reason, let retryIn):
@@ -148,7 +191,7 @@ extension MessageEvent {
     /// Whether an attempt, or the message, is over by it.
     var isOutcome: Bool {
         switch self.kind {
-        case .done, .unreached, .dismissed, .dead, .retry, .handedBack: true
+        case .done, .unreached, .setAside, .dismissed, .dead, .retry, .handedBack: true
         case .received, .joined, .started, .presented, .opened, .late, .stuck: false
         }
     }
@@ -180,6 +223,8 @@ private struct Verdict {
             self.members = [("attempt", JSONValue(attempt))]
         case .unreached:
             self.init(word: "noData", style: .dim, detail: "it reached nobody")
+        case .setAside:
+            self.init(word: "setAside", style: .dim, detail: "the filter hides it; it waits for the next run")
         case .dismissed:
             self.init(word: "noData", style: .dim, detail: "the user did not open it")
         case .retry(let attempt, let failure, let after):
@@ -204,6 +249,26 @@ private struct Verdict {
             self.init(word: "again", style: .magenta, detail: "the broker delivered it again; it is in hand already")
         case .received, .started, .presented, .opened, .stuck: return nil
         }
+    }
+
+    /// What became of a message of the inbox, and when; `nil` where that is not recorded.
+    static func last(of trace: MessageTrace) -> (verdict: Verdict, at: Timestamp)? {
+        for event in trace.events.reversed() {
+            switch event.kind {
+            case .done(let result, let attempt, _):
+                var verdict = Verdict(word: result.word, style: result == .newData ? .green : .dim)
+                verdict.members = [("attempt", JSONValue(attempt))]
+                return (verdict, event.at)
+            case .dead(let reason, _):
+                var verdict = Verdict(word: "dead", style: .red, detail: "\(reason); kept in the inbox")
+                verdict.members = [("reason", JSONValue(reason)), ("kept", true)]
+                return (verdict, event.at)
+            case .presented: return (Verdict(word: "presented", style: .dim), event.at)
+            default: continue
+            }
+        }
+        guard case .dead(let reason) = trace.state else { return nil }
+        return (Verdict(word: "dead", style: .red, detail: "\(reason); kept in the inbox"), trace.receivedAt)
     }
 
     private init(word: String, style: TextStyle, detail: String? = nil) {

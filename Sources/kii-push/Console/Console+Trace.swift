@@ -13,12 +13,13 @@ extension Console {
         try self.line("MQTT          \(trace.transportText)")
         try self.line("MQTT topic    \(trace.topic.terminalSafe)")
         if let installation = trace.installationID { try self.line("installation  \(installation.terminalSafe)") }
+        try self.line("times         \(trace.receivedAt.localZone)")
         try self.line("")
         for event in trace.events {
             let words = TraceWords(event.kind)
             let offset = trace.offset(of: event)
             try self.event(
-                at: event.at.description, offset == 0 ? "0 ms" : "\(offset > 0 ? "+" : "")\(offset) ms", words)
+                at: event.at.localText, offset == 0 ? "0 ms" : "\(offset > 0 ? "+" : "")\(offset) ms", words)
         }
         for gap in trace.missing { try self.event(at: "not recorded", "", TraceWords(gap)) }
         if withPayload { try self.line("\n\(content.payloadText)") }
@@ -31,7 +32,7 @@ extension Console {
         let number = "#\(trace.messageID)".padded(to: 8)
         let word = self.style(state.word.padded(to: 10), .bold)
         let detail = state.detail.map { "  " + $0.terminalSafe } ?? ""
-        try self.line("\(number)\(word)\(trace.receivedAt)  \(content.text)\(detail)")
+        try self.line("\(number)\(word)\(trace.receivedAt.localText)  \(content.text)\(detail)")
         try self.object("inbox_message", trace.heading(content) + [("attempts", JSONValue(trace.attempts))])
     }
 
@@ -53,9 +54,9 @@ private struct TraceWords {
         switch state {
         case .waiting: self.init("waiting")
         case .running(let since):
-            self.init("running", "in hand since \(since)", [("since", JSONValue(since.description))])
+            self.init("running", "in hand since \(since.localText)", [("since", JSONValue(since.description))])
         case .waitingForRetry(let due):
-            self.init("retry", "the next attempt is due at \(due)", [("due_at", JSONValue(due.description))])
+            self.init("retry", "the next attempt is due at \(due.localText)", [("due_at", JSONValue(due.description))])
         case .presented: self.init("presented", "the user has not reacted")
         case .done: self.init("done")
         case .dead(let reason): self.init("dead", reason, [("reason", JSONValue(reason))])
@@ -117,7 +118,8 @@ private struct TraceWords {
 extension MessageTrace {
     /// Milliseconds after the reception.
     fileprivate func offset(of event: Event) -> Int64 {
-        event.at.millisecondsSinceEpoch - self.receivedAt.millisecondsSinceEpoch
+        // Wrapping: the record may say anything.
+        event.at.millisecondsSinceEpoch &- self.receivedAt.millisecondsSinceEpoch
     }
 
     fileprivate var sizeText: String {
@@ -136,7 +138,17 @@ extension MessageTrace {
 
     /// How many attempts were begun, as far as it is recorded.
     var attempts: Int {
-        self.events.count { if case .started = $0.kind { true } else { false } }
+        // They are counted from 1 again whenever the message begins anew. One that was to run alone and has not started is
+        // what ended the process.
+        var (before, latest) = (0, 0)
+        for event in self.events {
+            switch event.kind {
+            case .started(let attempt), .isolated(let attempt): latest = max(latest, attempt)
+            case .opened, .retriedByHand: (before, latest) = (before + latest, 0)
+            default: continue
+            }
+        }
+        return before + latest
     }
 
     /// What it is and where it stands.

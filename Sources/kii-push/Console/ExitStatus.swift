@@ -15,6 +15,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case configuration = 78
     case timedOut = 124
     case interrupted = 130
+    case terminated = 143
 
     /// What it tells, for help.
     var meaning: String {
@@ -34,6 +35,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .configuration: "The configuration is missing, wrong, or a file of secrets is open to others."
         case .timedOut: "Time ran out before what was waited for came about."
         case .interrupted: "Interrupted by ^C."
+        case .terminated: "Ended at once by a second SIGTERM. What ran then is handled again."
         }
     }
 
@@ -55,6 +57,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .configuration: "configuration"
         case .timedOut: "timeout"
         case .interrupted: "interrupted"
+        case .terminated: "terminated"
         }
     }
 }

@@ -8,17 +8,24 @@ struct FailureReport {
 
     init(_ error: any Error) {
         if let usage = error as? UsageError {
-            self.failure = CommandFailure(.usage, usage.message, hint: usage.hint)
+            self.failure = CommandFailure(.usage, usage.message.withoutCredentials, hint: usage.hint)
             self.helpPath = usage.commandPath
         } else {
-            self.failure = CommandFailure(describing: error)
+            var failure = CommandFailure(describing: error)
+            failure.message = failure.message.withoutCredentials
+            failure.hint = failure.hint?.withoutCredentials
+            self.failure = failure
             self.helpPath = nil
         }
     }
 
     /// Writes the report; where standard error cannot be written to, the exit code alone has to do.
-    func write(asJSON: Bool) {
-        try? StandardStream.error.write(asJSON ? self.json : self.text)
+    func write(asJSON: Bool, isVerbose: Bool = false) {
+        var text = asJSON ? self.json : self.text
+        if isVerbose, !asJSON, let answer = self.failure.answer {
+            text += "          the server said: \(answer.terminalSafe)\n"
+        }
+        try? StandardStream.error.write(text)
     }
 
     private var hint: String? {

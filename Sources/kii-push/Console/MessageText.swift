@@ -16,17 +16,17 @@ struct MessageText {
     /// What the fields say together, as labels and values.
     var facts: [(String, String)] {
         let rows: [(String, String?)] = [
-            ("event", self.message.value(of: .type)?.terminalSafe),
+            ("event", self.text(of: .type)),
             ("topic", self.topic),
             ("bucket", self.bucket),
             ("object", self.text(of: .objectID)),
             ("scope", self.scope),
             ("sender", self.message.sender?.text.terminalSafe),
-            ("origin", self.message.value(of: .origin)?.terminalSafe),
+            ("origin", self.text(of: .origin)),
             ("when", self.message.when?.description),
             ("modified", self.message.modifiedAt?.description),
             ("app", self.message.appID?.terminalSafe),
-            ("source", self.message["sourceURI"]?.string?.terminalSafe),
+            ("source", self.message.sourceURI?.description.terminalSafe),
         ]
         return rows.compactMap { label, value in value.map { (label, $0) } }
     }
@@ -46,11 +46,14 @@ struct MessageText {
         }
         if case .set(let number)? = self.message.content?.badge { parts.append("badge=\(number)") }
         if self.message.content?.isContentAvailable ?? false { parts.append("content-available") }
-        if let type = self.message.value(of: .type) { parts.append(type.terminalSafe) }
+        if let type = self.text(of: .type) { parts.append(type) }
         if let object = self.message.sourceObject { parts.append("object=\(object.id.terminalSafe)") }
         parts += self.message.customMembers.map { "\($0.key.terminalSafe)=\($0.value.terminalText)" }
         return parts.joined(separator: " ")
     }
+
+    /// What was left out of it for being of the wrong type.
+    var findings: [String] { self.message.findings.map(\.description.terminalSafe) }
 
     private var topic: String? {
         if let topic = self.message.sourceTopic { return topic.scope.text(of: topic.id).terminalSafe }
@@ -76,7 +79,7 @@ struct MessageText {
     /// Said where neither a topic nor a bucket does.
     private var scope: String? {
         guard self.message.sourceTopic == nil, self.message.sourceBucket == nil else { return nil }
-        return self.message.scope?.text.terminalSafe ?? self.message.value(of: .scopeType)?.terminalSafe
+        return self.message.scope?.text.terminalSafe ?? self.text(of: .scopeType)
     }
 
     private static func quoted(_ text: String) -> String { JSONValue(text).terminalText }

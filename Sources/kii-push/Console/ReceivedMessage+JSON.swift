@@ -15,6 +15,8 @@ extension ReceivedMessage {
         if let modifiedAt = self.modifiedAt { line.add("modifiedAt", modifiedAt.description) }
         if self.content != nil, let aps = self.rawPayload["aps"] { line.add("aps", aps) }
         line.add("custom", JSONValue(members: self.customMembers))
+        let findings = self.findings
+        if !findings.isEmpty { line.add("findings", JSONValue(findings.map(\.json))) }
         line.add("payload", self.rawPayload)
     }
 
@@ -28,6 +30,15 @@ extension ReceivedMessage {
         }
         if let object = self.sourceObject { members.append(("object", JSONValue(object.id))) }
         return members
+    }
+}
+
+extension PayloadFinding {
+    fileprivate var json: JSONValue {
+        [
+            "pointer": JSONValue(self.pointer.description), "expected": JSONValue(self.expected),
+            "found": JSONValue("\(self.found)"),
+        ]
     }
 }
 

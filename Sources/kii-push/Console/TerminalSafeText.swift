@@ -1,8 +1,9 @@
 extension StringProtocol {
     /// The text with everything escaped that could drive a terminal or disguise what is shown.
     ///
-    /// These are the control characters (C0, DEL, C1), line separators, and the marks that turn the direction of
-    /// writing, as `\n` or `\u001b`. A backslash is doubled, so that an escape cannot be imitated.
+    /// These are the control characters (C0, DEL, C1), line separators, the marks that turn the direction of writing, and
+    /// all that is invisible, such as U+200B, as `\n` or `\u001b`. A backslash is doubled, so that an escape cannot be
+    /// imitated.
     var terminalSafe: String {
         self.escaping { $0 == "\\" || $0.isUnsafeOnTerminals }
     }
@@ -13,23 +14,45 @@ extension StringProtocol {
     }
 
     private func escaping(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
-        guard self.unicodeScalars.contains(where: isEscaped) else { return String(self) }
+        guard self.unicodeScalars.contains(where: { isEscaped($0) || $0.shapesNeighbours }) else { return String(self) }
+        var previous: Unicode.Scalar?
         return self.unicodeScalars.reduce(into: "") { text, scalar in
-            if isEscaped(scalar) {
+            if isEscaped(scalar) || !scalar.canFollow(previous) {
                 text += scalar.escaped
             } else {
                 text.unicodeScalars.append(scalar)
             }
+            previous = scalar
         }
     }
 }
 
 extension Unicode.Scalar {
     fileprivate var isUnsafeOnTerminals: Bool {
-        switch self.value {
-        case 0x00...0x1f, 0x7f...0x9f, 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff: true
-        default: false
+        if self.value < 0x7f { return self.value < 0x20 }
+        switch self.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: return true
+        default:
+            // Unicode, section 5.21: shown as nothing at all. So are the marks of annotations, FFF9 to FFFB.
+            let isInvisible = self.properties.isDefaultIgnorableCodePoint || (0xfff9...0xfffb).contains(self.value)
+            return isInvisible && !self.shapesNeighbours
         }
+    }
+
+    private var isJoiner: Bool { self.value == 0x200c || self.value == 0x200d }
+
+    private var selectsVariant: Bool { (0xfe00...0xfe0f).contains(self.value) }
+
+    /// Whether it is invisible, and yet needed within emoji and in the scripts of Asia: a joiner, or the selector of a
+    /// variant.
+    fileprivate var shapesNeighbours: Bool { self.isJoiner || self.selectsVariant }
+
+    /// Whether it has a meaning behind `previous`, if it is one that shapes its neighbours. Behind Latin, Greek and
+    /// Cyrillic letters, which all lie below the Arabic ones, it has none, and behind another one hardly.
+    fileprivate func canFollow(_ previous: Unicode.Scalar?) -> Bool {
+        guard self.shapesNeighbours else { return true }
+        guard let previous, previous.value >= 0x0600 else { return false }
+        return !previous.isJoiner && !(self.selectsVariant && previous.selectsVariant)
     }
 
     fileprivate var escaped: String {
@@ -39,8 +62,11 @@ extension Unicode.Scalar {
         case "\r": return "\\r"
         case "\t": return "\\t"
         default:
-            let digits = String(self.value, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            // As in JSON: beyond four digits there are two of UTF-16, RFC 8259 section 7.
+            return self.utf16.map { unit in
+                let digits = String(unit, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
         }
     }
 }

@@ -26,7 +26,7 @@ enum CheckCode: String, Sendable, Hashable, CaseIterable {
         case .fileModes: "files with secrets are closed to others"
         case .configuration: "configuration and credentials can be read"
         case .stateDirectory: "the state can be written"
-        case .inbox: "the inbox can be read"
+        case .inbox: "the inbox holds every message"
         case .proxy: "the proxy lets us through"
         case .dns: "the name has an address"
         case .tcp: "somebody accepts connections"
@@ -108,8 +108,8 @@ struct Finding: Sendable {
 
     static func warning(_ evidence: String, fix: String) -> Finding { Finding(.warning, evidence, fix: fix) }
 
-    static func failed(_ evidence: String, fix: String, exit: ExitStatus) -> Finding {
-        Finding(.failed, evidence, fix: fix, exit: exit, isInTheWay: true)
+    static func failed(_ evidence: String, fix: String, exit: ExitStatus, isInTheWay: Bool = true) -> Finding {
+        Finding(.failed, evidence, fix: fix, exit: exit, isInTheWay: isInTheWay)
     }
 
     /// There is nothing to check.

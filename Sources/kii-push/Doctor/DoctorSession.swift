@@ -46,7 +46,7 @@ struct DoctorSession: Sendable {
     }
 
     private func examineCloud(_ examination: inout Examination) async throws {
-        guard let server = self.cloud.app.server else {
+        guard let server = self.cloud.app.origin else {
             let finding = Finding.failed(
                 "\(self.cloud.app.baseURL) is no address of a cloud", fix: "check --base-url, or \"baseURL\"",
                 exit: .configuration)

@@ -53,9 +53,14 @@ struct FileChecks: Sendable {
         do {
             try PrivateFile.replace(trial, with: [UInt8](repeating: 0, count: 4096))
         } catch {
-            return .failed(
-                error,
-                fix: "let user \(geteuid()) write there, or free some space; without it messages are in memory only")
+            let fix =
+                switch error {
+                case .system(_, _, ENOSPC), .system(_, _, EDQUOT):
+                    "free some space there: until then nothing is received, and the broker keeps what comes"
+                case .system(_, _, EROFS): "have it mounted to be written: until then messages are in memory only"
+                default: "let user \(geteuid()) write there: until then messages are in memory only"
+                }
+            return .failed(error, fix: fix)
         }
         unlink(trial)
         var system = statvfs()
@@ -69,9 +74,32 @@ struct FileChecks: Sendable {
 
     func inbox() -> Finding {
         do {
-            let ledger = try InboxReader(stateDirectory: self.directory).ledger()
-            return .ok(
-                "\(ledger.received) received, \(ledger.waiting) waiting, \(ledger.dead) given up on")
+            let reader = try InboxReader(stateDirectory: self.directory)
+            let ledger = try reader.ledger()
+            try reader.verify()
+            let stock = try reader.deadLetterStock()
+            if stock.isFull {
+                return .failed(
+                    "\(stock.advice); until then nothing is received",
+                    fix: "kii-push inbox list, then kii-push inbox retry or drop", exit: .temporary)
+            }
+            let kept = fileNames(in: self.directory).filter { $0.hasPrefix("inbox.sqlite.damaged-") }.sorted()
+            if let first = kept.first {
+                // A fact of the past: it keeps nothing from being checked.
+                return .failed(
+                    "the inbox was damaged, and \(ledger.lost) messages are lost; what was left is kept as "
+                        + "\(self.directory)/\(first)",
+                    fix: "find out what damaged it, see what the kept files still hold, then remove them: "
+                        + "rm \(self.directory)/inbox.sqlite.damaged-*",
+                    exit: .inputOutput, isInTheWay: false)
+            }
+            if let stranded = try reader.stranded().first {
+                return .warning(stranded.text, fix: stranded.advice(self.location.name))
+            }
+            let counts =
+                "\(ledger.received) received: \(ledger.waiting) waiting, \(ledger.running) in hand, "
+                + "\(ledger.presented) shown, \(ledger.dead) given up on"
+            return .ok(ledger.lost == 0 ? counts : "\(counts), \(ledger.lost) lost")
         } catch .missing {
             return .needless("there is none yet: nothing was received")
         } catch {

@@ -97,12 +97,18 @@ struct NetworkChecks: Sendable {
         guard let failure = self.failure, self.report?.isForAnotherName != true else {
             return .ok(self.report?.certificates.first?.issuer.map { "issued by \($0)" } ?? "trusted")
         }
-        let isDistrusted = failure.code == .certificateNotTrusted
+        let fix =
+            switch failure.code {
+            case .certificateNotTrusted:
+                "trust the authority in a file: --cacert FILE, or \"caFile\" in the configuration"
+            case .clientCertificateRequired: "use a port that asks for no client certificate: there is none to show"
+            case .timedOut, .connectionLost:
+                "see that the program at \(self.place) works: it took the connection, and said nothing or ended it"
+            default: "check that \(self.place) speaks TLS"
+            }
         return .failed(
             failure.detail,
-            fix: isDistrusted
-                ? "trust the authority in a file: --cacert FILE, or \"caFile\" in the configuration"
-                : "check that \(self.place) speaks TLS",
+            fix: fix,
             exit: failure.code == .invalidConfiguration ? .configuration : .unreachable)
     }
 

@@ -20,7 +20,7 @@ struct APSLint {
         for member in members {
             let place = Self.root.appending(member.key)
             if member.value.isNull {
-                self.report(.apsNull, at: place, "null counts as absent here, and other receivers may refuse it")
+                self.reportNull(at: place)
             } else {
                 self.check(member.value, key: member.key, at: place)
             }
@@ -65,6 +65,7 @@ struct APSLint {
         for member in members {
             let place = place.appending(member.key)
             switch member.key {
+            case _ where member.value.isNull: self.reportNull(at: place)
             case "name": self.expectText(member.value, at: place)
             case "critical": self.checkFlag(member.value, at: place)
             case "volume": self.expect(member.value.kind == .number, "a number from 0 to 1", member.value, at: place)
@@ -82,7 +83,7 @@ struct APSLint {
         for member in members {
             let (value, place) = (member.value, place.appending(member.key))
             switch member.key {
-            case _ where value.isNull: self.report(.apsNull, at: place, "null counts as absent")
+            case _ where value.isNull: self.reportNull(at: place)
             case "loc-args", "title-loc-args", "subtitle-loc-args": self.expectTexts(value, at: place)
             case "show-view": self.expect([.bool, .number].contains(value.kind), "true or false", value, at: place)
             case "summary-arg-count": self.expect(value.int64 != nil, "a whole number", value, at: place)
@@ -134,7 +135,14 @@ struct APSLint {
 
     private mutating func expectTexts(_ value: JSONValue, at place: JSONPointer) {
         guard let elements = value.array else { return self.expect(false, "an array of strings", value, at: place) }
-        for (index, element) in elements.enumerated() { self.expectText(element, at: place.appending(index)) }
+        for (index, element) in elements.enumerated() {
+            let place = place.appending(index)
+            if element.isNull { self.reportNull(at: place) } else { self.expectText(element, at: place) }
+        }
+    }
+
+    private mutating func reportNull(at place: JSONPointer) {
+        self.report(.apsNull, at: place, "null counts as absent here, and other receivers may refuse it")
     }
 
     private mutating func expect(_ isRight: Bool, _ expected: String, _ value: JSONValue, at place: JSONPointer) {

@@ -51,45 +51,52 @@ struct KiiFieldLint {
 
     private mutating func checkAddresses() {
         guard self.message.keyFamily == .long else { return }
-        let addresses = [("senderURI", self.message.senderURI), ("sourceURI", self.message.sourceURI)]
-        for (key, address) in addresses where address == nil {
+        for (key, address) in [("senderURI", self.message.senderURI), ("sourceURI", self.message.sourceURI)] {
             guard let value = self.message[key], !value.isNull else { continue }
-            self.report(.fieldValue, at: JSONPointer(tokens: [key]), "it is no kiicloud:// address that Kii documents")
-        }
-    }
-
-    /// Keys that speak for another kind than the one that was found.
-    private mutating func checkKind() {
-        let message = self.message
-        let has = { (field: MessageField) in message[field.key(in: message.keyFamily)] != nil }
-        switch message.kindReason {
-        case .field(.topic), .noKey:
-            guard message.keyFamily == .long, let field = [.objectID, .objectModifiedAt].first(where: has) else {
-                return
+            switch address {
+            case .other, nil:
+                let problem = "it is no kiicloud:// address that Kii documents"
+                self.report(.fieldValue, at: JSONPointer(tokens: [key]), problem)
+            default: break
             }
-            self.report(
-                .kindAmbiguous, at: self.pointer(field),
-                "Kii's Android plugin takes it for a push to app, since this key is there")
-        case .eventOrigin where !has(.objectID) && !has(.objectModifiedAt):
-            self.report(
-                .kindAmbiguous, at: self.pointer(.origin),
-                "Kii's Android plugin, which does not look at origin, takes it for another kind")
-        case .field, .eventOrigin: self.checkPushToApp(hasTopic: has(.topic))
         }
     }
 
-    private mutating func checkPushToApp(hasTopic: Bool) {
-        guard let field = self.message.kindReason.field else { return }
-        if hasTopic {
-            let topic = self.pointer(.topic)
-            self.report(
-                .kindAmbiguous, at: self.pointer(field),
-                "it makes a push to app of a payload that has \(topic) as well, and a topic sends none")
-        } else if self.message.origin == .explicit {
-            self.report(
-                .kindAmbiguous, at: self.pointer(field),
-                "it makes a push to app of a payload whose origin is a sender (EXPLICIT)")
+    private func has(_ field: MessageField) -> Bool { self.message[field.key(in: self.message.keyFamily)] != nil }
+
+    private mutating func checkKind() {
+        guard let (field, problem) = self.otherKind ?? self.missingScope else { return }
+        self.report(.kindAmbiguous, at: self.pointer(field), problem)
+    }
+
+    /// A key that speaks for another kind than the one that was found.
+    private var otherKind: (MessageField, String)? {
+        switch self.message.kindReason {
+        case .field(.topic), .noKey:
+            guard self.message.keyFamily == .long, let field = [.objectID, .objectModifiedAt].first(where: self.has)
+            else { return nil }
+            return (field, "Kii's Android plugin takes it for a push to app, since this key is there")
+        case .eventOrigin where !self.has(.objectID) && !self.has(.objectModifiedAt):
+            return (.origin, "Kii's Android plugin, which does not look at origin, takes it for another kind")
+        case .field, .eventOrigin:
+            guard let field = self.message.kindReason.field else { return nil }
+            if self.has(.topic) {
+                let topic = self.pointer(.topic)
+                let problem = "it makes a push to app of a payload that has \(topic) as well, and a topic sends none"
+                return (field, problem)
+            }
+            guard self.message.origin == .explicit else { return nil }
+            return (field, "it makes a push to app of a payload whose origin is a sender (EXPLICIT)")
         }
+    }
+
+    /// A short word is easily one of the sender's own. Kii writes the scope beside those that decide.
+    private var missingScope: (MessageField, String)? {
+        guard self.message.keyFamily == .short, let field = self.message.kindReason.field, !self.has(.scopeType)
+        else { return nil }
+        let kind = self.message.kind == .pushToUser ? "push to user" : "push to app"
+        let scope = self.pointer(.scopeType)
+        return (field, "it makes a \(kind) of the payload, and \(scope) is missing, which Kii writes beside it")
     }
 
     private mutating func checkCustom(_ member: JSONMember) {

@@ -4,7 +4,7 @@ import KiiPushCore
 struct LintFinding {
     /// How bad it is.
     enum Level: String {
-        /// Receivers here refuse the payload for it, or what it asks for cannot happen.
+        /// Receivers leave that part of the payload out.
         case error
         /// It is taken, and means something else than it seems, or depends on the receiver.
         case warning

@@ -40,12 +40,14 @@ struct MemberListing {
 
     private func reasonToIgnore(_ field: MessageField, _ value: JSONValue) -> String? {
         guard !value.isNull else { return "null is no value, though the key counts for the kind" }
+        guard self.message.value(of: field) != nil else {
+            return "\(value.kind.phrase) is no value of a field, though the key counts for the kind"
+        }
         switch field {
         case .when where self.message.when == nil, .objectModifiedAt where self.message.modifiedAt == nil:
             return "no whole number of milliseconds, so no time"
-        case .topic, .bucketID, .objectID, .sender, .appID:
-            guard self.message.value(of: field) != "" else { return "an empty text names nothing" }
-            return self.reasonNotToResolve(field)
+        case _ where self.message.value(of: field) == "": return "an empty text names nothing"
+        case .topic, .bucketID, .objectID: return self.reasonNotToResolve(field)
         case .scopeUserID where self.message.scopeType != .user: return Self.otherScope
         case .scopeGroupID where self.message.scopeType != .group: return Self.otherScope
         case .scopeThingID where self.message.scopeType != .thing: return Self.otherScope
@@ -102,6 +104,8 @@ struct MemberListing {
     ) {
         if member.value.isNull {
             self.ignore(pointer, member.value, "null counts as absent")
+        } else if let finding = self.message.findings.first(where: { $0.pointer.tokens.starts(with: pointer.tokens) }) {
+            self.ignore(pointer, member.value, finding.description)
         } else if let text = known[member.key] {
             self.aps.append(.init(pointer, member, KeyMeaning(text, source)))
         } else {

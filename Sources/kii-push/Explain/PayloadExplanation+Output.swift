@@ -59,7 +59,7 @@ extension PayloadExplanation {
 
 extension PayloadExplanation {
     /// The members of the object for programs.
-    func members(_ refusal: PayloadRefusal?) -> [(String, JSONValue)] {
+    var members: [(String, JSONValue)] {
         let isShort = self.message.keyFamily == .short
         var members: [(String, JSONValue)] = [
             ("kind", JSONValue(self.message.kind.name)), ("decided_by", self.decision),
@@ -72,7 +72,6 @@ extension PayloadExplanation {
         members.append(("custom", JSONValue(self.custom.map(\.json))))
         members.append(("ignored", JSONValue(self.ignored.map(\.json))))
         members.append(("findings", JSONValue(self.findings.map(\.json))))
-        if let refusal { members.append(("refused", refusal.json)) }
         members.append(("names", .object(self.message.sourceMembers)))
         return members
     }

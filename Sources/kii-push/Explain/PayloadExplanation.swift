@@ -28,13 +28,11 @@ struct PayloadExplanation {
         let why: String
     }
 
-    /// The message as a receiver sees it; without what it says in `aps` if ``refusal`` is set.
+    /// The message as a receiver sees it.
     let message: ReceivedMessage
     /// The payload as it is.
     let payload: JSONValue
     let size: Int
-    /// Why a receiver refuses the payload; `nil` if it takes it.
-    let refusal: MessageError?
     /// Why the payload is read with the keys that it is read with.
     let keysReason: String
     let fields: [Member]
@@ -43,20 +41,15 @@ struct PayloadExplanation {
     let ignored: [Remark]
     let findings: [LintFinding]
 
-    /// - Throws: `MessageError` for a payload of which nothing can be said, since its kind cannot be told.
-    init(_ bytes: [UInt8], keys: Keys) throws {
-        let refusal: MessageError?
-        do throws(MessageError) {
-            self.message = try Self.message(bytes, keys)
-            refusal = nil
-        } catch {
-            // The kind never depends on what aps holds, so a payload that is refused for it can still be explained.
-            guard case .wrongType(let pointer, _, _) = error, pointer.tokens.first == "aps" else { throw error }
-            self.message = try Self.message(try Self.emptyingAPS(of: bytes), keys)
-            refusal = error
-        }
-        self.refusal = refusal
-        self.payload = refusal == nil ? self.message.rawPayload : try JSONValue(parsing: bytes)
+    /// - Throws: `MessageError` for a payload that receivers refuse.
+    init(_ bytes: [UInt8], keys: Keys) throws(MessageError) {
+        self.message =
+            switch keys {
+            case .auto: try ReceivedMessage(payload: bytes)
+            case .short: try ReceivedMessage(fromAPNS: bytes)
+            case .long: try ReceivedMessage(mqttPayload: bytes)
+            }
+        self.payload = self.message.rawPayload
         self.size = self.payload.documentBytes.count
         self.keysReason = Self.keysReason(keys, self.payload)
         let listing = MemberListing(self.message, payload: self.payload)
@@ -65,19 +58,6 @@ struct PayloadExplanation {
         self.custom = listing.custom
         self.ignored = listing.ignored
         self.findings = Self.findings(self.message, self.payload, size: self.size)
-    }
-
-    private static func message(_ bytes: [UInt8], _ keys: Keys) throws(MessageError) -> ReceivedMessage {
-        switch keys {
-        case .auto: try ReceivedMessage(payload: bytes)
-        case .short: try ReceivedMessage(fromAPNS: bytes)
-        case .long: try ReceivedMessage(mqttPayload: bytes)
-        }
-    }
-
-    private static func emptyingAPS(of bytes: [UInt8]) throws -> [UInt8] {
-        let members = try JSONValue(parsing: bytes).members ?? []
-        return JSONValue.object(members.map { ($0.key, $0.key == "aps" ? [:] : $0.value) }).documentBytes
     }
 
     private static func keysReason(_ keys: Keys, _ payload: JSONValue) -> String {

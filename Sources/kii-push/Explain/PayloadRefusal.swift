@@ -7,7 +7,7 @@ struct PayloadRefusal {
 
     init(_ error: MessageError, of bytes: [UInt8]) {
         self.error = error
-        guard case .malformed(let error) = error, error.code != .empty else {
+        guard case .malformed(let error) = error, error.code != .empty, error.code != .tooLarge else {
             self.place = nil
             return
         }
@@ -34,7 +34,6 @@ struct PayloadRefusal {
                 ("byte", JSONValue(error.byteOffset)), ("line", JSONValue(place.line)),
                 ("column", JSONValue(place.column)),
             ]
-        case .wrongType(let pointer, _, _): members.append(("pointer", JSONValue(pointer.description)))
         case .notAnObject: members.append(("pointer", ""))
         case .thingCommand: break
         }
@@ -45,7 +44,6 @@ struct PayloadRefusal {
         switch self.error {
         case .malformed: "malformed"
         case .notAnObject: "not-an-object"
-        case .wrongType: "wrong-type"
         case .thingCommand: "thing-command"
         }
     }

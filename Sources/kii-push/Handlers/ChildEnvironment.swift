@@ -25,8 +25,8 @@ enum ChildEnvironment {
             "KII_PUSH_TOPIC": "", "KII_PUSH_BUCKET": "",
         ]
         switch message.source {
-        case .topic(let name): variables["KII_PUSH_TOPIC"] = name
-        case .bucket(let name): variables["KII_PUSH_BUCKET"] = name
+        case .topic(let name): variables["KII_PUSH_TOPIC"] = name.visiblePercentEncoded
+        case .bucket(let name): variables["KII_PUSH_BUCKET"] = name.visiblePercentEncoded
         case nil: break
         }
         return variables

@@ -92,7 +92,8 @@ final class CommandHandler: OutsideHandler {
         case .threw(let reason):
             guard case .signal(let number, let limit?) = ending else { return .failed(reason) }
             return .failed("the program did not end within \(limit.text) and was killed (signal \(number))")
-        case .unanswered, .presented, .unreached: return .failed("the program gave no answer")
+        case .unstarted(let reason): return .postponed(reason)
+        case .unanswered, .presented, .unreached, .setAside: return .failed("the program gave no answer")
         }
     }
 }

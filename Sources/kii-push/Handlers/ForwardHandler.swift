@@ -130,23 +130,10 @@ final class ForwardHandler: OutsideHandler {
             HTTPField("Kii-Push-Kind", message.kind), HTTPField("Kii-Push-Attempt", String(context.attempt)),
         ]
         switch message.source {
-        case .topic(let name): fields.append(HTTPField("Kii-Push-Topic", name.percentEncoded))
-        case .bucket(let name): fields.append(HTTPField("Kii-Push-Bucket", name.percentEncoded))
+        case .topic(let name): fields.append(HTTPField("Kii-Push-Topic", name.visiblePercentEncoded))
+        case .bucket(let name): fields.append(HTTPField("Kii-Push-Bucket", name.visiblePercentEncoded))
         case nil: break
         }
         return fields
-    }
-}
-
-extension String {
-    /// The text with everything percent-encoded that has no place in a header field: a name comes from outside.
-    fileprivate var percentEncoded: String {
-        self.utf8.reduce(into: "") { text, byte in
-            if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "%") {
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }
     }
 }

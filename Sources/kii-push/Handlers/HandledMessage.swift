@@ -33,3 +33,17 @@ struct HandledMessage: Sendable {
         self.source = nil
     }
 }
+
+extension String {
+    /// The text with everything percent-encoded that is not visible ASCII, and with `%` itself: a name comes from outside,
+    /// and has to stay within a header field, a line and a word.
+    var visiblePercentEncoded: String {
+        self.utf8.reduce(into: "") { text, byte in
+            if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "%") {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+}

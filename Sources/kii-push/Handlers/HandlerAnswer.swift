@@ -8,6 +8,8 @@ struct HandlerAnswer: Sendable, Hashable {
         case failed(String)
         /// Not to be tried again, for this reason.
         case rejected(String)
+        /// Not handed over, for this reason: the machine is short of what that takes.
+        case postponed(String)
     }
 
     var verdict: Verdict

@@ -80,6 +80,19 @@ final class MessageNotes: Sendable {
         }
     }
 
+    /// What a person is told who asks for the end amid attempts; `nil` while none is under way.
+    ///
+    /// - Parameter limit: how long they are waited for.
+    func waitingText(_ limit: Duration) -> String? {
+        let ids = self.notes.withLock { notes in
+            notes.filter { $0.value.contains { $0.outcome == nil } }.keys.sorted()
+        }
+        guard let first = ids.first else { return nil }
+        let more = ids.count > 1 ? " and of \(ids.count - 1) more" : ""
+        return "> Waiting for the answer to #\(first)\(more), \(limit.text) at most; ^C again ends it at once, and "
+            + "nothing is lost."
+    }
+
     /// How many attempts are under way.
     var inHand: Int {
         self.notes.withLock { notes in notes.values.joined().count { $0.outcome == nil } }

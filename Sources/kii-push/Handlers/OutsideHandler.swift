@@ -44,6 +44,7 @@ struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
             case .done(let result): completion(result)
             case .failed(let reason): completion.fail(OutsideFailure(description: reason))
             case .rejected(let reason): completion.reject(reason)
+            case .postponed(let reason): completion.postpone(reason)
             }
         }
     }

@@ -5,8 +5,21 @@ struct RunReceiver: Sendable {
     private enum Kind: Sendable {
         /// A command or a server.
         case outside(any OutsideHandler)
-        /// A program with this library, and what ends others that an earlier run has left.
-        case activator(Activator, endLeftovers: @Sendable () -> Void)
+        /// A program with this library, what shows its alerts, and what ends others that an earlier run has left.
+        case activator(Activator, Presentation?, endLeftovers: @Sendable () -> Void)
+    }
+
+    /// Shows a program's alerts while the user does not have the program in front.
+    struct Presentation: Sendable {
+        let lifecycle = AgentLifecycle(state: .background)
+        let presenter: DesktopPresenter
+
+        /// - Parameter program: its path; the user sees the file's name.
+        init(of program: String, _ whenUnavailable: @escaping @Sendable (DesktopServiceError) -> Void) {
+            let name = program.split(separator: "/").last.map { String($0) } ?? program
+            self.presenter = DesktopPresenter(
+                configuration: .init(applicationName: name), whenUnavailable: whenUnavailable)
+        }
     }
 
     private let kind: Kind
@@ -21,8 +34,11 @@ struct RunReceiver: Sendable {
     }
 
     /// - Parameter endLeftovers: ends the programs of an earlier run that had more than one.
-    init(_ activator: Activator, concurrency: Int, endLeftovers: @escaping @Sendable () -> Void) {
-        self.kind = .activator(activator, endLeftovers: endLeftovers)
+    init(
+        _ activator: Activator, _ presentation: Presentation?, concurrency: Int,
+        endLeftovers: @escaping @Sendable () -> Void
+    ) {
+        self.kind = .activator(activator, presentation, endLeftovers: endLeftovers)
         self.concurrency = concurrency
     }
 
@@ -33,10 +49,11 @@ struct RunReceiver: Sendable {
             PushAgent(
                 runtime: runtime, configuration: configuration,
                 handler: OutsideBridge(outside: outside, notes: self.notes))
-        case .activator(let activator, _):
+        case .activator(let activator, let presentation, _):
             PushAgent(
                 runtime: runtime, configuration: configuration,
-                handler: ActivatorBridge(activator: activator, notes: self.notes))
+                handler: ActivatorBridge(activator: activator, notes: self.notes),
+                lifecycle: presentation?.lifecycle, presenter: presentation?.presenter)
         }
     }
 
@@ -44,7 +61,7 @@ struct RunReceiver: Sendable {
     func begin() {
         switch self.kind {
         case .outside(let outside): outside.begin()
-        case .activator(let activator, let endLeftovers):
+        case .activator(let activator, _, let endLeftovers):
             activator.begin()
             endLeftovers()
         }
@@ -62,7 +79,10 @@ struct RunReceiver: Sendable {
     func stop() async {
         switch self.kind {
         case .outside(let outside): await outside.stop()
-        case .activator(let activator, _): await activator.stop()
+        case .activator(let activator, let presentation, _):
+            await activator.stop()
+            // Nobody is there to be told of a click; the next run shows the alerts again.
+            presentation?.presenter.close()
         }
     }
 }

@@ -27,7 +27,8 @@ enum FilesTopic {
     private static let introduction =
         "The files of kii-push. All are JSON with \"version\": 1; a file of a higher version is refused, and so is one with "
         + "a member that would be overlooked. Files that hold secrets must be owned by you and closed to others (mode "
-        + "0600), or they are refused with exit code 78."
+        + "0600); config.json and profile.json decide where secrets go, so they and their folders must be owned by you or "
+        + "root and writable by nobody else. Others are refused with exit code 78."
 
     private static let files: [(name: String, parts: [Part])] = [
         (
@@ -35,11 +36,12 @@ enum FilesTopic {
             [
                 .prose(
                     "Which cloud a profile uses. Written by you; no secrets. Per profile: \"site\" (us, jp, sg, eu, cn3) or "
-                        + "\"baseURL\", and \"appID\"; \"caFile\" and \"proxy\" if needed."),
+                        + "\"baseURL\", and \"appID\"; \"caFile\", \"proxy\" and \"allowPlainHTTP\" if needed."),
                 .example([#"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}"#]),
                 .prose(
                     "\"run\" says what 'kii-push run' does without options: \"exec\" (with \"shell\", \"execTimeout\"), "
-                        + "\"forwardTo\" (with \"forwardTimeout\"), or \"activate\" (with \"concurrency\"); "
+                        + "\"forwardTo\" (with \"forwardTimeout\"), or \"activate\" (with \"concurrency\", "
+                        + "\"present\"); "
                         + "\"arguments\", \"jobs\", \"grace\", \"exitWhenOffline\", \"metricsFile\", "
                         + "\"metricsSocket\"."),
                 .example([

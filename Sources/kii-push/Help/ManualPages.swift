@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// The manual pages: one for the tool, one for each command, and one for what `--json` prints.
 struct ManualPages {
@@ -18,19 +19,14 @@ struct ManualPages {
 
     /// Writes every page into `directory`, replacing those of the same names.
     ///
-    /// - Throws: ``CommandFailure`` with exit 73 when a file or the directory cannot be made, 74 when writing fails.
+    /// - Throws: ``CommandFailure`` or ``FileError``, with exit 73 when a file or the directory cannot be made, 74 when writing
+    ///   fails.
     func write(to directory: String) throws {
         if mkdir(directory, 0o755) != 0, errno != EEXIST {
             throw CommandFailure(.cannotCreate, "cannot make the directory \(directory): \(errorText(errno))")
         }
         for (name, text) in self.files {
-            let path = "\(directory)/\(name)"
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-            guard descriptor >= 0 else {
-                throw CommandFailure(.cannotCreate, "cannot create \(path): \(errorText(errno))")
-            }
-            defer { close(descriptor) }
-            try StandardStream(descriptor: descriptor).write(text)
+            try OwnFile.replace("\(directory)/\(name)", with: Array(text.utf8), mode: 0o644, isDurable: false)
         }
     }
 

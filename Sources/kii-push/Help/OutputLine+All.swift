@@ -16,6 +16,7 @@ extension OutputLine {
             Self.names,
             [
                 .may("when", .time), .may("modifiedAt", .time), .may("aps", .any), .has("custom", .any),
+                .may("findings", .list([.has("pointer", .text), .has("expected", .text), .has("found", .text)])),
                 .has("payload", .any),
             ]),
         OutputLine(
@@ -52,7 +53,7 @@ extension OutputLine {
         OutputLine(
             "inbox_message", "a message of 'inbox list'", Self.heading, [.has("attempts", .integer)]),
         OutputLine(
-            "trace", "a message's life, of 'trace' and 'inbox show'", Self.heading,
+            "trace", "a message's life, of 'trace'", Self.heading,
             [
                 .has("mqtt_topic", .text), .has("qos", .integer), .has("dup", .flag), .has("retain", .flag),
                 .may("packet_id", .integer), .has("connection", .integer),
@@ -67,7 +68,9 @@ extension OutputLine {
             ]),
         OutputLine(
             "inbox", "the counts of 'inbox stats'", (Self.counts + ["unaccounted"]).map { .has($0, .integer) }),
-        OutputLine("retried", "a dead letter that is tried again", [.has("id", .integer)]),
+        OutputLine("retried", "a message that is tried again", [.has("id", .integer)]),
+        OutputLine(
+            "adopted", "what came of 'inbox adopt'", [.has("from", .text), .has("messages", .integer)]),
         OutputLine("dropped", "a dead letter that is gone", [.has("id", .integer)]),
         OutputLine(
             "recorded", "a line of 'listen --record'",
@@ -117,7 +120,9 @@ extension OutputLine {
     ]
     private static let remark: [OutputMember] = [.has("pointer", .text), .may("value", .any), .has("because", .text)]
 
-    static let counts = ["received", "duplicates", "waiting", "running", "presented", "done", "dead", "expired"]
+    static let counts = [
+        "received", "duplicates", "waiting", "running", "presented", "done", "dead", "expired", "lost", "dropped",
+    ]
 
     static let target: [OutputMember] = [
         .has("kind", .word(["topic", "bucket"])), .has("name", .text), .has("scope", .text),

@@ -1,7 +1,6 @@
 extension OutputLine {
     static let ofTheCloud: [OutputLine] = [
         OutputLine("registration", "what came of 'register'", Self.identity),
-        OutputLine("identity", "the same, of 'whoami'", Self.identity),
         OutputLine(
             "subscription", "what came of 'subscribe' and 'unsubscribe', and what 'subscriptions' found",
             Self.target,
@@ -9,7 +8,7 @@ extension OutputLine {
                 .has("subscribed", .flag), .may("changed", .flag), .may("created", .flag),
                 .may("known_by", .word(["profile", "configuration", "cloud"])),
             ]),
-        OutputLine("topic", "a topic of 'topics'", Self.target),
+        OutputLine("topic", "a topic of 'subscriptions --available'", Self.target),
         OutputLine(
             "difference", "what 'sync' finds",
             Self.target, [.has("difference", .word(["missing", "surplus"])), .has("changed", .flag)]),
@@ -23,6 +22,7 @@ extension OutputLine {
                         .has("kind", .word(["topic", "bucket", "user"])), .may("name", .text), .may("scope", .text),
                         .may("id", .text),
                     ])),
+                .may("receivers", .integer),
             ]),
         OutputLine(
             "request", "what 'send --dry-run' would send",

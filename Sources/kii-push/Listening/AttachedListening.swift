@@ -91,14 +91,15 @@ actor AttachedListening {
     ///
     /// - Returns: whether there is one.
     private func findSuccessor() async throws -> Bool {
-        self.console.status("> It has ended; waiting \(Self.patience.text) for another.")
+        self.console.status(
+            "> It does not receive any more; waiting \(Self.patience.text) for it, or another, to begin anew.")
         let end = ContinuousClock.now + Self.patience
         repeat {
             do {
                 if let client = try ControlClient(stateDirectory: self.directory) {
                     self.notices = try client.watch()
                     self.reader = try InboxReader(stateDirectory: self.directory)
-                    self.console.status("> It receives anew.")
+                    self.console.status("> It receives again.")
                     return true
                 }
             } catch ControlError.ended, ControlError.silent {

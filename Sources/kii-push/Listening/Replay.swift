@@ -85,7 +85,7 @@ extension Console {
         let (word, style, detail): (String, TextStyle, String?) =
             switch answer.verdict {
             case .done(let result): ("\(result)", result == .newData ? .green : .dim, nil)
-            case .failed(let reason): ("failed", .red, reason)
+            case .failed(let reason), .postponed(let reason): ("failed", .red, reason)
             case .rejected(let reason): ("dead", .red, reason)
             }
         // Why a server gave no answer is among the words about the outcome already.

@@ -56,13 +56,16 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
 }
 
 extension ListenLog.Style {
-    /// A message of the inbox. What was never a message has no line of a person's own.
+    /// A message of the inbox, as it was shown when it came. What was never a message has no line of a person's own.
     func show(_ trace: MessageTrace, _ message: ReceivedMessage?) throws {
-        guard let format = self.format else { return try self.console.show(inList: trace) }
-        guard let message else { return }
+        guard let message else {
+            if self.format == nil { try self.console.show(inList: trace) }
+            return
+        }
         let context = DeliveryContext(
             installationID: trace.installationID ?? "", messageID: trace.messageID, receivedAt: trace.receivedAt,
             attempt: max(1, trace.attempts), deadlineInstant: .now())
+        guard let format = self.format else { return try self.console.show(message, context, endedAs: trace) }
         try self.console.write(format, message, context, at: trace.receivedAt, result: trace.resultWord)
     }
 }

@@ -1,3 +1,5 @@
+import KiiPushCore
+
 extension AgentMetrics {
     /// The metrics in Prometheus' text format 0.0.4.
     ///
@@ -25,6 +27,9 @@ extension AgentMetrics {
         page.family(
             "kii_push_storage_failing", "gauge", "1 while the inbox cannot be written.",
             [([], self.isStorageFailing ? "1" : "0")])
+        page.family(
+            "kii_push_reception_paused", "gauge", "1 while the inbox holds too many dead letters to receive more.",
+            [([], self.isReceptionPaused ? "1" : "0")])
         return page.text
     }
 
@@ -46,6 +51,19 @@ extension AgentMetrics {
             page.sample("\(name)_sum", labels, histogram.sum.secondsText)
             page.sample("\(name)_count", labels, String(histogram.count))
         }
+    }
+}
+
+extension MessageLedger {
+    /// How much waits in the inbox, in the same format.
+    var prometheusText: String {
+        var page = PrometheusPage()
+        page.family(
+            "kii_push_waiting_messages", "gauge", "Messages that are stored and have no final answer yet.",
+            [([], String(self.waiting + self.running))])
+        page.family(
+            "kii_push_dead_letters", "gauge", "Messages that were given up on and are kept.", [([], String(self.dead))])
+        return page.text
     }
 }
 

@@ -13,6 +13,7 @@ struct AgentMetrics {
     private(set) var disconnections: UInt64 = 0
     private(set) var isConnected = false
     private(set) var isStorageFailing = false
+    private(set) var isReceptionPaused = false
     private(set) var lateAnswers: UInt64 = 0
     private(set) var stuckHandlers: UInt64 = 0
     /// How many messages came to which end.
@@ -40,6 +41,8 @@ struct AgentMetrics {
             self.isConnected = false
         case .storageFailed: self.isStorageFailing = true
         case .storageRecovered: self.isStorageFailing = false
+        case .receptionPaused: self.isReceptionPaused = true
+        case .receptionResumed: self.isReceptionPaused = false
         case .message(let event): self.count(event, at: now)
         default: break
         }
@@ -53,6 +56,7 @@ struct AgentMetrics {
         case .done(let result, _): self.end(event, result.metricWord, settles: true, at: now)
         case .unreached: self.end(event, "unreached", settles: true, at: now)
         case .dismissed: self.end(event, "dismissed", settles: true, at: now)
+        case .setAside: self.end(event, "setAside", settles: false, at: now)
         case .presented: self.end(event, "presented", settles: false, at: now)
         case .retry(_, let failure, _): self.end(event, "failed", failure.metricWord, settles: false, at: now)
         case .handedBack(let failure): self.end(event, "failed", failure.metricWord, settles: false, at: now)

@@ -12,6 +12,9 @@ actor MetricsPublisher {
     /// Said once, until the file can be written again.
     private var isFileFailing = false
     private var socket: MetricsSocket?
+    /// Whose inbox is counted.
+    private var runtime: PushRuntime?
+    private var writtenLedger: MessageLedger?
     private var tasks: [Task<Void, Never>] = []
 
     init(file: String?, console: Console) {
@@ -33,14 +36,14 @@ actor MetricsPublisher {
     ///
     /// - Throws: ``CommandFailure`` with exit 73 when the file or the socket cannot be made, 75 when another process
     ///   answers on the socket.
-    func start(socket path: String?) throws {
+    func start(socket path: String?) async throws {
         let socket = try path.map { try MetricsSocket(path: $0) }
         if let file = self.file {
             do {
-                try MetricsFile.write(self.text, to: file)
+                try await self.replace(file)
             } catch {
                 socket?.close()
-                throw error
+                throw CommandFailure(describing: error)
             }
             self.tasks.append(Task { await self.keepFile() })
         }
@@ -48,7 +51,7 @@ actor MetricsPublisher {
         self.socket = socket
         self.tasks.append(
             Task {
-                for await request in socket.requests { request.answer(self.text) }
+                for await request in socket.requests { request.answer(await self.text()) }
             })
     }
 
@@ -60,7 +63,13 @@ actor MetricsPublisher {
         }
     }
 
-    private var text: String { self.counted.withLock { $0.metrics }.prometheusText }
+    /// Has the inbox of a runtime counted, which is open; `nil` when it ends.
+    func count(inboxOf runtime: PushRuntime?) { self.runtime = runtime }
+
+    private func text() async -> String {
+        let ledger = try? await self.runtime?.ledger()
+        return self.counted.withLock { $0.metrics }.prometheusText + (ledger?.prometheusText ?? "")
+    }
 
     /// Writes the last numbers, and takes the socket away.
     func stop() async {
@@ -68,22 +77,30 @@ actor MetricsPublisher {
         for task in self.tasks { task.cancel() }
         for task in self.tasks { await task.value }
         self.tasks = []
-        self.writeFile()
+        await self.writeFile()
     }
 
     private func keepFile() async {
-        while (try? await Task.sleep(for: Self.interval)) != nil { self.writeFile() }
+        while (try? await Task.sleep(for: Self.interval)) != nil { await self.writeFile() }
     }
 
-    private func writeFile() {
+    /// Anybody may read it. A crash of the machine may lose it: the next run writes it at once.
+    private func replace(_ file: String) async throws(FileError) {
+        try OwnFile.replace(file, with: Array(await self.text().utf8), mode: 0o644, isDurable: false)
+    }
+
+    private func writeFile() async {
         guard let file = self.file else { return }
+        let ledger = try? await self.runtime?.ledger()
+        let isMoved = ledger != self.writtenLedger
+        self.writtenLedger = ledger
         let hasChanged = self.counted.withLock { counted in
             defer { counted.hasChanged = false }
             return counted.hasChanged
         }
-        guard hasChanged else { return }
+        guard hasChanged || isMoved else { return }
         do {
-            try MetricsFile.write(self.text, to: file)
+            try await self.replace(file)
             self.isFileFailing = false
         } catch {
             // To be written the next time.

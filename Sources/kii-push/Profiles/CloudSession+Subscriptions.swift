@@ -38,7 +38,7 @@ extension CloudSession {
             return false
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             guard case .topic(let topic) = target else { throw error }
-            throw self.missing(topic, error, hint: "see what there is: kii-push topics --subscribed")
+            throw self.missing(topic, error, hint: "see what there is: kii-push subscriptions")
         }
     }
 
@@ -48,7 +48,7 @@ extension CloudSession {
             return try await sender.withToken { try await self.client.send(message, to: topic, token: $0.token) }
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             let creation = "kii-push subscribe \(SubscriptionTarget.topic(topic).text)\(self.profile.option)"
-            let list = "kii-push topics" + (topic.scope == .app ? "" : " \(topic.scope.text)")
+            let list = "kii-push subscriptions --available" + (topic.scope == .app ? "" : " \(topic.scope.text)")
             throw self.missing(topic, error, hint: "create it: \(creation); or see what there is: \(list)")
         }
     }

@@ -34,12 +34,14 @@ struct CloudSettings: Sendable {
             return
         }
         self.source = settings.source
+        let allowsPlainHTTP = settings.allowsPlainHTTP?.value ?? false
         if let baseURL = settings.baseURL?.value {
-            try Self.requireWebAddress(baseURL, isOption: baseURL == options.baseURL)
+            try Self.requireWebAddress(
+                baseURL, isOption: baseURL == options.baseURL, allowsPlainHTTP: allowsPlainHTTP)
         }
         self.app = try Self.app(
-            baseURL: settings.baseURL?.value, appID: settings.appID?.value, appKey: profile.credentials.appKey,
-            location)
+            baseURL: settings.baseURL?.value, appID: settings.appID?.value,
+            appKey: profile.appKey(for: settings.baseURL?.value), allowsPlainHTTP: allowsPlainHTTP, location)
         self.caFile = settings.caFile?.value
         self.admin = profile.credentials.admin
     }
@@ -48,6 +50,7 @@ struct CloudSettings: Sendable {
         baseURL: String?,
         appID: String?,
         appKey: Secret?,
+        allowsPlainHTTP: Bool,
         _ location: ProfileLocation
     ) throws -> KiiApp {
         func missing(_ what: String, _ hint: String) -> CommandFailure {
@@ -69,17 +72,30 @@ struct CloudSettings: Sendable {
                     + location.paths.credentials
             )
         }
-        return KiiApp(appID: appID, appKey: appKey, baseURL: baseURL)
+        return KiiApp(appID: appID, appKey: appKey, baseURL: baseURL, allowsPlainHTTP: allowsPlainHTTP)
     }
 
     /// Before anything else is complained about. The rest of an address may hold a password, and is not repeated.
-    private static func requireWebAddress(_ url: String, isOption: Bool) throws {
+    private static func requireWebAddress(_ url: String, isOption: Bool, allowsPlainHTTP: Bool) throws {
+        let exit: ExitStatus = isOption ? .usage : .configuration
+        if let origin = Origin(of: url), !origin.usesTLS, !origin.isLoopback, !allowsPlainHTTP {
+            throw CommandFailure(
+                exit, "the cloud's address is http: everyone on the way would read the app's key and tokens",
+                hint:
+                    "write it with https://, or allow it: --allow-plain-http, or \"allowPlainHTTP\": true in config.json"
+            )
+        }
+        let authority = url.split(separator: "://", maxSplits: 1).last?.prefix { !"/?#\\".contains($0) } ?? ""
+        guard !authority.contains("@") else {
+            throw CommandFailure(
+                exit, "the cloud's address holds a user name or a password", hint: "leave out what stands before the @")
+        }
         let scheme = url.prefix { $0 != ":" && $0 != "/" }
         let hasScheme = url.dropFirst(scheme.count).hasPrefix("://")
         guard !hasScheme || !["https", "http"].contains(scheme.lowercased()) else { return }
         let found = hasScheme ? ", not \(scheme)://" : ""
         throw CommandFailure(
-            isOption ? .usage : .configuration,
+            exit,
             "the cloud's address must begin with https:// or http://\(found)",
             hint: "write it as https://api-jp.kii.com/api"
         )
@@ -118,15 +134,19 @@ extension CloudSettings {
     /// What a profile that is registered with this cloud remembers of it.
     var identity: SavedProfile.Cloud {
         guard self.source == .emulator, let admin = self.admin else {
-            return .kii(baseURL: self.app.baseURL, appID: self.app.appID)
+            return .kii(
+                baseURL: self.app.baseURL, appID: self.app.appID, allowsPlainHTTP: self.app.allowsPlainHTTP)
         }
         return .emulator(appID: self.app.appID, clientID: admin.clientID)
     }
 
-    /// Whether a profile was registered with this cloud. An app lives at one site, so its ID says it all.
+    /// Whether a profile was registered with this cloud, so that its tokens may be sent there: the same app, at the same
+    /// server.
     func knows(_ saved: SavedProfile) -> Bool {
-        guard case .emulator = saved.cloud else { return saved.appID == self.app.appID }
-        return saved.cloud == self.identity
+        switch saved.cloud {
+        case .emulator: saved.cloud == self.identity
+        case .kii(let baseURL, let appID, _): appID == self.app.appID && Origin(of: baseURL) == self.app.origin
+        }
     }
 
     /// A runtime for this cloud with its state in `directory`.

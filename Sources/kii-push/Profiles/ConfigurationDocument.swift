@@ -13,7 +13,13 @@ struct ConfigurationDocument: Sendable {
         do {
             self.root = try JSONValue(parsing: bytes)
         } catch {
-            throw CommandFailure(.configuration, "\(Self.place(path, error.byteOffset, bytes)): it is \(error)")
+            // The library's advice is for who sends a payload.
+            let isCut = error.code == .unexpectedEnd || error.code == .empty
+            throw CommandFailure(
+                .configuration,
+                "\(Self.place(path, error.byteOffset, bytes)): "
+                    + (isCut ? "the file is \(error.code == .empty ? "empty" : "cut short")" : "it is \(error)"),
+                hint: isCut ? "restore it, or write it anew: 'kii-push help files' shows its form" : nil)
         }
     }
 

@@ -28,11 +28,11 @@ struct ProfileConfiguration: Sendable {
     let appID: Setting<String>?
     let caFile: Setting<String>?
     let proxy: Setting<String>?
+    let allowsPlainHTTP: Setting<Bool>?
     let subscriptions: Setting<DeclaredSubscriptions>?
 
     static let members = [
-        "site", "baseURL", "appID", "caFile", "proxy",
-        "subscriptions", "run",
+        "site", "baseURL", "appID", "caFile", "proxy", "allowPlainHTTP", "subscriptions", "run",
     ]
 
     /// The first file that says, or should say, something about the profile's cloud; `nil` when none does.
@@ -72,11 +72,11 @@ struct ProfileConfiguration: Sendable {
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when a file is wrong, or has a member that would be overlooked.
     static func read(_ paths: FilePaths, profile: String) throws -> ProfileConfiguration {
-        let user = try VersionedFile(openAt: paths.configuration)
+        let user = try VersionedFile(trustedAt: paths.configuration)
         if user == nil, paths.isConfigurationNamed {
             throw CommandFailure(.configuration, "there is no configuration file \(paths.configuration)")
         }
-        let system = try paths.systemConfigurations.compactMap { try VersionedFile(openAt: $0) }
+        let system = try paths.systemConfigurations.compactMap { try VersionedFile(trustedAt: $0) }
         return try ProfileConfiguration(([user].compactMap { $0 } + system).compactMap { try Self.part(profile, $0) })
     }
 
@@ -97,6 +97,10 @@ struct ProfileConfiguration: Sendable {
         self.appID = try first("appID") { try $2.text(at: $1) }
         self.caFile = try first("caFile") { try $2.text(at: $1) }
         self.proxy = try first("proxy") { try $2.text(at: $1) }
+        self.allowsPlainHTTP = try first("allowPlainHTTP") { value, pointer, document in
+            guard let isAllowed = value.bool else { throw document.failure(at: pointer, "must be true or false") }
+            return isAllowed
+        }
         self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0, at: $1, in: $2) }
     }
 

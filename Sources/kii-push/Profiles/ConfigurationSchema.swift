@@ -28,6 +28,10 @@ enum ConfigurationSchema {
             ("appID", self.text("The ID of the app.")),
             ("caFile", self.text("Trust the certificate authorities in this file.")),
             ("proxy", self.text("Go through this HTTP or SOCKS proxy.")),
+            (
+                "allowPlainHTTP",
+                ["description": "Whether baseURL may be http with another machine.", "type": "boolean"]
+            ),
             ("subscriptions", self.subscriptions),
             ("run", self.run),
         ]
@@ -42,7 +46,7 @@ enum ConfigurationSchema {
         self.object(
             RunSettings.Member.allCases.map { member in
                 switch member {
-                case .shell: (member.rawValue, ["type": "boolean"])
+                case .shell, .present: (member.rawValue, ["type": "boolean"])
                 case .jobs, .concurrency:
                     (
                         member.rawValue,

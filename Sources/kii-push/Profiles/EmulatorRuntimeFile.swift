@@ -1,4 +1,3 @@
-import Glibc
 import KiiPushCore
 
 /// What a running emulator says about itself, so that nothing about the cloud needs to be configured.
@@ -10,28 +9,38 @@ struct EmulatorRuntimeFile: Sendable {
 
     /// The emulator that runs now; `nil` when none does.
     ///
+    /// A file that is left behind by an emulator that was killed names a process ID that may be anybody's by now, and a
+    /// port on which anybody may listen. So the process has to be the one that wrote the file, and this user's.
+    ///
     /// - Throws: ``FileError`` when the file belongs to somebody else or is open to others: its server would be given
     ///   what the user sends. ``CommandFailure`` with exit 78 when it is no such file.
     static func find(at path: String) throws -> EmulatorRuntimeFile? {
         guard let file = try VersionedFile(privateAt: path) else { return nil }
         guard let baseURL = try file.text("baseURL"), let appID = try file.text("appID"),
             let appKey = try file.text("appKey"), let clientID = try file.text("clientID"),
-            let clientSecret = try file.text("clientSecret"), let processID = file.root["pid"]?.int64
+            let clientSecret = try file.text("clientSecret")
         else {
             throw CommandFailure(.configuration, "\(path) does not tell all about the emulator", hint: "remove it")
         }
-        guard let processID = Int32(exactly: processID), processID > 0, Self.isRunning(processID) else { return nil }
+        guard let process = try Self.process(file), process.isRunning, process.isOwn else { return nil }
+        var app = KiiApp(appID: appID, appKey: Secret(appKey), baseURL: baseURL)
+        // Random, and kept with the emulator's state: it is the same emulator on whatever port.
+        app.issuer = "emulator \(clientID)"
         return EmulatorRuntimeFile(
-            app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: baseURL),
+            app: app,
             admin: AdminCredentials(clientID: clientID, clientSecret: Secret(clientSecret)),
             caFile: try file.text("caFile"),
-            processID: processID
+            processID: process.processID
         )
     }
 
-    /// Signal 0 asks only: refused means that somebody is there.
-    private static func isRunning(_ processID: Int32) -> Bool {
-        kill(processID, 0) == 0 || errno == EPERM
+    /// The process that wrote the file; `nil` when the file does not tell it from a later one of the same ID.
+    private static func process(_ file: VersionedFile) throws -> ProcessIdentity? {
+        guard let processID = file.root["pid"]?.int64.flatMap({ Int32(exactly: $0) }),
+            let startTime = file.root["startTime"]?.int64.flatMap({ UInt64(exactly: $0) }),
+            let boot = try file.text("bootID")
+        else { return nil }
+        return ProcessIdentity(processID: processID, startTime: startTime, boot: boot)
     }
 }
 

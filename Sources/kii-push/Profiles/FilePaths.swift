@@ -20,6 +20,8 @@ struct FilePaths: Sendable {
     let profiles: String
     /// The running emulator's `emulator.json`.
     let emulator: String
+    /// The directory in which the emulator keeps its state.
+    let emulatorState: String
 
     /// - Throws: ``CommandFailure`` with exit 78 when there is no home directory to look in.
     init(environment: ProcessEnvironment, configurationFile: String?) throws {
@@ -35,6 +37,7 @@ struct FilePaths: Sendable {
         let ofService = environment.directory(.stateDirectory)?.split(separator: ":").first.map(String.init)
         let state = try ofService ?? (Self.stateHome(environment) + "/kii-push")
         self.profiles = state + "/profiles"
+        self.emulatorState = state + "/emulator"
         self.emulator = Self.emulatorFile(environment)
     }
 

@@ -12,7 +12,7 @@ struct KnownSubscriptions: Sendable {
 
     /// In the order in which they were made. What cannot be read as a target is left out.
     func read() throws -> [SubscriptionTarget] {
-        guard let file = try VersionedFile(openAt: self.path) else { return [] }
+        guard let file = try VersionedFile(trustedAt: self.path) else { return [] }
         return (file.root["subscriptions"]?.array ?? []).compactMap { SubscriptionTarget(remembered: $0) }
     }
 

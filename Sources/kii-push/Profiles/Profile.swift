@@ -16,9 +16,12 @@ struct Profile: Sendable {
 
     /// Reads everything that `options` and the environment point to. Touches no network.
     ///
+    /// - Parameters:
+    ///   - options: which profile.
+    ///   - isReplacing: whether the profile is registered anew, so that what `register` wrote need not be readable.
     /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
-    init(_ options: ProfileOptions) throws {
-        try self.init(named: options.profile, configurationFile: options.config)
+    init(_ options: ProfileOptions, isReplacing: Bool = false) throws {
+        try self.init(named: options.profile, configurationFile: options.config, isReplacing: isReplacing)
         if let path = options.appKeyFile {
             self.credentials.take(appKey: try SecretFile.read(path), of: "--app-key-file")
         }
@@ -27,18 +30,51 @@ struct Profile: Sendable {
     /// Reads everything that the environment points to about the profile of this name, or that of the environment.
     ///
     /// - Throws: As ``init(_:)``.
-    init(named name: String?, configurationFile: String? = nil) throws {
+    init(named name: String?, configurationFile: String? = nil, isReplacing: Bool = false) throws {
         let environment = ProcessEnvironment()
         self.environment = environment
         self.location = try ProfileLocation(named: name, configurationFile: configurationFile, environment: environment)
-        self.saved = try SavedProfile.read(directory: self.location.directory)
-        self.registration = try PushAgent.registration(in: self.location.directory)
+        let directory = self.location.directory
+        self.saved = try Self.registered(SavedProfile.path(directory), isReplacing: isReplacing) {
+            try SavedProfile.read(directory: directory)
+        }
+        self.registration = try Self.registered(directory, isReplacing: isReplacing) {
+            try PushAgent.registration(in: directory)
+        }
         self.credentials = try ProfileCredentials.read(
             self.location.paths,
             profile: self.location.name,
-            directory: self.location.directory,
-            environment: environment
+            directory: directory,
+            environment: environment,
+            isReplacing: isReplacing
         )
+    }
+
+    /// Reads what `register` wrote; `nil` also when it is to be replaced and its content makes no sense.
+    static func registered<Value>(
+        _ path: String, isReplacing: Bool, _ read: () throws -> Value?
+    ) throws -> Value? {
+        do {
+            return try read()
+        } catch let error where isReplacing && Self.isMalformed(error, path) {
+            return nil
+        }
+    }
+
+    /// Whether it is the content of a file that is wrong, and not whose it is or who may change it.
+    private static func isMalformed(_ error: any Error, _ path: String) -> Bool {
+        do {
+            // A file of ours that is closed to others can be wrong in its content alone.
+            if error is CommandFailure { return try PrivateFile.read(path) != nil }
+            throw error
+        } catch let error as FileError {
+            switch error {
+            case .tooLarge, .malformed, .newerFormat: return true
+            case .system, .notAFile, .notADirectory, .tooOpen, .foreignOwner, .writableByOthers: return false
+            }
+        } catch {
+            return false
+        }
     }
 
     /// The cloud that the profile belongs to.
@@ -62,13 +98,38 @@ struct Profile: Sendable {
                     hint: self.registerHint
                 )
             }
+            guard saved.appID == cloud.app.appID else {
+                throw CommandFailure(
+                    .configuration,
+                    "profile '\(self.name)' is registered with app \(saved.appID), not with \(cloud.app.appID)",
+                    hint: "name another one with --profile"
+                )
+            }
             throw CommandFailure(
                 .configuration,
-                "profile '\(self.name)' is registered with app \(saved.appID), not with \(cloud.app.appID)",
+                "profile '\(self.name)' is registered at another server than \(cloud.app.baseURL), which does not get "
+                    + "its token",
                 hint: "name another one with --profile"
             )
         }
         return (saved, registration)
+    }
+
+    /// The app's key for a cloud. What `register` kept is for the server that it registered with.
+    func appKey(for baseURL: String?) -> Secret? {
+        self.isOfRegistration(.appKey, elsewhereThan: baseURL) ? nil : self.credentials.appKey
+    }
+
+    /// Gives up a password that `register` kept for another server.
+    mutating func forgetPassword(ofOthersThan app: KiiApp) {
+        if self.isOfRegistration(.password, elsewhereThan: app.baseURL) { self.credentials.password = nil }
+    }
+
+    private func isOfRegistration(_ name: ProfileCredentials.Name, elsewhereThan baseURL: String?) -> Bool {
+        guard case .registration = self.credentials.origins[name], case .kii(let known, _, _)? = self.saved?.cloud,
+            let baseURL
+        else { return false }
+        return Origin(of: known) != Origin(of: baseURL)
     }
 
     /// What the profile was registered as, and what came of it, whatever the cloud.

@@ -21,27 +21,31 @@ struct ProfileCredentials: Sendable {
     /// Where each was said.
     private(set) var origins: [Name: SettingOrigin] = [:]
 
+    /// - Parameter isReplacing: whether what `register` was given is replaced, so that it need not be readable.
     /// - Throws: ``FileError`` when a file is open to others or belongs to another user; ``CommandFailure`` with exit 78
     ///   when a source has one half of the administrator's credentials.
     static func read(
         _ paths: FilePaths,
         profile: String,
         directory: String,
-        environment: ProcessEnvironment
+        environment: ProcessEnvironment,
+        isReplacing: Bool = false
     ) throws -> ProfileCredentials {
         var found = ProfileCredentials()
-        if let path = paths.systemCredentials, let file = try VersionedFile(openAt: path) {
+        if let path = paths.systemCredentials, let file = try VersionedFile(trustedAt: path) {
             found.fill(from: try ProfileCredentials(file, of: profile), file.origin(profile))
         }
         found.fill(from: try ProfileCredentials(environment)) { .environment($0.variable) }
         if let file = try VersionedFile(privateAt: paths.credentials) {
             found.fill(from: try ProfileCredentials(file, of: profile), file.origin(profile))
         }
-        if let file = try VersionedFile(privateAt: Self.savedPath(directory)) {
-            found.fill(
-                from: ProfileCredentials(appKey: try file.secret("appKey"), password: try file.secret("password"))
-            ) { _ in .registration(path: file.path) }
+        let path = Self.savedPath(directory)
+        let saved = try Profile.registered(path, isReplacing: isReplacing) {
+            try VersionedFile(privateAt: path).map { file in
+                ProfileCredentials(appKey: try file.secret("appKey"), password: try file.secret("password"))
+            }
         }
+        if let saved { found.fill(from: saved) { _ in .registration(path: path) } }
         return found
     }
 
@@ -54,7 +58,7 @@ struct ProfileCredentials: Sendable {
         )
     }
 
-    private static func savedPath(_ directory: String) -> String { directory + "/credentials.json" }
+    static func savedPath(_ directory: String) -> String { directory + "/credentials.json" }
 
     /// Takes the key of the app from a file that an option named.
     mutating func take(appKey: Secret, of option: String) {

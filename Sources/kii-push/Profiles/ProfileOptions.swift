@@ -37,6 +37,11 @@ struct ProfileOptions: ParsableArguments {
     @Option(value: "URL", help: "Go through this HTTP or SOCKS proxy.")
     var proxy: String?
 
+    @Flag(
+        name: .customLong("allow-plain-http"),
+        help: "Let the address be http with another machine. Everyone on the way then reads keys and tokens.")
+    var allowPlainHTTP = false
+
     @Flag(help: "Do not check certificates. Anyone on the way can then read and change everything.")
     var insecure = false
 

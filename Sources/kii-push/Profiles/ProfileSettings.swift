@@ -7,6 +7,8 @@ struct ProfileSettings: Sendable {
     let appID: Setting<String>?
     let caFile: Setting<String>?
     let proxy: Setting<String>?
+    /// Whether the address may be http with another machine; `nil` where nothing is said about it.
+    let allowsPlainHTTP: Setting<Bool>?
     let configuration: ProfileConfiguration
     /// The running emulator, where nothing else is said.
     let emulator: EmulatorRuntimeFile?
@@ -36,6 +38,11 @@ struct ProfileSettings: Sendable {
         self.caFile =
             Setting(options.caFile, .option("--cacert")) ?? configuration.caFile ?? Setting(emulator?.caFile, found)
         self.proxy = Setting(options.proxy, .option("--proxy")) ?? configuration.proxy
+        // What 'register' was told holds for the address that it was told with.
+        let isRegistered = named == nil && saved?.allowsPlainHTTP == true
+        self.allowsPlainHTTP =
+            Setting(options.allowPlainHTTP ? true : nil, .option("--allow-plain-http"))
+            ?? configuration.allowsPlainHTTP ?? Setting(isRegistered ? true : nil, registration)
         self.configuration = configuration
         self.emulator = emulator
     }
@@ -59,7 +66,11 @@ extension SavedProfile {
     fileprivate var registeredURL: String? {
         switch self.cloud {
         case .emulator: nil
-        case .kii(let baseURL, _): baseURL
+        case .kii(let baseURL, _, _): baseURL
         }
+    }
+
+    fileprivate var allowsPlainHTTP: Bool {
+        if case .kii(_, _, let allowsPlainHTTP) = self.cloud { allowsPlainHTTP } else { false }
     }
 }

@@ -8,7 +8,7 @@ struct SavedProfile: Sendable, Hashable {
         /// An emulator; where it listens is looked up each time. `clientID` is its admin's, random and kept with its
         /// state, so it tells whether this is still the emulator that knows the profile.
         case emulator(appID: String, clientID: String)
-        case kii(baseURL: String, appID: String)
+        case kii(baseURL: String, appID: String, allowsPlainHTTP: Bool)
     }
 
     /// How the profile signs in.
@@ -23,22 +23,24 @@ struct SavedProfile: Sendable, Hashable {
 
     var appID: String {
         switch self.cloud {
-        case .emulator(let appID, _), .kii(_, let appID): appID
+        case .emulator(let appID, _), .kii(_, let appID, _): appID
         }
     }
 
     /// Reads the profile in `directory`; `nil` when it was never registered.
     static func read(directory: String) throws -> SavedProfile? {
         let path = self.path(directory)
-        guard let file = try VersionedFile(openAt: path) else { return nil }
-        guard let cloud = try self.cloud(file), let account = try self.account(file) else {
-            throw CommandFailure(
-                .configuration,
-                "\(path) is incomplete",
-                hint: "remove it and run 'kii-push register'"
-            )
+        do {
+            guard let file = try VersionedFile(trustedAt: path) else { return nil }
+            guard let cloud = try self.cloud(file), let account = try self.account(file) else {
+                throw CommandFailure(.configuration, "\(path) is incomplete")
+            }
+            return SavedProfile(cloud: cloud, account: account)
+        } catch var failure as CommandFailure {
+            // 'register' writes this file, and no person. One of a newer version is none to remove.
+            if failure.hint?.contains("newer") != true { failure.hint = "remove it and run 'kii-push register'" }
+            throw failure
         }
-        return SavedProfile(cloud: cloud, account: account)
     }
 
     /// Writes the profile into `directory`, which exists.
@@ -47,20 +49,26 @@ struct SavedProfile: Sendable, Hashable {
             switch self.cloud {
             case .emulator(let appID, let clientID):
                 ["kind": "emulator", "appID": JSONValue(appID), "clientID": JSONValue(clientID)]
-            case .kii(let baseURL, let appID):
-                ["kind": "kii", "baseURL": JSONValue(baseURL), "appID": JSONValue(appID)]
+            case .kii(let baseURL, let appID, let allowsPlainHTTP):
+                .object(
+                    [("kind", "kii"), ("baseURL", JSONValue(baseURL)), ("appID", JSONValue(appID))]
+                        + (allowsPlainHTTP ? [("allowPlainHTTP", true)] : []))
             }
         try VersionedFile.write([("cloud", cloud), ("account", self.account.json)], to: Self.path(directory))
     }
 
-    private static func path(_ directory: String) -> String { directory + "/profile.json" }
+    static func path(_ directory: String) -> String { directory + "/profile.json" }
 
     private static func cloud(_ file: VersionedFile) throws -> Cloud? {
         guard let appID = try file.text("cloud", "appID") else { return nil }
         switch try file.text("cloud", "kind") {
         case "emulator":
             return try file.text("cloud", "clientID").map { .emulator(appID: appID, clientID: $0) }
-        case "kii": return try file.text("cloud", "baseURL").map { .kii(baseURL: $0, appID: appID) }
+        case "kii":
+            let allowsPlainHTTP = file.root["cloud"]?["allowPlainHTTP"]?.bool ?? false
+            return try file.text("cloud", "baseURL").map {
+                .kii(baseURL: $0, appID: appID, allowsPlainHTTP: allowsPlainHTTP)
+            }
         default: return nil
         }
     }

@@ -32,11 +32,15 @@ struct ShownSetting: Sendable {
         }
         var shown = [
             ShownSetting("profile", profile.nameSetting(options)),
-            ShownSetting("baseURL", settings.baseURL), ShownSetting("appID", settings.appID),
+            ShownSetting("baseURL", settings.baseURL.map { $0.withoutCredentials }),
+            ShownSetting("appID", settings.appID),
             ShownSetting("caFile", settings.caFile),
             ShownSetting("proxy", settings.proxy.map { $0.withoutCredentials }),
             ShownSetting(
                 "insecure", Setting("\(options.insecure)", options.insecure ? .option("--insecure") : .standard)),
+            ShownSetting(
+                "allowPlainHTTP",
+                settings.allowsPlainHTTP.map { Setting("\($0.value)", $0.origin) } ?? Setting("false", .standard)),
             ShownSetting("appKey", secretFrom: emulator ?? credentials[.appKey]),
             ShownSetting("admin", secretFrom: emulator ?? credentials[.admin]),
             ShownSetting("password", secretFrom: credentials[.password]),
@@ -50,6 +54,16 @@ struct ShownSetting: Sendable {
         if let saved = profile.saved {
             let origin = SettingOrigin.registration(path: profile.directory + "/profile.json")
             shown.append(ShownSetting("account", Setting(saved.account.text, origin)))
+            if case .thing(_, let type?) = saved.account {
+                shown.append(ShownSetting("thingType", Setting(type, origin)))
+            }
+        }
+        if let registration = profile.registration {
+            let origin = SettingOrigin.registration(path: profile.directory)
+            let principal = registration.principal
+            shown.append(ShownSetting(principal.kind, Setting(principal.id, origin)))
+            shown.append(ShownSetting("installation", Setting(registration.installationID, origin)))
+            shown.append(ShownSetting("payloads", Setting(registration.payload?.rawValue, origin)))
         }
         return shown
     }
@@ -73,7 +87,7 @@ extension Profile {
 }
 
 extension Setting<String> {
-    /// A proxy's URL, whose user name and password are nobody's business.
+    /// A URL, whose user name and password are nobody's business.
     fileprivate var withoutCredentials: Setting<String> {
         guard let at = self.value.lastIndex(of: "@") else { return self }
         let scheme = self.value.firstRange(of: "://").map { self.value[..<$0.upperBound] } ?? ""

@@ -27,16 +27,21 @@ enum ScopeName: Sendable, Hashable {
 
     /// The scope with `me` replaced.
     ///
-    /// - Throws: ``CommandFailure`` with exit 64 when the profile receives as the other kind of principal.
-    func resolved(for principal: Principal) throws -> Scope {
+    /// - Parameter principal: who `me` is; `nil` where that is unknown.
+    /// - Throws: ``CommandFailure`` with exit 64 when `me` is unknown, or the other kind of principal.
+    func resolved(for principal: Principal?) throws -> Scope {
         switch (self, principal) {
         case (.app, _): return .app
         case (.group(let id), _): return .group(id)
-        case (.user(let id?), _), (.user(nil), .user(let id)): return .user(id)
-        case (.thing(let id?), _), (.thing(nil), .thing(let id)): return .thing(id)
-        case (.user(nil), .thing):
+        case (.user(let id?), _), (.user(nil), .user(let id)?): return .user(id)
+        case (.thing(let id?), _), (.thing(nil), .thing(let id)?): return .thing(id)
+        case (.user(nil), nil), (.thing(nil), nil):
+            throw CommandFailure(
+                .usage, "'\(self.argumentText ?? "me")': nobody is registered here",
+                hint: "write the ID in place of 'me'")
+        case (.user(nil), .thing?):
             throw CommandFailure(.usage, "'user:me': this profile receives as a thing", hint: "write thing:me")
-        case (.thing(nil), .user):
+        case (.thing(nil), .user?):
             throw CommandFailure(.usage, "'thing:me': this profile receives as a user", hint: "write user:me")
         }
     }

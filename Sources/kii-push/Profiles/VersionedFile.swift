@@ -10,14 +10,11 @@ struct VersionedFile {
     var path: String { self.document.path }
     var root: JSONValue { self.document.root }
 
-    /// Reads a file without secrets; `nil` when there is none.
-    init?(openAt path: String) throws {
-        guard access(path, F_OK) == 0 else { return nil }
-        do {
-            try self.init(path: path, bytes: InputFile.read(path))
-        } catch let failure as CommandFailure where failure.exit == .missingInput {
-            throw CommandFailure(.configuration, failure.message)
-        }
+    /// Reads a file that anybody may read and that decides where secrets go and what is executed: refused unless it and
+    /// its folder are ours or root's, and only we or root can write them. `nil` when there is none that we can reach.
+    init?(trustedAt path: String) throws {
+        guard access(path, F_OK) == 0, let bytes = try TrustedFile.read(path) else { return nil }
+        try self.init(path: path, bytes: bytes)
     }
 
     /// Reads a file with secrets: refused unless it is ours and closed to others. `nil` when there is none.

@@ -56,6 +56,12 @@ private struct FindEmulatedMessage: KiiEndpoint {
 }
 
 extension CloudSession {
+    /// How many installations a message went to; `nil` where the cloud is no emulator, or does not say.
+    func receiverCount(of sent: SentMessage) async -> Int? {
+        guard self.cloud.source == .emulator else { return nil }
+        return try? await self.emulatedMessage(sent.id).deliveries.count
+    }
+
     /// What became of a message at the emulator.
     func emulatedMessage(_ id: String) async throws -> EmulatedMessage {
         try await self.controls { client, token in

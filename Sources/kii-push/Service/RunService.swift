@@ -67,6 +67,9 @@ final class RunService: Sendable {
         for await event in self.events {
             switch event {
             case .stop(let signal):
+                if let text = running.session.receiver.notes.waitingText(running.session.shutdownGrace) {
+                    self.console.status(text)
+                }
                 if let error = await self.end(running) { throw error }
                 throw SilentExit(status: StopSignals.status(after: signal))
             case .failed(let error): throw await self.end(running) ?? error

@@ -4,6 +4,8 @@ import KiiPushCore
 struct RunSession: Sendable {
     let profile: String
     let settings: RunSettings
+    /// How long what runs may go on when the session is to end.
+    let shutdownGrace: Duration
     let runtime: PushRuntime
     let agent: PushAgent
     let receiver: RunReceiver
@@ -35,6 +37,7 @@ struct RunSession: Sendable {
             do {
                 // Locks the state directory: what runs for another process that receives with it is not ended.
                 _ = try await self.runtime.ledger()
+                await self.metrics?.count(inboxOf: self.runtime)
                 self.receiver.begin()
                 try await self.agent.run()
             } catch PushAgentError.stateDirectoryInUse where ContinuousClock.now < end && !Task.isCancelled {
@@ -58,6 +61,7 @@ struct RunSession: Sendable {
         await self.receiver.stop()
         self.programEvents.continuation.finish()
         await program.wait(atMost: .seconds(2))
+        await self.metrics?.count(inboxOf: nil)
         await self.runtime.shutdown()
         return failure
     }
@@ -93,6 +97,8 @@ struct RunSession: Sendable {
                 ("waiting", JSONValue(ledger.waiting)), ("running", JSONValue(ledger.running)),
                 ("presented", JSONValue(ledger.presented)), ("done", JSONValue(ledger.done)),
                 ("dead", JSONValue(ledger.dead)), ("expired", JSONValue(ledger.expired)),
+                ("lost", JSONValue(ledger.lost)),
+                ("dropped", JSONValue(ledger.dropped)),
             ]
         } catch {
             members.append(("counts_missing", JSONValue("\(error)")))

@@ -48,7 +48,7 @@ struct UnitFile: Sendable, Hashable {
         ] + Self.restarts
     }
 
-    /// It never gives up for good.
+    /// It never gives up what may pass by itself.
     private static let restarts = ["StartLimitIntervalSec=0"]
 
     private var systemService: [String] {
@@ -80,9 +80,11 @@ struct UnitFile: Sendable, Hashable {
         [
             "ExecStart=\(self.command)", "ExecReload=/bin/kill -HUP $MAINPID",
             "# kii-push alone gets SIGTERM, and gives what it has started the time to answer.",
-            "KillMode=mixed", "TimeoutStopSec=45", "WatchdogSec=60", "Restart=on-failure", "RestartSec=5",
-            "# Wrong options, refused credentials, wrong configuration: to begin again changes nothing.",
-            "RestartPreventExitStatus=64 77 78", "SuccessExitStatus=0",
+            "KillMode=mixed", "LimitCORE=0", "TimeoutStopSec=45", "WatchdogSec=60", "Restart=on-failure",
+            "RestartSec=5",
+            "# Wrong options, a refusal for good by cloud or broker, refused credentials, wrong configuration: to begin",
+            "# again changes nothing.",
+            "RestartPreventExitStatus=64 76 77 78", "SuccessExitStatus=0",
             "# For a socket with metrics. An emulator is found by a file in it, and others share it: it is left there.",
             "RuntimeDirectory=kii-push", "RuntimeDirectoryMode=0700", "RuntimeDirectoryPreserve=yes",
         ]

@@ -32,7 +32,7 @@ import Testing
             try other.register(profile)
             _ = other.session.stop()
             return try other.doctor(profile, trusting: false)
-        case .unknownHost: return try world.doctor(profile, ["--base-url", "http://nowhere.invalid/api"])
+        case .unknownHost: return try world.doctor(profile, ["--base-url", "https://nowhere.invalid/api"])
         case .proxyGone: return try world.doctor(profile, ["--proxy", "http://127.0.0.1:\(try world.deadPort())"])
         case .authorityNotTrusted, .certificateExpired, .certificateOfAnother:
             return try self.reportOnCertificate(fault, profile, world)
@@ -58,6 +58,11 @@ import Testing
         case .inboxDamaged:
             let path = world.directory(profile) + "/inbox.sqlite"
             try Data("this was an inbox once\n".utf8).write(to: URL(filePath: path))
+            return try world.doctor(profile)
+        case .tooManyDeadLetters:
+            // What the inbox counts; the rows themselves are no matter.
+            let path = world.directory(profile) + "/inbox.sqlite"
+            try SQLiteFile(path, for: .changing).execute("UPDATE ledger SET rows5 = 100000, received = 100000")
             return try world.doctor(profile)
         }
     }

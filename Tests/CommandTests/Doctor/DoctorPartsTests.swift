@@ -20,13 +20,13 @@ import Testing
         ("HTTPS://[::1]:8443/api/", "::1", 8443, true), ("http://[fe80::1]/api", "fe80::1", 80, false),
     ])
     func findsTheServerOfAnAddress(url: String, host: String, port: UInt16, usesTLS: Bool) throws {
-        let server = try #require(KiiApp(appID: "a", appKey: "k", baseURL: url).server)
-        #expect(server == (host, port, usesTLS))
+        let origin = try #require(KiiApp(appID: "a", appKey: "k", baseURL: url).origin)
+        #expect((origin.host, origin.port, origin.usesTLS) == (host, port, usesTLS))
     }
 
     @Test(arguments: ["ftp://kii.com", "https://", "https://user@kii.com/api", "http://kii.com:70000/api"])
     func anAddressThatCannotBeUsedHasNoServer(url: String) {
-        #expect(KiiApp(appID: "a", appKey: "k", baseURL: url).server == nil)
+        #expect(KiiApp(appID: "a", appKey: "k", baseURL: url).origin == nil)
     }
 
     @Test func tellsWhatTheProgramRunsIn() {

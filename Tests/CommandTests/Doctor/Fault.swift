@@ -22,6 +22,7 @@ enum Fault: String, CaseIterable {
     case credentialsOpen = "credentials file 0644"
     case stateReadOnly = "state directory read-only"
     case inboxDamaged = "inbox damaged"
+    case tooManyDeadLetters = "too many dead letters"
     case pushSwallowed = "push does not arrive"
 
     /// As ``Report/firstFailure`` has it.
@@ -42,7 +43,7 @@ enum Fault: String, CaseIterable {
         case .subscriptionRefused: "SUBACK"
         case .credentialsOpen: "FILE-MODES"
         case .stateReadOnly: "STATE-DIRECTORY"
-        case .inboxDamaged: "INBOX"
+        case .inboxDamaged, .tooManyDeadLetters: "INBOX"
         case .pushSwallowed: "ROUND-TRIP"
         }
     }
@@ -57,6 +58,7 @@ enum Fault: String, CaseIterable {
         case .subscriptionRefused, .pushSwallowed: 76
         case .stateReadOnly: 73
         case .inboxDamaged: 74
+        case .tooManyDeadLetters: 75
         }
     }
 }

@@ -100,9 +100,15 @@ extension ExplainedPayload {
         ),
         .init(
             "pushToApp", by: "/bi", #"{"aps":{},"st":"APP_AND_THING","sth":"th.1","bi":"milk"}"#, "aps-empty /aps"),
-        .init("pushToApp", by: "/bt", #"{"aps":{"content-available":1},"bt":"rw","om":1,"oi":"o1"}"#),
-        .init("pushToApp", by: "/oi", #"{"aps":{"content-available":1},"oi":"o1","om":1500000000000}"#),
-        .init("pushToApp", by: "/om", #"{"aps":{"content-available":1},"om":"1500000000000","o":"EVENT"}"#),
+        .init(
+            "pushToApp", by: "/bt", #"{"aps":{"content-available":1},"bt":"rw","om":1,"oi":"o1"}"#,
+            "kind-ambiguous /bt"),
+        .init(
+            "pushToApp", by: "/oi", #"{"aps":{"content-available":1},"oi":"o1","om":1500000000000}"#,
+            "kind-ambiguous /oi"),
+        .init(
+            "pushToApp", by: "/om", #"{"aps":{"content-available":1},"om":"1500000000000","o":"EVENT"}"#,
+            "kind-ambiguous /om"),
         .init("pushToApp", by: "/oi", #"{"aps":{"alert":"x"},"oi":"o1","to":"todo"}"#, "kind-ambiguous /oi"),
         .init(
             "pushToUser", by: "/to",
@@ -110,14 +116,20 @@ extension ExplainedPayload {
         ),
         .init(
             "pushToUser", by: "/to",
-            #"{"aps":{"alert":"x","category":"C","mutable-content":1},"to":"room","o":"EVENT"}"#),
+            #"{"aps":{"alert":"x","category":"C","mutable-content":1},"to":"room","o":"EVENT"}"#,
+            "kind-ambiguous /to"),
         .init(
             "pushToUser", by: "/to", #"{"aps":{"alert":"x"},"to":"room","bucketID":"milk"}"#,
-            "custom-key-collides /bucketID"),
+            "kind-ambiguous /to", "custom-key-collides /bucketID"),
         .init("directPush", by: nil, #"{"aps":{"alert":{"loc-key":"K","loc-args":["a"]}},"o":"EXPLICIT"}"#),
         .init("directPush", by: nil, #"{"aps":{"alert":"x"},"topic":"t"}"#, "custom-key-collides /topic"),
         .init("directPush", by: nil, #"{"aps":{"badge":0}}"#),
         .init("directPush", by: nil, #"{"aps":{"badge":null}}"#, "aps-empty /aps", "aps-null /aps/badge"),
+        .init(
+            "directPush", by: nil, #"{"aps":{"alert":"x","sound":{"name":null}}}"#, "aps-null /aps/sound/name"),
+        .init(
+            "directPush", by: nil, #"{"aps":{"alert":{"loc-key":"K","loc-args":["a",null]}}}"#,
+            "aps-null /aps/alert/loc-args/1"),
         .init("directPush", by: nil, #"{"aps":{"content-available":true}}"#, "flag-not-1 /aps/content-available"),
         .init("directPush", by: nil, #"{"aps":{"content-available":0}}"#, "flag-not-1 /aps/content-available"),
         .init(
@@ -169,21 +181,26 @@ extension ExplainedPayload {
             "size-over-256 ", "size-over-2048 ", "size-over-4096 "),
     ]
 
-    /// Payloads that receivers refuse for what stands in `aps`.
-    static let refused: [ExplainedPayload] = [
+    /// Short keys, and a member that receivers leave out for its type.
+    static let odd: [ExplainedPayload] = [
         .init("directPush", by: nil, #"{"aps":{"badge":"1"}}"#, "aps-wrong-type /aps/badge"),
-        .init("pushToApp", by: "/bi", #"{"bi":"milk","aps":{"badge":1.5}}"#, "aps-wrong-type /aps/badge"),
         .init(
-            "pushToUser", by: "/to", #"{"to":"todo","aps":{"content-available":"1"}}"#,
+            "pushToApp", by: "/bi", #"{"bi":"milk","st":"APP","aps":{"badge":1.5}}"#, "aps-wrong-type /aps/badge"),
+        .init(
+            "pushToUser", by: "/to", #"{"to":"todo","st":"APP","aps":{"content-available":"1"}}"#,
             "aps-wrong-type /aps/content-available"),
         .init("directPush", by: nil, #"{"aps":{"alert":5}}"#, "aps-wrong-type /aps/alert"),
         .init(
-            "directPush", by: nil, #"{"aps":{"alert":{"body":5}}}"#, "aps-wrong-type /aps/alert/body"),
+            "directPush", by: nil, #"{"aps":{"alert":{"body":"x","title":5}}}"#, "aps-wrong-type /aps/alert/title"),
         .init(
             "directPush", by: nil, #"{"aps":{"alert":{"loc-key":"K","loc-args":["a",1]}}}"#,
             "aps-wrong-type /aps/alert/loc-args/1"),
         .init("directPush", by: nil, #"{"aps":{"alert":"x","thread-id":7}}"#, "aps-wrong-type /aps/thread-id"),
         .init("directPush", by: nil, #"{"aps":{"alert":"x","category":{}}}"#, "aps-wrong-type /aps/category"),
         .init("directPush", by: nil, #"{"aps":{"sound":true}}"#, "aps-wrong-type /aps/sound"),
+        .init("directPush", by: nil, #"{"aps":{"sound":{"name":[]}}}"#, "aps-wrong-type /aps/sound/name"),
+        .init("directPush", by: nil, #"{"aps":{"alert":"x"},"s":{"name":"bob"}}"#, "field-value /s"),
+        .init(
+            "pushToUser", by: "/to", #"{"aps":{"alert":"x"},"to":["bob"]}"#, "field-value /to", "kind-ambiguous /to"),
     ]
 }

@@ -22,8 +22,8 @@ package final class FaultBench: Sendable {
     package enum Disk: Sendable {
         /// The directory of all the rest.
         case ordinary
-        /// A file system of its own with 2 MiB of space, where one may be mounted.
-        case small
+        /// A file system of its own with so many megabytes (of 2^20 bytes), where one may be mounted.
+        case small(megabytes: Int)
     }
 
     /// How a bench is set up.
@@ -46,7 +46,10 @@ package final class FaultBench: Sendable {
         seed: UInt64, setup: Setup = .init(), _ body: (FaultBench) async throws -> Result
     ) async throws -> Result {
         try await withTemporaryDirectory { directory in
-            let smallDisk = setup.disk == .small && self.canMount ? try SmallDisk(at: "\(directory)/state") : nil
+            var smallDisk: SmallDisk?
+            if case .small(let megabytes) = setup.disk, self.canMount {
+                smallDisk = try SmallDisk(at: FaultBench.state(in: directory), megabytes: megabytes)
+            }
             defer { smallDisk?.unmount() }
             let (proxy, secureProxy) = (try FaultProxy(), try FaultProxy())
             defer {
@@ -131,8 +134,11 @@ package final class FaultBench: Sendable {
         AgentReceiver(settings, cloud: self.cloud, state: self.state, directory: self.directory, seed: self.seed)
     }
 
-    /// Makes space on the small disk.
-    func freeDisk() throws { try SmallDisk.free("\(self.state)") }
+    /// Takes all the space that the small disk has left.
+    func fillDisk() throws { try SmallDisk.fill(self.state) }
+
+    /// Gives that space back.
+    func freeDisk() throws { try SmallDisk.free(self.state) }
 
     /// Sends a direct push `{"n": number}` for each number, and returns those that the broker has acknowledged.
     package func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int> {

@@ -32,6 +32,14 @@ struct InboxReading {
         return try inbox.rows(.done, limit: 100_000).map(\.message.receivedAt).max()
     }
 
+    /// How many messages had an attempt that failed, or was cut off.
+    static func countOfRepeated(state: String) throws -> Int {
+        var configuration = Inbox.Configuration()
+        configuration.isReadOnly = true
+        let inbox = try Inbox(path: "\(state)/inbox.sqlite", configuration: configuration)
+        return try inbox.rows(.done, limit: 100_000).count { $0.attempts > 1 }
+    }
+
     /// Which of several equal messages the handled ones are, by what the handler is told; nothing where no two messages
     /// have one number.
     static func serials(of sent: [Int: Int], state: String, in traffic: Traffic) throws -> [String: Int] {

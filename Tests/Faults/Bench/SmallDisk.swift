@@ -1,28 +1,32 @@
 import Foundation
 import Glibc
 
-/// A file system in memory that is nearly full. Takes root.
+/// A file system in memory, with little space on it. Takes root.
 struct SmallDisk {
-    // A database, its log and its index fit in beside the ballast; some hundreds of messages do not.
-    private static let size = 24 << 20
-    private static let ballast = 22 << 20
-
     private let path: String
 
-    init(at path: String) throws {
+    init(at path: String, megabytes: Int) throws {
         self.path = path
-        guard mkdir(path, 0o700) == 0, mount("tmpfs", path, "tmpfs", 0, "size=\(SmallDisk.size),mode=0700") == 0 else {
+        guard mkdir(path, 0o700) == 0, mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m,mode=0700") == 0 else {
             throw FaultError("cannot mount a file system on \(path): \(String(cString: strerror(errno)))")
-        }
-        let ballast = Data(count: SmallDisk.ballast)
-        guard FileManager.default.createFile(atPath: "\(path)/ballast", contents: ballast) else {
-            throw FaultError("cannot fill \(path)")
         }
     }
 
-    /// Takes the ballast away.
+    private static func ballast(_ path: String) -> String { "\(path)/ballast" }
+
+    /// Takes all the space that is left.
+    static func fill(_ path: String) throws {
+        let descriptor = open(SmallDisk.ballast(path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FaultError("cannot fill \(path)") }
+        defer { close(descriptor) }
+        let page = [UInt8](repeating: 0, count: 4096)
+        while write(descriptor, page, page.count) > 0 {}
+        guard errno == ENOSPC else { throw FaultError("cannot fill \(path): errno \(errno)") }
+    }
+
+    /// Gives that space back.
     static func free(_ path: String) throws {
-        try FileManager.default.removeItem(atPath: "\(path)/ballast")
+        try FileManager.default.removeItem(atPath: SmallDisk.ballast(path))
     }
 
     func unmount() { umount2(self.path, Int32(MNT_DETACH)) }

@@ -22,8 +22,14 @@ package struct AgentReceiver: Receiver {
         package var slow: (every: Int, milliseconds: Int)?
         /// The most that the inbox may grow to.
         package var maximumInboxBytes: Int?
+        /// Whether a program is started for each message.
+        package var startsPrograms = false
+        /// The most files that may be open.
+        package var maximumFiles: Int?
         /// Whether its calendar is what ``AgentReceiver/setCalendar(ahead:)`` says.
         package var followsCalendar = false
+        /// Whether its handlers never answer, so that nothing is ever done.
+        package var holds = false
 
         package init() {}
     }
@@ -92,6 +98,9 @@ package struct AgentReceiver: Receiver {
         if let every = settings.failsEvery { arguments.append("fails=\(every)") }
         if let slow = settings.slow { arguments += ["slow=\(slow.every)", "slow-ms=\(slow.milliseconds)"] }
         if let bytes = settings.maximumInboxBytes { arguments.append("inbox-bytes=\(bytes)") }
+        if settings.holds { arguments.append("holds=1") }
+        if settings.startsPrograms { arguments.append("programs=1") }
+        if let files = settings.maximumFiles { arguments.append("files=\(files)") }
         self.calendar = "\(directory)/calendar"
         if settings.followsCalendar { arguments.append("calendar=\(self.calendar)") }
         self.process = ReceiverProcess(

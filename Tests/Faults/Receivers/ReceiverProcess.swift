@@ -79,6 +79,23 @@ package final class ReceiverProcess: Sendable {
         while self.isRunning { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
+    /// Asks the process to end, and returns when it has.
+    ///
+    /// - Throws: when it does not end; it is killed then.
+    package func stop() async throws {
+        self.state.withLock { state in
+            if case .running(let pid) = state { Glibc.kill(pid, SIGTERM) }
+        }
+        let deadline = MonotonicInstant.now() + .seconds(120)
+        while self.isRunning {
+            guard MonotonicInstant.now() < deadline else {
+                await self.kill()
+                throw FaultError("\(self.words[0]) does not end")
+            }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
     private func spawn() throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

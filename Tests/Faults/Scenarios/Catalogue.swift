@@ -34,7 +34,14 @@ extension Scenario {
             .withheld(seconds: 3),
             .clock(messages: isFull ? 600 : 120),
             .disk(messages: 400),
+            .smallDisk(megabytes: 2, messages: isFull ? 4000 : 300, padding: isFull ? 200 : 4000),
+            .smallDisk(megabytes: 8, messages: isFull ? 8000 : 1200, padding: isFull ? 1000 : 8000),
+            .smallDisk(megabytes: 16, messages: isFull ? 8000 : 2400, padding: isFull ? 2000 : 8000),
+            .damage(isFull ? Damage.all : Damage.some, messages: 60),
             .badInput(messages: isFull ? 600 : 120),
+            .stranded(messages: isFull ? 1000 : 200),
+            .descriptors(
+                messages: isFull ? 1200 : 150, programs: isFull ? 1000 : 100, files: isFull ? 1024 : 64),
         ]
     }
 

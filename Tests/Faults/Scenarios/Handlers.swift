@@ -87,38 +87,6 @@ extension Scenario {
         }
     }
 
-    /// Nothing is acknowledged that could not be stored.
-    static func disk(messages: Int) -> Scenario {
-        // Without the right to mount, SQLite's own limit is the disk, until the next start.
-        var settings = AgentReceiver.Settings()
-        if !FaultBench.canMount { settings.maximumInboxBytes = 1 << 20 }
-        var setup = FaultBench.Setup()
-        setup.disk = .small
-        return Scenario("disk", "the disk is full, then it is not", with: .agent(settings), on: setup) { play in
-            guard let agent = play.receiver as? AgentReceiver else { throw FaultError("this is for our agent") }
-            try agent.start()
-            try await play.publish(1...messages, padding: 8000)
-            let isFull = try await play.observation.wait { _ in agent.told.contains { $0.hasPrefix("storageFailed") } }
-            play.expect(isFull, "the disk did not fill up")
-            play.expect(
-                agent.told.contains { $0.contains("free some space") }, "nothing says that there is no space")
-            let acknowledged = play.traffic.acknowledged.count
-            play.expect(acknowledged < messages, "everything was acknowledged")
-            if FaultBench.canMount {
-                try play.bench.freeDisk()
-            } else {
-                await agent.kill()
-                play.observation = Observation(play.bench.agent(), patience: play.kind.patience)
-                try play.receiver.start()
-            }
-            try await play.finish()
-            if FaultBench.canMount {
-                play.expect(agent.told.contains("storageRecovered"), "nothing says that there is space again")
-            }
-            return "full after \(acknowledged)"
-        }
-    }
-
     static func badInput(messages: Int) -> Scenario {
         let bad: [(String, [UInt8])] = [
             ("oversized", Array("{\"p\":\"\(String(repeating: "x", count: 300_000))\"}".utf8)),

@@ -14,6 +14,8 @@ package struct Play {
     var expectedDead: Set<Int> = []
     /// Dead letters that have no number.
     var expectedDeadLetters = 0
+    /// How many messages the inbox's ledger says are lost with a damaged file.
+    var toldAsLost = 0
     var brokerWasKilled = false
     /// What was asked for and did not happen.
     private(set) var problems: [String] = []
@@ -83,7 +85,8 @@ package struct Play {
         var outcome = Outcome(
             scenario: scenario, receiver: self.kind.name,
             messages: self.sent.values.reduce(0, +) + self.expectedDeadLetters, faults: faults)
-        outcome.lost = tally.lost
+        // Who is told of a loss can do something about it.
+        outcome.lost = max(0, tally.lost - self.toldAsLost)
         outcome.lostByBroker = tally.lostByBroker
         outcome.duplicates = tally.duplicates
         outcome.deadLetters = inbox?.deadLetters.count ?? 0

@@ -55,9 +55,9 @@ struct FilterModel {
                 claims.require(false, "what is repeated was stored")
                 return
             }
-            claims.require(message.duplicate, "what repeats says so")
+            claims.require(message.duplicate || message.isUnreleased, "what repeats says so")
             claims.require(message.packetID == row.packetID, "what repeats has the identifier of its row")
-            claims.require(!row.isProven, "what is proven does not come again")
+            claims.require(!row.isProven || message.isUnreleased, "what is proven does not come again")
             if row.payload == message.payload, let ticket = message.ticket {
                 row.ticket = ticket
                 self.rows[sequence] = row

@@ -57,7 +57,7 @@ package struct SessionModel {
                 self.lastProven = ticket
                 self.proven += 1
             case .connected: self.subscribed += 1
-            case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError:
+            case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError, .unsendable:
                 require(output.close != nil, "the connection is over")
                 self.ends += 1
             case .protocolVersionChanged, .sessionIsNew, .sessionLost, .redeliveryWindowPassed: break

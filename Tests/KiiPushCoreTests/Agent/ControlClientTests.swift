@@ -51,20 +51,20 @@ import Testing
     @Test func takesNoAnswerToAnotherRequestForItsOwn() async throws {
         try await self.connected { client, server in
             server.say(#"{"id":9,"error":"no"}"#, #"{"id":9,"changed":false}"#, #"{"id":2,"changed":true}"#)
-            let isRetried = try client.retryDeadLetter(2)
-            #expect(isRetried)
+            let decision = try client.retry(2)
+            #expect(decision == .carriedOut)
             server.say(#"{"id":3,"error":"no"}"#)
-            #expect(throws: ControlError.refused(reason: "no")) { try client.dropDeadLetter(3) }
+            #expect(throws: ControlError.refused(reason: "no")) { try client.drop(3) }
             server.say(#"{"error":"another version"}"#)
-            #expect(throws: ControlError.refused(reason: "another version")) { try client.dropDeadLetter(3) }
+            #expect(throws: ControlError.refused(reason: "another version")) { try client.drop(3) }
         }
     }
 
     @Test func isOfNoUseAfterItWaitedInVain() async throws {
         try await self.connected(patience: .milliseconds(1)) { client, server in
-            #expect(throws: ControlError.silent) { try client.retryDeadLetter(2) }
+            #expect(throws: ControlError.silent) { try client.retry(2) }
             server.say(#"{"id":2,"changed":true}"#)
-            #expect(throws: ControlError.silent) { try client.retryDeadLetter(2) }
+            #expect(throws: ControlError.silent) { try client.retry(2) }
             #expect(throws: ControlError.silent) { try client.watch() }
         }
     }

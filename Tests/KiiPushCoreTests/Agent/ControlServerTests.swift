@@ -16,7 +16,8 @@ import Testing
             let server = try ControlServer(directory: path) { request, reply in
                 switch request {
                 case .watch: break
-                case .retry(let id), .drop(let id): reply(.changed(id: id, id % 2 == 0))
+                case .retry(let id), .drop(let id): reply(.decided(id: id, id % 2 == 0 ? .carriedOut : .notFound))
+                case .adopt(let former, _): reply(.adopted(formerID: former, former == "known" ? 7 : nil))
                 }
             }
             defer { server.stop() }
@@ -27,13 +28,15 @@ import Testing
     @Test func answersWhatIsAsked() async throws {
         try await self.serve { server, path in
             let client = try #require(try ControlClient(stateDirectory: path))
-            #expect(try client.retryDeadLetter(2))
-            #expect(try !client.dropDeadLetter(3))
+            #expect(try client.retry(2) == .carriedOut)
+            #expect(try client.drop(3) == .notFound)
+            #expect(try client.adopt("known", by: "this") == 7)
+            #expect(try client.adopt("unknown", by: "this") == nil)
             var status = stat()
             #expect(stat(ControlSocket.path(in: path), &status) == 0)
             #expect(status.st_mode & 0o777 == 0o600)
             server.stop()
-            #expect(throws: ControlError.ended) { try client.retryDeadLetter(2) }
+            #expect(throws: ControlError.ended) { try client.retry(2) }
             #expect(try ControlClient(stateDirectory: path) == nil)
         }
     }
@@ -140,7 +143,7 @@ import Testing
                     taken += count
                     count = send(descriptor, lines, lines.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
                 } while count > 0
-                #expect(try other.retryDeadLetter(2))
+                #expect(try other.retry(2) == .carriedOut)
             }
             #expect(taken < 2 << 20)
         }
@@ -158,7 +161,7 @@ import Testing
                 #expect(text == (bytes.count > 100 ? "" : "{\"error\":\"not understood: another version may ask\"}\n"))
             }
             // And is there for others.
-            #expect(try #require(try ControlClient(stateDirectory: path)).retryDeadLetter(4))
+            #expect(try #require(try ControlClient(stateDirectory: path)).retry(4) == .carriedOut)
         }
     }
 
@@ -167,12 +170,12 @@ import Testing
             var clients: [ControlClient] = []
             for _ in 1...16 {
                 let client = try #require(try ControlClient(stateDirectory: path))
-                #expect(try client.retryDeadLetter(2))
+                #expect(try client.retry(2) == .carriedOut)
                 clients.append(client)
             }
             let waiting = try #require(try ControlClient(stateDirectory: path))
             clients.removeFirst()
-            #expect(try waiting.retryDeadLetter(2))
+            #expect(try waiting.retry(2) == .carriedOut)
         }
     }
 

@@ -102,7 +102,7 @@ import Testing
         let error = #expect(throws: LockError.self) {
             _ = try InstallationLock(installationID: "a", directory: "/nonexistent")
         }
-        guard case .unusable(_, code: ENOENT)? = error else {
+        guard case .unusable(.system(_, _, ENOENT))? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

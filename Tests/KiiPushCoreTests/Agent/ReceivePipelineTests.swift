@@ -60,11 +60,11 @@ import Testing
             let loop = try EventLoop()
             defer { loop.shutdown() }
             let (isFailure, before, after) = try await loop.run {
-                let inbox = try RecoverableInbox(
-                    path: directory + "/inbox.sqlite", configuration: Inbox.Configuration())
-                let store = FileMessageStore(inbox, longestDelay: .seconds(1))
+                let path = directory + "/inbox.sqlite"
+                let inbox = try RecoverableInbox(path: path, configuration: Inbox.Configuration())
+                let store = FileMessageStore(inbox, in: InboxRoom(of: path), longestDelay: .seconds(1))
                 let line = Line(store, on: loop)
-                _ = try store.installation(id: "i")
+                _ = try store.installation(id: "i", of: nil)
                 line.pipeline.received(Self.arrival(line.link()))
                 line.turn()
                 let before = store.ledger

@@ -93,10 +93,11 @@ import Testing
             policy.connectionEnded(.closedByPeer, connectedFor: .zero, jitter: 0.5).isShortenedBySleep
         }
         #expect(kicks == [true, true, false])
-        let closures = (1...3).map {
+        policy = ReconnectPolicy()
+        let closures = (1...5).map {
             policy.connectionEnded(.closedByPeer, connectedFor: .seconds($0), jitter: 0.5).isShortenedBySleep
         }
-        #expect(closures == [true, true, false])
+        #expect(closures == [true, true, true, true, false])
     }
 
     /// The pass line of the simulation that `script/bench fleet` runs with a hundred thousand.
@@ -122,6 +123,46 @@ import Testing
         // With a fixed delay all of them would come in one second.
         #expect((arrivals.values.max() ?? 0) <= 5000 / 5)
         #expect(returns.count { $0 <= 180 } >= 5000 * 95 / 100)
+    }
+
+    /// A link that is cut time after time, or a broker that restarts: its connections last 31 to 56 s, and it is away for 0 to
+    /// 2 s. An agent that is away for longer than 12 s is deaf to no purpose.
+    @Test(arguments: 0..<50 as Range<UInt64>, [Duration.zero, .seconds(2)])
+    func afterEachOfManyCutsItIsBackWithinTwelveSeconds(seed: UInt64, longestOutage: Duration) {
+        var random = SeededGenerator(seed: seed)
+        var policy = ReconnectPolicy()
+        var worst = Duration.zero
+        var takeovers = 0
+        for _ in 0..<200 {
+            let outage = longestOutage == .zero ? .zero : Duration.milliseconds(.random(in: 100...2000, using: &random))
+            let lifetime = Duration.milliseconds(.random(in: 31_000...56_000, using: &random))
+            var decision = policy.connectionEnded(
+                .closedByPeer, connectedFor: lifetime, jitter: .random(in: 0..<1, using: &random))
+            var away = decision.delay
+            while away < outage {
+                decision = policy.connectionEnded(
+                    .attemptFailed, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
+                away += decision.delay
+            }
+            takeovers += decision.pattern == .takenOver ? 1 : 0
+            worst = max(worst, away)
+        }
+        #expect(takeovers == 0)
+        #expect(worst <= .seconds(12))
+    }
+
+    /// Connections that are cut after less than that, though not always.
+    @Test(arguments: 0..<50 as Range<UInt64>)
+    func quickCutsAreFollowedUpAsSoonUnlessTheyGoOn(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var policy = ReconnectPolicy()
+        let decisions = (0..<200).map { number in
+            let lifetime = number % 5 == 4 ? 31_000 : Int.random(in: 500..<30_000, using: &random)
+            return policy.connectionEnded(
+                .closedByPeer, connectedFor: .milliseconds(lifetime), jitter: .random(in: 0..<1, using: &random))
+        }
+        #expect(decisions.allSatisfy { $0.takeover == nil })
+        #expect(decisions.map(\.delay).max() ?? .zero <= .seconds(10))
     }
 
     @Test func aGoodConnectionForgetsThePast() {
@@ -154,14 +195,14 @@ import Testing
         var random = SeededGenerator(seed: 4)
         var policy = ReconnectPolicy()
         #expect(
-            policy.connectionEnded(.credentialsRefused, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
+            policy.connectionEnded(.endpointRefused, connectedFor: nil, jitter: .random(in: 0..<1, using: &random))
                 .refreshesEndpoint)
     }
 
     @Test func theFirstRefusalAfterAConnectionIsFollowedUpAtOnceAndTheNextOnesAreNot() {
         var policy = ReconnectPolicy()
         func refused() -> Duration {
-            policy.connectionEnded(.credentialsRefused, connectedFor: nil, jitter: 0.5).delay
+            policy.connectionEnded(.endpointRefused, connectedFor: nil, jitter: 0.5).delay
         }
         #expect(refused() == .zero)
         #expect(refused() >= .seconds(1))
@@ -173,7 +214,7 @@ import Testing
 
     @Test func anEndpointThatIsRefusedAndStaysTheSameIsWaitedFor() {
         var policy = ReconnectPolicy()
-        _ = policy.connectionEnded(.credentialsRefused, connectedFor: nil, jitter: 0.5)
+        _ = policy.connectionEnded(.endpointRefused, connectedFor: nil, jitter: 0.5)
         let delays = (0..<10).map { _ in policy.nothingNew(jitter: 0.99) }
         #expect(delays.allSatisfy { (.seconds(1) ... .seconds(120)).contains($0) })
         #expect(delays.last == .seconds(120))

@@ -32,7 +32,10 @@ import Testing
         Setting("bounds.handledKeptFor") { $0.bounds.handledKeptFor = .zero },
         Setting("bounds.handledKeptBytes") { $0.bounds.handledKeptBytes = -1 },
         Setting("bounds.messagesInMemory") { $0.bounds.messagesInMemory = 3 },
+        Setting("bounds.bytesInMemory") { $0.bounds.bytesInMemory = 1_048_575 },
         Setting("bounds.waitingBytes") { $0.bounds.waitingBytes = 0 },
+        Setting("bounds.deadLetters") { $0.bounds.deadLetters = 1 },
+        Setting("bounds.deadLetterBytes") { $0.bounds.deadLetterBytes = 0 },
     ]
 
     static let extreme: [Setting] = [

@@ -14,13 +14,57 @@ import Testing
     }
 
     @Test func aPathThatCannotBeMadeIsReported() {
-        #expect(throws: LockError.unusable(path: "/nonexistent/lock", code: ENOENT)) {
+        #expect(throws: LockError.unusable(.system(path: "/nonexistent/lock", operation: "open", code: ENOENT))) {
             _ = try LockFile(path: "/nonexistent/lock")
         }
     }
 }
 
 @Suite struct PrivateFileTests {
+    /// What somebody else may have put in the place of a file.
+    enum Obstacle: CaseIterable {
+        case link
+        case pipe
+        case folder
+
+        func make(_ path: String) throws {
+            let isMade =
+                switch self {
+                case .link: symlink("/dev/null", path)
+                case .pipe: mkfifo(path, 0o600)
+                case .folder: mkdir(path, 0o700)
+                }
+            try #require(isMade == 0)
+        }
+    }
+
+    @Test(arguments: Obstacle.allCases) func whatIsNoFileIsNeitherReadNorLocked(_ obstacle: Obstacle) throws {
+        try withTemporaryDirectory { directory in
+            let path = "\(directory)/state"
+            try obstacle.make(path)
+            #expect(throws: FileError.notAFile(path: path)) { _ = try PrivateFile.read(path) }
+            #expect(throws: LockError.unusable(.notAFile(path: path))) { _ = try LockFile(path: path) }
+        }
+    }
+
+    @Test func aLinkIsReplacedAndNotFollowed() throws {
+        try withTemporaryDirectory { directory in
+            try PrivateFile.replace("\(directory)/target", with: Array("kept".utf8))
+            try #require(symlink("target", "\(directory)/state") == 0)
+            try PrivateFile.replace("\(directory)/state", with: Array("new".utf8))
+            #expect(try PrivateFile.read("\(directory)/target") == Array("kept".utf8))
+            #expect(try PrivateFile.read("\(directory)/state") == Array("new".utf8))
+        }
+    }
+
+    @Test(arguments: [UInt32(0o600), 0o644]) func theModeIsTheSameWhateverTheUmask(mode: UInt32) throws {
+        try withTemporaryDirectory { directory in
+            try OwnFile.replace("\(directory)/file", with: [], mode: mode)
+            var status = stat()
+            #expect(stat("\(directory)/file", &status) == 0 && status.st_mode & 0o777 == mode)
+        }
+    }
+
     @Test func whatIsReplacedIsReadBackWithMode0600() throws {
         try withTemporaryDirectory { directory in
             let path = "\(directory)/state.json"
@@ -83,9 +127,8 @@ import Testing
 }
 
 @Suite struct LockDirectoryTests {
-    private func locks(_ directory: String, environment: [String: String] = [:]) throws -> String {
-        try StateDirectory.locks(
-            environment: { environment[$0] }, shared: "\(directory)/tmp", in: "\(directory)/state")
+    private func locks(_ directory: String) throws -> String {
+        try StateDirectory.locks(shared: "\(directory)/tmp", in: "\(directory)/state")
     }
 
     @Test func isThisUsersOwnBelowASharedDirectory() throws {
@@ -97,13 +140,6 @@ import Testing
             var status = stat()
             #expect(stat(locks, &status) == 0)
             #expect(status.st_mode & 0o777 == 0o700)
-        }
-    }
-
-    @Test func isTheRuntimeDirectoryWhereThereIsOne() throws {
-        try withTemporaryDirectory { directory in
-            let locks = try self.locks(directory, environment: ["XDG_RUNTIME_DIR": "\(directory)/run"])
-            #expect(locks == "\(directory)/run/kii-push/installations")
         }
     }
 

@@ -11,13 +11,17 @@ import Testing
         let second = broker.addAgent(seed: seed * 2 + 1, startingAt: .seconds(4000))
         broker.run(until: .seconds(4000 + 600))
         #expect(first.recognised.count == 1 && second.recognised.count == 1)
-        // Three closures each, and no more than a dozen connections for it.
+        // Five closures each, and no more than two dozen connections for it.
         #expect(broker.connections.count <= 24)
         broker.run(until: .seconds(4000 + 3 * 3600))
-        // Each waits 150 to 300 s, so each comes at most every 150 s and, the two in turn, 12 to 24 times an hour.
-        #expect((12...24).contains(broker.connectionsInTheLastHour))
-        #expect(first.pauses.suffix(10).allSatisfy { (.seconds(150) ... .seconds(300)).contains($0) })
-        #expect(first.recognised.count == 1)
+        // One of the two comes every 150 to 300 s and soon has to leave; the other stands meanwhile, and is back within
+        // 10 s. So somebody receives nearly all the time.
+        #expect((22...50).contains(broker.connectionsInTheLastHour))
+        let visitor = first.pauses.last ?? .zero >= .seconds(150) ? first : second
+        let holder = visitor === first ? second : first
+        #expect(visitor.pauses.suffix(5).allSatisfy { (.seconds(150) ... .seconds(300)).contains($0) })
+        #expect(holder.pauses.suffix(5).allSatisfy { $0 <= .seconds(10) })
+        #expect(first.recognised.count == 1 && second.recognised.count == 1)
     }
 
     @Test(arguments: [1, 5, 30, 120] as [Int64], 0..<5 as Range<UInt64>)
@@ -46,7 +50,7 @@ import Testing
         broker.run(until: .seconds(8300))
         #expect(broker.connected?.receiver == 0)
         broker.run(until: .seconds(9000))
-        // Ten minutes later a broker that restarts is no evidence any more.
+        // A broker that restarts is no evidence any more.
         broker.addClient(pause: .seconds(1_000_000), startingAt: .seconds(9001))
         broker.run(until: .seconds(9100))
         #expect((first.pauses.last ?? .seconds(100)) <= .seconds(10))

@@ -46,6 +46,32 @@ struct InputRow: Sendable, CustomTestStringConvertible {
         #expect(requests.map(\.url) == [url])
     }
 
+    @Test func plainHTTPWithAnotherMachineIsAskedForByName() async throws {
+        let app = KiiApp(appID: "a1", appKey: "k", baseURL: "http://cloud.test/api", allowsPlainHTTP: true)
+        let (requests, _) = await exchange(.status(204), app: app) {
+            try await $0.createTopic(Topic("t"), token: testToken)
+        }
+        #expect(requests.map(\.url) == ["http://cloud.test/api/apps/a1/topics/t"])
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1:8080", true), ("http://127.1.2.3", true), ("http://localhost/x", true),
+        ("http://LOCALHOST:1", true), ("http://[::1]:1", true), ("http://127.0.0.1.test", false),
+        ("http://127.0.0", false), ("http://127.0.0.256", false), ("http://127.0.0.+1", false),
+        ("http://localhost.test", false), ("http://[::ffff:1]", false), ("http://128.0.0.1", false),
+    ])
+    func knowsTheAddressesOfThisMachine(url: String, isLoopback: Bool) throws {
+        #expect(try #require(Origin(of: url)).isLoopback == isLoopback)
+    }
+
+    @Test(arguments: [
+        ("https://api.kii.com/api", "https://api.kii.com"), ("https://API.kii.com:443", "https://api.kii.com"),
+        ("HTTP://h:8080/", "http://h:8080"), ("http://[::1]:80/x", "http://[::1]"), ("https://h\\@e/", "https://h"),
+    ])
+    func anOriginIsSchemeHostAndPort(url: String, origin: String) throws {
+        #expect(try #require(Origin(of: url)).description == origin)
+    }
+
     @Test(arguments: [
         (KiiSite.us, "https://api.kii.com/api"), (.jp, "https://api-jp.kii.com/api"),
         (.sg, "https://api-sg.kii.com/api"), (.eu, "https://api-eu.kii.com/api"),
@@ -97,7 +123,7 @@ private let segmentRows: [InputRow] = ["", ".", ".."].flatMap { id -> [InputRow]
         InputRow(name: "installation \(id)", field: .installationID) {
             _ = try await $0.mqttEndpoint(of: id, token: testToken)
         },
-        InputRow(name: "app \(id)", field: .appID, app: KiiApp(appID: id, appKey: "k", baseURL: "http://h")) {
+        InputRow(name: "app \(id)", field: .appID, app: KiiApp(appID: id, appKey: "k", baseURL: "https://h")) {
             _ = try await $0.registerPseudoUser()
         },
     ]
@@ -239,6 +265,8 @@ private let appRows: [InputRow] =
     [
         "", "cloud.test/api", "ftp://cloud.test", "https://", "https:///api", "https://u:s3cr@cloud.test",
         "https://cloud.test/api?x", "https://cloud.test/#x", "https://cloud test/", "https://cloud.test/\r\nX: y",
+        "http://cloud.test/api", "http://127.0.0.1.test/api", "https://cloud.test\\@evil.test/",
+        "https://cloud.test:99999",
     ].map { url in
         InputRow(name: "base URL \(url)", field: .baseURL, app: KiiApp(appID: "a", appKey: "k", baseURL: url)) {
             _ = try await $0.registerPseudoUser()
@@ -246,13 +274,13 @@ private let appRows: [InputRow] =
     } + [
         InputRow(
             name: "app ID that ends the line", field: .appID,
-            app: KiiApp(appID: "a\r\nX: y", appKey: "k", baseURL: "http://h")
+            app: KiiApp(appID: "a\r\nX: y", appKey: "k", baseURL: "https://h")
         ) { _ = try await $0.registerPseudoUser() },
         InputRow(
             name: "app key that ends the line", field: .appKey,
-            app: KiiApp(appID: "a", appKey: "s3cr\r\nX: y", baseURL: "http://h")
+            app: KiiApp(appID: "a", appKey: "s3cr\r\nX: y", baseURL: "https://h")
         ) { _ = try await $0.registerPseudoUser() },
-        InputRow(name: "no app key", field: .appKey, app: KiiApp(appID: "a", appKey: "", baseURL: "http://h")) {
+        InputRow(name: "no app key", field: .appKey, app: KiiApp(appID: "a", appKey: "", baseURL: "https://h")) {
             _ = try await $0.registerPseudoUser()
         },
     ]

@@ -114,6 +114,18 @@ import Testing
         #expect(error.context.text == context)
     }
 
+    @Test func echoedBasicCredentialsAndUserInfoAreCutOut() async throws {
+        // "a1:k-secret" and "alice:hunter2"
+        let body = #"""
+            {"errorCode":"X","message":"Authorization: Basic YTE6ay1zZWNyZXQ= (YTE6ay1zZWNyZXQ=) or basic YWxpY2U6aHVudGVyMg",
+            "url":"https://alice:hunter2@cloud.test/a?b=c@d","hint":"Basic authentication, https://cloud.test/@x"}
+            """#
+        let error = try await self.refusal(.status(401, body))
+        #expect(error.message == "Authorization: Basic <redacted> (<redacted>) or basic <redacted>")
+        #expect(error.context["url"] == "https://<redacted>@cloud.test/a?b=c@d")
+        #expect(error.context["hint"] == "Basic authentication, https://cloud.test/@x")
+    }
+
     @Test func anEchoedTokenIsNoCode() async throws {
         let error = try await self.refusal(.status(400, #"{"error":"x0123456789abcdef"}"#), token: "0123456789abcdef")
         #expect(error.errorCode == nil)

@@ -147,6 +147,18 @@ import Testing
         #expect(self.cloud.refreshesAskedFor == ["r0", "r0"] && self.cloud.logins == 0)
     }
 
+    /// A refusal may have been a mistake, and nothing else is left to try.
+    @Test(arguments: [(401, "UNAUTHORIZED"), (403, "WRONG_REFRESH_TOKEN"), (403, "FORBIDDEN")])
+    func aRefusedRefreshTokenIsTriedAgainWhenNothingElseIsLeft(status: Int, code: String) async throws {
+        let stored = AccessToken(principal: .user("u1"), token: "old", refreshToken: "r0")
+        let session = self.fixture.session(stored, hasPassword: false)
+        self.cloud.change { $0.interruptions = [.success(.refusal(status, code))] }
+        let error = await #expect(throws: KiiError.self) { try await self.fixture.call(session) }
+        #expect(error?.errorCode == .wrongToken)
+        try await self.fixture.call(session)
+        #expect(self.cloud.refreshesAskedFor == ["r0", "r0"] && self.cloud.calls.last == "t1")
+    }
+
     // MARK: Nothing to renew with
 
     @Test func withoutAnyMeansTheTokenIsUsedUntilItIsRefused() async throws {

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (TransportError.Code.timedOut, true), (.connectionLost, true), (.tlsFailed, true), (.tooLarge, true),
+        (TransportError.Code.timedOut, true), (.connectionLost, true), (.tlsFailed, false), (.tooLarge, true),
         (.shutDown, true), (.other, true), (.nameNotResolved, false), (.connectionRefused, false),
         (.certificateNotTrusted, false), (.invalidConfiguration, false),
     ])

@@ -96,12 +96,24 @@ private let onboardingReply = """
         #expect(error.message == "not <redacted>" && error.context == ["value": "<redacted>"])
     }
 
-    @Test func thingIFMayLiveElsewhere() async throws {
+    @Test func thingIFMayHaveAnotherPath() async throws {
         let app = KiiApp(
-            appID: "a1", appKey: "k", baseURL: "https://cloud.test/api", thingIFBaseURL: "http://things.test:8080/x/")
+            appID: "a1", appKey: "k", baseURL: "https://cloud.test/api", thingIFBaseURL: "https://Cloud.test:443/x/")
         let (requests, _) = await exchange(.status(200, onboardingReply), app: app) {
             try await $0.onboardThing(vendorThingID: "v", password: "pw")
         }
-        #expect(requests.map(\.url) == ["http://things.test:8080/x/apps/a1/onboardings"])
+        #expect(requests.map(\.url) == ["https://Cloud.test:443/x/apps/a1/onboardings"])
+    }
+
+    /// The token that onboarding brings is for one server, as all tokens are.
+    @Test(arguments: ["https://things.test/x", "https://cloud.test:8443/x", "http://cloud.test/x"])
+    func thingIFMayHaveNoOtherServer(url: String) async throws {
+        let app = KiiApp(
+            appID: "a1", appKey: "k", baseURL: "https://cloud.test/api", thingIFBaseURL: url, allowsPlainHTTP: true)
+        let (requests, result) = await exchange(.status(200, onboardingReply), app: app) {
+            try await $0.onboardThing(vendorThingID: "v", password: "pw")
+        }
+        #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == .thingIFBaseURL)
+        #expect(requests.isEmpty)
     }
 }

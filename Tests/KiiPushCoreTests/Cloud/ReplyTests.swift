@@ -72,6 +72,24 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
         try await self.expect(row) { try await $0.mqttEndpoint(of: "i1", token: testToken) }
     }
 
+    /// What is subscribed to is the installation's own topic and no other.
+    @Test(arguments: ["#", "a/+/b", "$SYS/x", "a\\u0000b", String(repeating: "t", count: 1025)])
+    func anEndpointWithAnUnusableTopicIsRefused(topic: String) async throws {
+        let reply = #"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"\#(topic)","username":"n","password":"p"}"#
+        let (_, result) = await exchange(.status(200, reply)) { try await $0.mqttEndpoint(of: "i1", token: testToken) }
+        let error = #expect(throws: KiiResponseError.self) { try result.get() }
+        #expect(error?.pointer == JSONPointer("/mqttTopic"))
+        #expect(
+            error?.description.contains("/installations/i1/mqtt-endpoint answered 200, but \"/mqttTopic\" ") == true)
+    }
+
+    @Test(arguments: ["t", "p/a/thing-if", "a$b", String(repeating: "t", count: 1024)])
+    func anEndpointWithATopicOfItsOwnIsTaken(topic: String) async throws {
+        let reply = #"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"\#(topic)","username":"n","password":"p"}"#
+        let (_, result) = await exchange(.status(200, reply)) { try await $0.mqttEndpoint(of: "i1", token: testToken) }
+        #expect(try result.get().mqttTopic == topic)
+    }
+
     @Test(arguments: [
         ReplyRow("{}", "/installations", .missing),
         ReplyRow(#"{"installations":{}}"#, "/installations", .wrongType(.array)),

@@ -102,7 +102,7 @@ import Testing
 
     @Test func aDeadLetterThatIsTriedAgainIsReadFromTheStore() throws {
         let machine = try self.machineWithDeadLetter()
-        machine.machine.deadLetterRetried(1, installation: 1)
+        machine.machine.requeued(1, installation: 1)
         let load = try #require(machine.output().loads.first)
         #expect(load.kind == .waiting)
         machine.load(load, [1], isComplete: true, at: 31)
@@ -111,7 +111,7 @@ import Testing
 
     @Test func aLateSuccessDoesNotEndOneThatIsTriedAgain() throws {
         let machine = try self.machineWithDeadLetter()
-        machine.machine.deadLetterRetried(1, installation: 1)
+        machine.machine.requeued(1, installation: 1)
         let load = try #require(machine.output().loads.first)
         machine.load(load, [1], isComplete: true, at: 31)
         #expect(!machine.answerLater(1, .result(.newData), at: 32))
@@ -124,7 +124,7 @@ import Testing
     /// The dead letter of `machineWithDeadLetter()`, tried again: its first attempt has the number 1 once more.
     private func machineTryingAgain() throws -> (TestMachine, call: Int) {
         let machine = try self.machineWithDeadLetter()
-        machine.machine.deadLetterRetried(1, installation: 1)
+        machine.machine.requeued(1, installation: 1)
         machine.load(try #require(machine.output().loads.first), [1], isComplete: true, at: 31)
         let claim = try #require(machine.claim(at: 33))
         #expect(claim.attempts == [1])
@@ -155,7 +155,7 @@ import Testing
 
     @Test func nothingIsReadForAnInstallationThatNobodyReceivesAs() throws {
         let machine = try self.machineWithDeadLetter()
-        machine.machine.deadLetterRetried(7, installation: 2)
+        machine.machine.requeued(7, installation: 2)
         #expect(machine.output().loads == [])
     }
 }

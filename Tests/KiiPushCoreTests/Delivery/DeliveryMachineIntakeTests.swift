@@ -31,7 +31,7 @@ import Testing
         let machine = TestMachine.open()
         #expect(machine.machine.reserve(1200, installation: 1, now: .seconds(0)) == 1000)
         machine.machine.received((1...1000).map { TestMessage(sequence: $0) }, releasing: 1000, now: .seconds(0))
-        #expect(machine.memoryCount == 1000)
+        #expect(machine.memoryWeight == 1000)
         // What comes now goes behind the 200 that wait in the store.
         #expect(machine.machine.reserve(1, installation: 1, now: .seconds(0)) == 0)
         #expect(machine.output().loads == [])
@@ -47,9 +47,42 @@ import Testing
         }
         #expect(handled >= 250)
         #expect(loads.map(\.kind) == [.waiting])
-        #expect(machine.memoryCount <= 1000)
+        #expect(machine.memoryWeight <= 1000)
         machine.load(try #require(loads.first), (1001...1201).map { TestMessage(sequence: $0) }, isComplete: true)
         #expect(machine.machine.reserve(1, installation: 1, now: .seconds(0)) == 1)
+    }
+
+    @Test func noMoreThanSoManyBytesAreInMemory() throws {
+        // 10,000 bytes for each of 100.
+        let machine = TestMachine.open {
+            $0.messagesInMemory = 100
+            $0.bytesInMemory = 1_000_000
+        }
+        // They weigh 1, 2, 10, and no more than 25 each.
+        let sizes = [9_999, 10_000, 95_000, 900_000, 500_000, 500_000, 500_000, 1]
+        #expect(machine.machine.reserve(8, installation: 1, now: .seconds(0), bytes: { sizes[$0] }) == 6)
+        #expect(machine.memoryWeight == 88)
+        let messages = sizes[..<6].enumerated().map { index, bytes in
+            TestMessage(sequence: Int64(index + 1), source: "\(index)", bytes: bytes)
+        }
+        machine.machine.received(messages, releasing: 88, now: .seconds(0))
+        #expect(machine.memoryWeight == 88)
+        #expect(machine.output().loads == [])
+        for _ in 1...3 {
+            let claim = try #require(machine.claim(at: 0))
+            machine.end(claim.call, [.result(.newData)], position: 0, at: 0)
+        }
+        // There is room for a quarter; what is read next is promised it.
+        let load = try #require(machine.output().loads.first)
+        #expect(load.limit == 25)
+        #expect(sizes[6...].map(load.scale.weight(of:)) == [25, 1])
+        #expect(machine.memoryWeight == 100)
+        machine.load(load, [TestMessage(sequence: 7, bytes: 500_000)], isComplete: false)
+        #expect(machine.memoryWeight == 100)
+        #expect(machine.output().loads == [])
+        let claim = try #require(machine.claim(at: 0))
+        machine.end(claim.call, [.result(.newData)], position: 0, at: 0)
+        #expect(machine.output().loads.map(\.limit) == [25])
     }
 
     @Test func manyFailingMessagesDoNotKeepOthersOutOfMemory() throws {
@@ -59,7 +92,7 @@ import Testing
             let claim = try #require(machine.claim(at: 0))
             machine.answer(claim.call, .result(.failed), at: 0)
         }
-        #expect(machine.memoryCount == 2)
+        #expect(machine.memoryWeight == 2)
         // The others are in the store, which is asked for them when they are due.
         _ = machine.output()
         machine.time(1)
@@ -101,7 +134,7 @@ import Testing
         let claim = try #require(machine.claim(at: 0))
         machine.leaveUnanswered(claim.call, at: 0)
         machine.time(30)
-        #expect(machine.memoryCount == 0)
+        #expect(machine.memoryWeight == 0)
         machine.time(31)
         let load = try #require(machine.output().loads.first)
         #expect(machine.answerLater(1, .result(.newData), at: 31))
@@ -141,7 +174,7 @@ import Testing
         machine.answer(claim.call, .result(.failed), at: 1)
         #expect(machine.changes() == [.change(1, .retry(after: .seconds(1), failure: .failed), attempts: 1)])
         #expect(machine.isIdle)
-        #expect(machine.memoryCount == 0)
+        #expect(machine.memoryWeight == 0)
         #expect(machine.claim(at: 9) == nil)
     }
 
@@ -188,7 +221,7 @@ import Testing
         machine.load(try #require(retries.loads.first), [], isComplete: true)
         machine.load(try #require(machine.output().loads.first), [1, 2], isComplete: true)
         #expect(machine.claimed(0) == [1])
-        #expect(machine.memoryCount == 2)
+        #expect(machine.memoryWeight == 2)
     }
 
     @Test func aPageForAnEarlierAttachmentIsGivenBack() throws {

@@ -88,7 +88,7 @@ import Testing
         #expect(output.changes.first == self.opened())
         #expect(output.loads.map(\.kind) == [.waiting])
         #expect(machine.machine.nextDeadline == nil)
-        #expect(machine.memoryCount == output.loads[0].limit)
+        #expect(machine.memoryWeight == output.loads[0].limit)
     }
 
     @Test func anAnswerToAnAttemptBeforeDoesNotEndWhatIsOpened() throws {

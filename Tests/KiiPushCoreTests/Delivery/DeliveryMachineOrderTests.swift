@@ -126,7 +126,7 @@ import Testing
             suspects: [TestMessage(sequence: 2, wasInHand: true)], waiting: [3])
         machine.machine.drain()
         #expect(machine.changes() == [.change(3, .waiting)])
-        #expect(machine.memoryCount == 0)
+        #expect(machine.memoryWeight == 0)
     }
 
     @Test func aLateSuccessLetsTheOneBehindItRunAlone() throws {

@@ -12,7 +12,7 @@ import Testing
         #expect(claim.deadline == .seconds(30))
         machine.answer(claim.call, .result(result), at: 1)
         #expect(machine.output().changes == [.change(1, .done(result), attempts: 1)])
-        #expect(machine.memoryCount == 0)
+        #expect(machine.memoryWeight == 0)
         #expect(machine.isIdle)
         #expect(machine.nextDeadline == nil)
     }
@@ -32,7 +32,7 @@ import Testing
         let claim = try #require(machine.claim(at: 0))
         machine.answer(claim.call, .presented, at: 1)
         #expect(machine.output().changes == [.change(1, .presented)])
-        #expect(machine.memoryCount == 0)
+        #expect(machine.memoryWeight == 0)
     }
 
     @Test(arguments: [
@@ -63,7 +63,7 @@ import Testing
         let last = try #require(machine.claim(at: time))
         machine.answer(last.call, verdict, at: time)
         #expect(machine.output().changes == [.change(1, .dead(.attemptsFailed(failure)), attempts: 6)])
-        #expect(machine.memoryCount == 0)
+        #expect(machine.memoryWeight == 0)
     }
 
     @Test func storedAttemptsCount() throws {

@@ -40,7 +40,7 @@ import Testing
         }
         await fixture.store.changes.first(4000)
         #expect(Set(fixture.store.changes.entries.map(\.sequence)).count == 4000)
-        #expect(fixture.runner.memoryCount == 0)
+        #expect(fixture.runner.memoryWeight == 0)
     }
 
     @Test func answersFromEverywhereReachEveryMessageOnce() async {

@@ -91,7 +91,7 @@ import Testing
         stage.receive(self.messages(5003...5003, of: "quick"), at: 1.1)
         stage.run(at: 1.1)
         #expect(stage.started.last?.sequence == 5003)
-        #expect(stage.machine.memoryCount <= 1000)
+        #expect(stage.machine.memoryWeight <= 1000)
     }
 
     @Test func aSourceThatKeptToItsShareGoesOnInOrder() {
@@ -248,7 +248,7 @@ import Testing
         stage.run(at: 1.1)
         stage.rows[1] = TestMessage(sequence: 1, source: "quick")
         stage.waiting.insert(1)
-        stage.machine.machine.deadLetterRetried(1, installation: 1)
+        stage.machine.machine.requeued(1, installation: 1)
         stage.run(at: 1.1)
         #expect(stage.started.last?.sequence == 1)
     }

@@ -191,7 +191,7 @@ private final class SlowStore: DeliveryStore {
         async let isDrained = fixture.runner.drain(until: fixture.clock.now + .seconds(10))
         #expect(await fixture.store.changes.first(4) == (2...5).map { .change($0, .waiting) })
         // What comes now waits in the store.
-        #expect(fixture.runner.reserve(1, installation: 1) == 0)
+        #expect(fixture.runner.reserve(1, installation: 1, bytes: { _ in 0 }) == 0)
         fixture.deliver([.push(6)])
         #expect(await fixture.store.changes.first(5).last == .change(6, .waiting))
         gate.add(1)
@@ -217,7 +217,7 @@ private final class SlowStore: DeliveryStore {
             return await fixture.runner.drain(until: fixture.clock.now + .seconds(10))
         }()
         await draining.first(1)
-        while fixture.runner.reserve(1, installation: 1) > 0 {
+        while fixture.runner.reserve(1, installation: 1, bytes: { _ in 0 }) > 0 {
             fixture.runner.release(1)
             await Task.yield()
         }

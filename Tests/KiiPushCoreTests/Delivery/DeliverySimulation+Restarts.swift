@@ -1,6 +1,15 @@
 import KiiPushCore
 
 extension DeliverySimulation {
+    /// The messages that handlers left to a later run.
+    struct Shelf {
+        /// Whether they do so now.
+        var isOpen = false
+        /// Those that are not to be handed to anybody before their installation is attached anew.
+        var now: Set<Int64> = []
+        var ever: Set<Int64> = []
+    }
+
     /// The process ends, and with it all that was not written; another one begins.
     mutating func restart() {
         self.machine = DeliveryMachine(configuration: self.machine.configuration)
@@ -10,6 +19,7 @@ extension DeliverySimulation {
         self.running = []
         self.overtaken = []
         self.user.restarted()
+        self.shelf.now = []
         self.process += 1
         self.aloneCall = nil
         self.suspects = self.unfinished.filter { self.rows[$0] == .inHand }
@@ -21,9 +31,7 @@ extension DeliverySimulation {
         let dead = self.rows.filter { $0.value == .dead }.keys.sorted().randomElement(using: &self.random)
         guard Bool.random(using: &self.random), let dead else {
             let installation = Int64.random(in: Self.installations, using: &self.random)
-            self.machine.detached(installation)
-            self.collect()
-            return self.machine.attached(installation)
+            return self.attachAnew(installation)
         }
         self.rows[dead] = .waiting
         self.attempts[dead] = 0
@@ -31,8 +39,22 @@ extension DeliverySimulation {
         self.unfinished.insert(dead)
         self.ended.remove(dead)
         self.triedAgain[dead] = Set(self.overtaken.filter { $0.key.sequence == dead }.map(\.call))
-        try self.write { transaction throws(InboxError) in _ = try transaction.retryDeadLetter(dead, at: .at(0)) }
-        self.machine.deadLetterRetried(dead, installation: self.messages[dead]?.installation ?? 0)
+        try self.write { transaction throws(InboxError) in _ = try transaction.requeue(dead, at: .at(0)) }
+        self.machine.requeued(dead, installation: self.messages[dead]?.installation ?? 0)
+    }
+
+    mutating func attachAnew(_ installation: Int64) {
+        self.machine.detached(installation)
+        self.collect()
+        self.shelf.now = self.shelf.now.filter { self.messages[$0]?.installation != installation }
+        self.machine.attached(installation)
+    }
+
+    /// A handler's answer, which counts.
+    mutating func note(_ verdict: HandlerVerdict, _ message: TestMessage) {
+        guard verdict == .setAside else { return }
+        self.shelf.now.insert(message.sequence)
+        self.shelf.ever.insert(message.sequence)
     }
 
     /// What has to hold whenever a handler is called.
@@ -54,7 +76,7 @@ extension DeliverySimulation {
         let before = self.messages.values.filter { other in
             other.source == message.source && other.installation == message.installation
                 && other.sequence < message.sequence
-                && self.triedAgain[other.sequence] == nil
+                && self.triedAgain[other.sequence] == nil && !self.shelf.ever.contains(other.sequence)
                 && !self.ended.contains(other.sequence) && !self.user.shown.contains(other.sequence)
                 && !call.messages[..<call.position].contains { $0.sequence == other.sequence }
         }

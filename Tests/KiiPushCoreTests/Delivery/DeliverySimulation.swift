@@ -34,16 +34,6 @@ struct DeliverySimulation {
         case page(DeliveryLoad, DeliveryPage, [TestMessage])
     }
 
-    /// What may happen beside reception and handling.
-    struct Events: OptionSet {
-        let rawValue: Int
-        static let restarts = Events(rawValue: 1)
-        /// The agent moves to another session, or somebody tries dead letters again.
-        static let interventions = Events(rawValue: 2)
-        /// Some messages are shown to a user, who opens them or does not.
-        static let presentations = Events(rawValue: 4)
-    }
-
     var machine: DeliveryMachine<TestMessage>
     private let inbox: Inbox
     var random: SeededGenerator
@@ -72,6 +62,7 @@ struct DeliverySimulation {
     /// Messages that have their last verdict, written or not.
     var ended: Set<Int64> = []
     var user = User()
+    var shelf = Shelf()
     private var last: Int64 = 0
     /// Sentences about what must never be.
     var violations: [String] = []
@@ -91,6 +82,7 @@ struct DeliverySimulation {
     var unfinished: Set<Int64> = []
 
     mutating func step(receives: Bool, _ events: Events = []) throws {
+        self.shelf.isOpen = receives && events.contains(.setAsides)
         self.time += Double.random(
             in: 0...(Int.random(in: 0..<20, using: &self.random) == 0 ? 40 : 0.5), using: &self.random)
         switch Int.random(in: 0..<13, using: &self.random) {
@@ -116,6 +108,7 @@ struct DeliverySimulation {
 
     /// Receives nothing more, and goes on until every message has come to its end, if that comes.
     mutating func finish(_ events: Events = []) throws {
+        if events.contains(.setAsides) { for installation in Self.installations { self.attachAnew(installation) } }
         var rest = 100_000
         while !self.unfinished.isEmpty, rest > 0 {
             try self.step(receives: false, events)
@@ -142,12 +135,15 @@ struct DeliverySimulation {
     private mutating func receive() throws {
         let count = Int.random(in: 1...6, using: &self.random)
         let installation: Int64 = Int.random(in: 0..<4, using: &self.random) == 0 ? 2 : 1
-        let granted = self.machine.reserve(count, installation: installation, now: .seconds(self.time))
+        let bytes = (0..<count).map { (Int(self.last) + $0) * 137 % 500 }
+        let granted = self.machine.reserve(
+            count, installation: installation, now: .seconds(self.time), bytes: { bytes[$0] })
         var batch: [TestMessage] = []
         for index in 0..<count {
             self.last += 1
             let source = ["a", "b", "c", "d", "e"].randomElement(using: &self.random) ?? "a"
-            let message = TestMessage(sequence: self.last, source: source, installation: installation)
+            var message = TestMessage(sequence: self.last, source: source, installation: installation)
+            message.bytes = bytes[index]
             self.messages[self.last] = message
             self.rows[self.last] = index < granted ? .inHand : .waiting
             self.unfinished.insert(self.last)
@@ -189,6 +185,9 @@ struct DeliverySimulation {
         if let row = self.rows[message.sequence], row == .done || row == .dead {
             self.violations.append("\(message.sequence) started after its end")
         }
+        if self.shelf.now.contains(message.sequence) {
+            self.violations.append("\(message.sequence) was set aside and started again")
+        }
         self.noteOrder(call)
         // A call that is stuck has lost its place: that the message runs beside it is what is wanted.
         for other in self.running where !other.hasReturned && self.machine.isRunning(other.call) {
@@ -199,7 +198,9 @@ struct DeliverySimulation {
             }
         }
         if message.isUserOpened { self.user.told.insert(message.sequence) }
-        if call.attempts[call.position] == 1, self.triedAgain[message.sequence] == nil, !message.isUserOpened {
+        if call.attempts[call.position] == 1, self.triedAgain[message.sequence] == nil, !message.isUserOpened,
+            !self.shelf.ever.contains(message.sequence)
+        {
             let source = "\(self.process)\(message.source)\(message.installation)"
             self.firstStarts[source, default: []].append(message.sequence)
         }
@@ -207,6 +208,7 @@ struct DeliverySimulation {
 
     private mutating func verdict(isUserOpened: Bool = true) -> HandlerVerdict {
         switch Int.random(in: 0..<10, using: &self.random) {
+        case _ where self.shelf.isOpen && Int.random(in: 0..<3, using: &self.random) == 0: .setAside
         case 0 where self.user.isThere && !isUserOpened: .presented
         case 0...4: .result(.newData)
         case 5: .result(.noData)
@@ -225,6 +227,7 @@ struct DeliverySimulation {
         if call.hasReturned {
             // Its completion is answered later, by whoever holds it.
             let verdict = self.verdict()
+            if isMine { self.note(verdict, message) }
             _ = self.machine.answered(
                 message.key, call: call.call, verdict, now: .seconds(self.time))
             self.running.remove(at: index)
@@ -245,7 +248,8 @@ struct DeliverySimulation {
         }
         let verdict = self.verdict(isUserOpened: message.isUserOpened)
         let progress = self.report([.init(index: call.position, verdict: verdict)], call)
-        let isSuccess = verdict == .result(.newData) || verdict == .result(.noData)
+        self.note(verdict, message)
+        let isSuccess = [.result(.newData), .result(.noData), .setAside].contains(verdict)
         if isSuccess, call.position + 1 < call.messages.count, Bool.random(using: &self.random) {
             call.position += 1
             self.running.remove(at: index)
@@ -342,7 +346,11 @@ struct DeliverySimulation {
             default: false
             }
         }
-        let page = all.prefix(load.limit)
+        var weight = 0
+        let page = all.prefix { sequence in
+            weight += load.scale.weight(of: self.messages[sequence]?.bytes ?? 0)
+            return weight <= load.limit || sequence == all.first
+        }
         let isMarked = load.kind.isMarking
         if isMarked { for sequence in page { self.rows[sequence] = .inHand } }
         let pauses = page.reduce(into: [Int64: Duration]()) { pauses, sequence in
@@ -377,7 +385,9 @@ struct DeliverySimulation {
     private mutating func decode() {
         guard !self.inbound.isEmpty else { return }
         switch self.inbound.removeFirst() {
-        case .batch(let messages): self.machine.received(messages, releasing: messages.count, now: .seconds(self.time))
+        case .batch(let messages):
+            let weight = messages.reduce(0) { $0 + self.machine.scale.weight(of: $1.bytes) }
+            self.machine.received(messages, releasing: weight, now: .seconds(self.time))
         case .page(let load, let page, let messages):
             self.machine.loaded(load, page, messages: messages, now: .seconds(self.time))
         }

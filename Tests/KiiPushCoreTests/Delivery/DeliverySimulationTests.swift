@@ -11,6 +11,8 @@ import Testing
     private func configuration(_ seed: UInt64, isStrictlyOrdered: Bool) -> DeliveryConfiguration {
         var configuration = DeliveryConfiguration()
         configuration.messagesInMemory = [4, 20, 64, 1000][Int(seed % 4)]
+        // Every third time, what memory holds is bounded by bytes.
+        configuration.bytesInMemory = configuration.messagesInMemory * (seed % 3 == 0 ? 100 : 10_000)
         configuration.isStrictlyOrdered = isStrictlyOrdered
         return configuration
     }
@@ -58,6 +60,24 @@ import Testing
         #expect(violations == [])
         #expect(user.written.count > 4)
         #expect(user.written.subtracting(user.told) == [])
+    }
+
+    @Test(arguments: seeds(24))
+    func whatIsSetAsideIsHandedToTheNextRunAndEnds(seed: UInt64) throws {
+        let configuration = self.configuration(seed, isStrictlyOrdered: seed % 5 == 0)
+        var simulation = try DeliverySimulation(seed: seed + 4000, configuration)
+        let events: DeliverySimulation.Events =
+            seed % 3 == 0 ? .setAsides : seed % 3 == 1 ? [.setAsides, .restarts] : [.setAsides, .interventions]
+        for _ in 0..<1500 { try simulation.step(receives: true, events) }
+        let unfinishedAtFirst = simulation.unfinished
+        try simulation.finish(.setAsides)
+        let (unfinished, violations, shelf) = (simulation.unfinished, simulation.violations, simulation.shelf)
+        #expect(!shelf.ever.isDisjoint(with: unfinishedAtFirst))
+        #expect(unfinished == [])
+        #expect(violations == [])
+        if !configuration.isStrictlyOrdered {
+            for order in simulation.startOrders { #expect(order == order.sorted()) }
+        }
     }
 
     @Test(arguments: seeds(15))

@@ -10,6 +10,7 @@ struct TestMessage: Deliverable {
     var wasInHand = false
     var pause: Duration?
     var isUserOpened = false
+    var bytes = 0
 }
 
 extension TestMessage: ExpressibleByIntegerLiteral {

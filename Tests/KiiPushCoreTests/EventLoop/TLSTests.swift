@@ -119,6 +119,26 @@ import Testing
         #expect(await self.failure(way, loop, "localhost", server.port)?.code == .invalidConfiguration)
     }
 
+    /// TLS 1.3 says so after the handshake, RFC 8446 section 4.4.2.4; TLS 1.2 within it and less plainly, RFC 5246 section
+    /// 7.4.6.
+    @Test(arguments: ["-tls1_3", "-tls1_2"], ["stream", "transfer"])
+    func aServerThatAsksForAClientCertificateIsNamedAsSuch(version: String, way: String) async throws {
+        let server = try OpenSSLServer(self.authority, "-rev -Verify 1 -CAfile ca.pem \(version)")
+        defer { server.stop() }
+        let loop = try self.loop(caFile: self.authority.caFile)
+        var error: TransportError?
+        if way == "stream" {
+            // A client speaks first in MQTT, and what the server has not read by its end breaks the connection.
+            var probe = try await StreamProbe(loop, .tls(host: "localhost", port: server.port)) { stream, event in
+                if case .connected = event { stream.send([UInt8](repeating: 0x10, count: 100)) }
+            }
+            error = await probe.closed()
+        } else {
+            error = await self.failure(way, loop, "localhost", server.port)
+        }
+        #expect(error?.description.contains("client certificate") == true, "\(error as Any)")
+    }
+
     @Test func insecureTrustsAnyCertificate() async throws {
         let server = try OpenSSLServer(self.authority, "-www")
         defer { server.stop() }

@@ -214,6 +214,19 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
+    /// A server that takes the connection and says nothing: with TLS the handshake is never done.
+    @Test(arguments: [true, false])
+    func itIsKnownWhetherTheRequestWasSent(usesTLS: Bool) async throws {
+        let server = try LoopbackServer { $0.waitForEnd() }
+        defer { server.stop() }
+        let url = usesTLS ? "https" + server.url.dropFirst("http".count) : server.url
+        var request = HTTPRequest(method: "POST", url: url, body: [1], timeout: .milliseconds(500))
+        if !usesTLS { request.timeout = .seconds(5) }
+        let error = await self.error(request)
+        #expect(error?.code == .timedOut)
+        #expect(error?.isUnsent == usesTLS)
+    }
+
     @Test(arguments: [
         "",
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive!",
@@ -246,6 +259,20 @@ import Testing
     @Test func headerOverTheLimitIsTooLarge() async throws {
         let line = "X-Long: " + String(repeating: "x", count: 60_000)
         let server = try LoopbackServer.http { _ in response(fields: Array(repeating: line, count: 5)) }
+        defer { server.stop() }
+        let error = await self.error(HTTPRequest(method: "GET", url: server.url))
+        #expect(error?.code == .tooLarge)
+    }
+
+    /// More than 256 KiB in header sections that nobody asks for, in lines of 4,000 bytes.
+    @Test(arguments: [(interim: 0, trailers: 70), (interim: 70, trailers: 0), (interim: 35, trailers: 35)])
+    func interimResponsesAndTrailersCountAsHeader(interim: Int, trailers: Int) async throws {
+        let line = "X-Long: " + String(repeating: "x", count: 3990) + "\r\n"
+        let server = try LoopbackServer.http { _ in
+            String(repeating: "HTTP/1.1 103 -\r\n\(line)\r\n", count: interim)
+                + "HTTP/1.1 200 -\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+                + String(repeating: line, count: trailers) + "\r\n"
+        }
         defer { server.stop() }
         let error = await self.error(HTTPRequest(method: "GET", url: server.url))
         #expect(error?.code == .tooLarge)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KiiPushCore
 import Testing
 
@@ -10,6 +11,28 @@ import Testing
         for suffix in ["", "-wal", "-shm"] { #expect(try fixture.mode(of: fixture.path + suffix) == 0o600) }
         #expect(try fixture.mode(of: fixture.directory) == 0o755)
         withExtendedLifetime(inbox) {}
+    }
+
+    @Test(arguments: ["link", "pipe", "folder"], [true, false])
+    func isAFileAndNothingElse(obstacle: String, isReadOnly: Bool) throws {
+        let fixture = try InboxFixture()
+        switch obstacle {
+        case "link":
+            try Data("kept".utf8).write(to: URL(fileURLWithPath: fixture.directory + "/target"))
+            try FileManager.default.createSymbolicLink(
+                atPath: fixture.path, withDestinationPath: fixture.directory + "/target")
+        case "pipe": try #require(mkfifo(fixture.path, 0o600) == 0)
+        default: try #require(mkdir(fixture.path, 0o700) == 0)
+        }
+        var configuration = Inbox.Configuration()
+        configuration.isReadOnly = isReadOnly
+        let error = #expect(throws: InboxError.self) {
+            _ = try Inbox(path: fixture.path, configuration: configuration)
+        }
+        #expect(error?.kind == .notAFile)
+        if obstacle == "link" {
+            #expect(try String(contentsOfFile: fixture.directory + "/target", encoding: .utf8) == "kept")
+        }
     }
 
     @Test func takesAwayTheRightsOfOthers() throws {

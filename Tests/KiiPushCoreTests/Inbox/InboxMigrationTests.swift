@@ -40,14 +40,14 @@ import Testing
         let (left, right) = (
             try SQLiteFile(old.path, for: .reading), try SQLiteFile(new.path, for: .reading)
         )
-        for table in ["message", "ledger", "installation"] {
+        for table in ["message", "ledger", "installation", "notice"] {
             let columns = "SELECT name FROM pragma_table_info('\(table)') ORDER BY cid"
             #expect(try left.texts(columns) == right.texts(columns))
         }
         let indexes = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL ORDER BY name"
         #expect(try left.texts(indexes) == right.texts(indexes))
         for file in [left, right] {
-            #expect(try file.integer("PRAGMA user_version") == 3)
+            #expect(try file.integer("PRAGMA user_version") == 4)
             #expect(try file.integer("PRAGMA application_id") == 0x4B69_6950)
         }
     }
@@ -78,7 +78,7 @@ import Testing
         try inbox.update(RowChange.opened(7, by: "later"))
         #expect(try inbox.row(7)?.openedBy == "later")
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
-        #expect(try SQLiteFile(fixture.path, for: .reading).integer("PRAGMA user_version") == 3)
+        #expect(try SQLiteFile(fixture.path, for: .reading).integer("PRAGMA user_version") == 4)
     }
 
     @Test func leavesTheFileAsItIsWhenItCannotBeBroughtUpToDate() throws {
@@ -101,9 +101,9 @@ import Testing
         #expect(error?.description.contains("started once") == true)
         _ = try fixture.open()
         #expect(try InboxReader(stateDirectory: fixture.directory).ledger().received == 10)
-        try SQLiteFile(fixture.path, for: .changing).execute("PRAGMA user_version = 4")
+        try SQLiteFile(fixture.path, for: .changing).execute("PRAGMA user_version = 5")
         let newer = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
-        #expect(newer == .newerVersion(path: fixture.path, version: 4))
+        #expect(newer == .newerVersion(path: fixture.path, version: 5))
     }
 
     private func makeVersion1(at path: String) throws {

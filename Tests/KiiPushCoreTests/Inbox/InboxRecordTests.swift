@@ -48,7 +48,7 @@ import Testing
         try inbox.update(RowChange(sequence: 1, state: .dead, reason: "crashed"), at: .at(1004))
         try inbox.transaction { transaction throws(InboxError) in
             try transaction.absorb(into: 1, at: .at(1005))
-            try transaction.retryDeadLetter(1, at: .at(1006))
+            try transaction.requeue(1, at: .at(1006))
         }
         let record = try #require(try inbox.record(1))
         #expect(record.acknowledgedAt == .at(1001))

@@ -32,7 +32,7 @@ import Testing
         do {
             let inbox = try fixture.open()
             let isDropped = try inbox.transaction { transaction throws(InboxError) in
-                try transaction.dropDeadLetter(2)
+                try transaction.drop(2)
             }
             #expect(isDropped)
         }
@@ -186,17 +186,18 @@ import Testing
         #expect(try inbox.pendingBytes(besides: []) == inbox.counts.pendingBytes)
     }
 
-    @Test func retriesAndDropsDeadLettersAndNothingElse() throws {
+    @Test func retriesAndDropsMessagesWhereverTheyStand() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample(state: .dead), .sample(state: .dead), .sample()])
         try inbox.update(RowChange(sequence: 1, state: .dead, attempts: 6, crashes: 2, reason: "timedOut"))
         #expect(try inbox.deadLetters(limit: 10).map(\.sequence) == [1, 2])
         try inbox.transaction { transaction throws(InboxError) in
-            #expect(try transaction.retryDeadLetter(1, at: .at(9)))
-            #expect(try !transaction.retryDeadLetter(3, at: .at(9)))
-            #expect(try transaction.dropDeadLetter(2))
-            #expect(try !transaction.dropDeadLetter(3))
-            #expect(try !transaction.dropDeadLetter(2))
+            #expect(try transaction.requeue(1, at: .at(9)))
+            #expect(try transaction.requeue(3, at: .at(9)))
+            #expect(try !transaction.requeue(4, at: .at(9)))
+            #expect(try transaction.drop(2))
+            #expect(try transaction.drop(3))
+            #expect(try !transaction.drop(2))
         }
         let row = try #require(try inbox.row(1))
         #expect(row.state == .waiting)

@@ -105,6 +105,25 @@ import Testing
         }
     }
 
+    /// Deeper than the scanner counts: the outermost objects are closed as if they were arrays.
+    private static let tooDeep =
+        String(repeating: #"{"a":"#, count: 6) + String(repeating: "[", count: 64) + String(repeating: "]", count: 70)
+
+    @Test func limitsThatAreSetAreHeldToWhatTheScannerCan() {
+        var limits = JSONLimits()
+        limits.maximumDepth = 1000
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: Self.tooDeep, limits: limits) }
+        #expect(error?.code == .tooDeep)
+        #expect(limits.maximumDepth == 64)
+        #expect(limits == JSONLimits())
+        limits.maximumDepth = -1
+        #expect(limits.maximumDepth == 1)
+        limits.maximumBytes = .max
+        #expect(limits.maximumBytes == 1 << 30)
+        limits.maximumBytes = -1
+        #expect(limits.maximumBytes == 0)
+    }
+
     @Test func errorsHoldNoValueOfTheDocumentAndFitOneLine() {
         let error = #expect(throws: JSONError.self) {
             try JSONValue(parsing: #"{"password":"hunter2","line\nbreak":tru}"#)

@@ -2,6 +2,16 @@ import KiiPushCore
 import Testing
 
 @Suite struct JSONValueTests {
+    /// As keys do: RFC 8259 section 8.3 compares code unit by code unit.
+    @Test func pointersAreComparedByScalars() {
+        let (one, two) = (JSONPointer(tokens: ["caf\u{e9}"]), JSONPointer(tokens: ["cafe\u{301}"]))
+        #expect(one != two)
+        #expect(Set([one, two, JSONPointer("/caf\u{e9}"), nil]).count == 3)
+        #expect(JSONPointer(tokens: ["a", "b"]) != JSONPointer(tokens: ["ab"]))
+        #expect(JSONPointer(tokens: ["a", "b"]) != JSONPointer(tokens: ["a"]))
+        #expect(JSONPointer(tokens: ["a", "b"]) == JSONPointer("/a/b"))
+    }
+
     @Test(arguments: [
         (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u0041\u00e9\u20AC""#, "Aé€"),
         (#""\ud83d\ude00""#, "😀"), (#""\uDBFF\uDFFF""#, "\u{10FFFF}"), (#""a\u0000b""#, "a\0b"), (#""""#, ""),

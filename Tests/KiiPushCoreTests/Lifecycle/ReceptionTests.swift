@@ -83,7 +83,8 @@ import Testing
         (#"{"aps":{"content-available":0}}"#, false, false),
     ])
     func whatAPayloadCountsAs(payload: String, isContentAvailable: Bool, hasAlert: Bool) throws {
-        let reception = Reception(of: try ReceivedMessage(payload: Array(payload.utf8)), in: .background)
+        let message = try ReceivedMessage(payload: Array(payload.utf8))
+        let reception = Reception(of: message, alert: message.content?.alert, in: .background)
         #expect(reception.isContentAvailable == isContentAvailable)
         #expect(reception.hasAlert == hasAlert)
     }

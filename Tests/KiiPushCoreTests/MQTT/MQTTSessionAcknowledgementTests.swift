@@ -158,6 +158,26 @@ import Testing
         #expect(client.broker(.pubrel(packetID: 5)) == [.sent(.pubcomp(packetID: 5))])
     }
 
+    /// [MQTT-4.3.3-2], over reconnects of the session too; with a new one every identifier is free.
+    @Test func whatWasNotReleasedIsMarkedWhenItComesAgain() {
+        var client = Conversation.connected()
+        func publish(at time: Int = 0) -> Bool? {
+            let packet = MQTTPublish(topic: "t", payload: [1], qos: .exactlyOnce, packetID: 5)
+            for said in client.broker(.publish(packet), at: time) {
+                if case .message(let message) = said { return message.isUnreleased }
+            }
+            return nil
+        }
+        #expect(publish() == false)
+        #expect(publish() == true)
+        client.reconnect(sessionPresent: true)
+        #expect(publish() == true)
+        _ = client.broker(.pubrel(packetID: 5))
+        #expect(publish() == false)
+        client.reconnect(sessionPresent: false)
+        #expect(publish() == false)
+    }
+
     /// 4.4: after a reconnect the broker goes on with PUBREL, for a message of an earlier connection.
     @Test func aReleaseOfAnUnknownMessageIsAnswered() {
         var client = Conversation.connected()

@@ -25,13 +25,44 @@ import Testing
         #expect(client.timer(at: 90_000).isEmpty)
     }
 
-    @Test func anyByteIsLife() {
+    /// One byte every 15 s is what a connection may go on with whose broker is long gone.
+    @Test func bytesThatMakeNoMessagePutNothingOff() {
         var client = Conversation.connected()
         _ = client.timer(at: 60_000)
-        #expect(client.bytes([0x30], at: 79_000).isEmpty)
-        #expect(client.deadline == 99_000)
-        #expect(client.timer(at: 98_999).isEmpty)
-        #expect(client.timer(at: 99_000) == Self.missed)
+        #expect(client.bytes([0x30, 100], at: 61_000).isEmpty)
+        for time in stride(from: 62_000, to: 80_000, by: 1000) { _ = client.bytes([0x00], at: time) }
+        #expect(client.deadline == 80_000)
+        #expect(client.timer(at: 80_000) == Self.missed)
+    }
+
+    @Test func packetsThatAreNoMessagesPutNothingOff() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        _ = client.broker(.pubrel(packetID: 7), at: 79_000)
+        #expect(client.timer(at: 80_000) == Self.missed)
+    }
+
+    /// What the broker sent before it read PINGREQ comes first.
+    @Test func wholeMessagesPutTheAnswerOff() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        let bytes = MQTTPacket.publish("a").bytes
+        _ = client.bytes(Array(bytes.dropLast()), at: 70_000)
+        #expect(client.deadline == 80_000)
+        _ = client.bytes([bytes[bytes.count - 1]], at: 75_000)
+        #expect(client.deadline == 95_000)
+        #expect(client.timer(at: 94_999).isEmpty)
+        #expect(client.timer(at: 95_000) == Self.missed)
+    }
+
+    @Test func threeKeepAlivesAreTheMostThatMessagesPutItOffBy() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        for time in stride(from: 61_000, to: 260_000, by: 1000) {
+            #expect(!client.timer(at: time).contains(.close(.atOnce)), "\(time)")
+            _ = client.broker(.publish("a"), at: time)
+        }
+        #expect(client.timer(at: 260_000) == Self.missed)
     }
 
     @Test func aBusyBrokerIsStillPinged() {
@@ -63,18 +94,31 @@ import Testing
         #expect(client.timer(at: 180_000) == [.sent(.pingreq)])
         client.session.readingPaused(true, now: .at(190_000))
         client.session.readingPaused(false, now: .at(200_000))
-        #expect(client.deadline == 220_000)
+        // Of 20 s, 10 had passed when reading was paused.
+        #expect(client.deadline == 210_000)
         #expect(client.broker(.pingresp, .pingresp, .pingresp, at: 201_000).isEmpty)
         #expect(client.deadline == 240_000)
     }
 
-    @Test func aPauseEndsWithAFullWait() {
+    @Test func theTimeStandsStillWhileReadingIsPaused() {
         var client = Conversation.connected()
         _ = client.timer(at: 60_000)
-        client.session.readingPaused(true, now: .at(79_000))
+        client.session.readingPaused(true, now: .at(70_000))
         client.session.readingPaused(false, now: .at(100_000))
-        #expect(client.timer(at: 119_999).isEmpty)
-        #expect(client.timer(at: 120_000) == Self.missed)
+        #expect(client.deadline == 110_000)
+        #expect(client.timer(at: 109_999).isEmpty)
+        #expect(client.timer(at: 110_000) == Self.missed)
+    }
+
+    /// Where reading stops and goes on all the time, as when the inbox is full, a broker that is gone is found out too.
+    @Test func manyPausesDoNotKeepADeadConnection() {
+        var client = Conversation.connected()
+        _ = client.timer(at: 60_000)
+        for second in stride(from: 61, to: 120, by: 3) {
+            client.session.readingPaused(true, now: .at(second * 1000))
+            client.session.readingPaused(false, now: .at((second + 2) * 1000))
+        }
+        #expect(client.timer(at: 120_000).contains(.event(.keepAliveMissed)))
     }
 
     @Test func aPauseOutlivesTheConnection() {

@@ -30,6 +30,19 @@ import Testing
         #expect(throws: Never.self) { try ReceivedMessage(payload: Array(deepest.utf8)) }
     }
 
+    @Test func aPayloadThatIsTooLongIsNamedAlikeByAll() {
+        let bytes = Array("{}".utf8) + Array(repeating: UInt8(ascii: " "), count: 4_194_303)
+        let parsing = #expect(throws: JSONError.self) { try JSONValue(parsing: bytes) }
+        let decoding = #expect(throws: MessageError.self) { try ReceivedMessage(payload: bytes) }
+        guard let parsing, case .malformed(let decoding) = decoding else {
+            Issue.record("\(String(describing: parsing)), \(String(describing: decoding))")
+            return
+        }
+        #expect(parsing == decoding)
+        #expect(parsing.description == "larger than 4194304 bytes: shorten it")
+        #expect(MessageError.malformed(decoding).description == "the payload is larger than 4194304 bytes: shorten it")
+    }
+
     @Test(arguments: [
         ("[]", JSONValue.Kind.array), ("1", .number), (#""x""#, .string), ("null", .null), ("true", .bool),
     ])
@@ -37,35 +50,14 @@ import Testing
         #expect(throws: MessageError.notAnObject(found: kind)) { try ReceivedMessage(payload: Array(text.utf8)) }
     }
 
-    @Test(arguments: MessageField.allCases)
-    func aNestedValueUnderAKeyOfKiisHasTheWrongType(_ field: MessageField) throws {
-        for (value, kind) in [(JSONValue(arrayLiteral: 1), JSONValue.Kind.array), (["x": 1], .object)] {
-            for family in [KeyFamily.long, .short] {
-                let payload = JSONValue(members: [JSONMember(key: field.key(in: family), value: value)])
-                let error = #expect(throws: MessageError.self) {
-                    switch family {
-                    case .long: _ = try ReceivedMessage(mqttPayload: payload)
-                    case .short: _ = try ReceivedMessage(fromAPNS: payload)
-                    }
-                }
-                guard case .wrongType(let place, _, kind) = error else {
-                    Issue.record("\(String(describing: error))")
-                    return
-                }
-                #expect(place.tokens == [field.key(in: family)])
-            }
-        }
-    }
-
-    @Test(arguments: ["1", #""x""#, "[]", "null"])
-    func aPayloadThatIsSaidToBeAPNsMustHaveAnObjectAps(_ aps: String) throws {
-        let payload = try JSONValue(parsing: #"{"aps":\#(aps)}"#)
-        let error = #expect(throws: MessageError.self) { try ReceivedMessage(fromAPNS: payload) }
-        guard case .wrongType(let place, _, _) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(place.description == "/aps")
+    @Test(arguments: ["1", #""x""#, "[]"])
+    func aPayloadThatIsSaidToBeAPNsHasNoContentWithoutAnObjectAps(_ aps: String) throws {
+        let message = try ReceivedMessage(fromAPNS: #"{"to":"t","aps":\#(aps)}"#)
+        #expect(message.kind == .pushToUser)
+        #expect(message.content == nil)
+        #expect(message.findings.map(\.pointer.description) == ["/aps"])
+        #expect(message.findings.map(\.expected) == ["an object"])
+        #expect(try ReceivedMessage(fromAPNS: #"{"aps":null}"#).findings == [])
     }
 
     @Test(arguments: [
@@ -96,13 +88,14 @@ import Testing
     }
 
     @Test func errorsHoldNoValueOfThePayload() throws {
-        for text in [
-            #"{"topic":["hunter2"]}"#, #"{"x":"hunter2","aps":{"badge":"hunter2"}}"#, #"{"x":"hunter2""#,
-            #"["hunter2"]"#,
-        ] {
+        for text in [#"{"x":"hunter2""#, #"["hunter2"]"#] {
             let error = #expect(throws: MessageError.self) { try ReceivedMessage(payload: Array(text.utf8)) }
             #expect(!"\(error as Any) \(String(reflecting: error))".contains("hunter2"))
             #expect(error?.description.contains("\n") == false)
+        }
+        for text in [#"{"topic":["hunter2"]}"#, #"{"aps":{"badge":"hunter2"}}"#] {
+            let finding = try #require(ReceivedMessage(payload: Array(text.utf8)).findings.first)
+            #expect(!"\(finding) \(String(reflecting: finding))".contains("hunter2"))
         }
     }
 }

@@ -75,6 +75,14 @@ import Testing
         }
     }
 
+    @Test func anAddressOfAFormThatIsUnknownIsKept() throws {
+        let message = try ReceivedMessage(
+            payload: Array(#"{"senderURI":"kiicloud://robots/1","sourceURI":"kiicloud://moons/2"}"#.utf8))
+        #expect(message.senderURI?.description == "kiicloud://robots/1")
+        #expect(message.sourceURI?.description == "kiicloud://moons/2")
+        #expect(message.sender == .other("kiicloud://robots/1"))
+    }
+
     @Test func messagesOfOneSourceShareAKey() throws {
         let sources = [
             [

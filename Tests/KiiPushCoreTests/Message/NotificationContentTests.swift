@@ -41,7 +41,9 @@ import Testing
         ),
     ])
     func readsAps(aps: String, content: NotificationContent) throws {
-        #expect(try NotificationContent(aps: JSONValue(parsing: aps)) == content)
+        let read = try #require(NotificationContent(aps: JSONValue(parsing: aps)))
+        #expect(read == content)
+        #expect(read.findings == [])
         #expect(try ReceivedMessage(payload: Array(#"{"aps":\#(aps)}"#.utf8)).content == content)
     }
 
@@ -55,6 +57,8 @@ import Testing
         (#"{"alert":{"loc-args":["x",1]}}"#, "/aps/alert/loc-args/1", .number),
         (#"{"alert":{"action-loc-key":1}}"#, "/aps/alert/action-loc-key", .number),
         (#"{"alert":{"launch-image":1}}"#, "/aps/alert/launch-image", .number),
+        (#"{"alert":{"title-loc-key":1}}"#, "/aps/alert/title-loc-key", .number),
+        (#"{"alert":{"subtitle-loc-args":{}}}"#, "/aps/alert/subtitle-loc-args", .object),
         (#"{"alert":{"show-view":"no"}}"#, "/aps/alert/show-view", .string),
         (#"{"badge":"1"}"#, "/aps/badge", .string), (#"{"badge":1.5}"#, "/aps/badge", .number),
         (#"{"badge":1e30}"#, "/aps/badge", .number), (#"{"badge":true}"#, "/aps/badge", .bool),
@@ -64,13 +68,47 @@ import Testing
         (#"{"mutable-content":"1"}"#, "/aps/mutable-content", .string),
         (#"{"thread-id":1}"#, "/aps/thread-id", .number),
     ])
-    func namesThePlaceOfAWrongType(aps: String, pointer: String, found: JSONValue.Kind) {
-        let error = #expect(throws: MessageError.self) { try ReceivedMessage(payload: Array(#"{"aps":\#(aps)}"#.utf8)) }
-        guard case .wrongType(let place, _, found) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(place.description == pointer)
+    func namesThePlaceOfAWrongTypeAndLeavesItOut(aps: String, pointer: String, found: JSONValue.Kind) throws {
+        let message = try ReceivedMessage(payload: Array(#"{"aps":\#(aps),"n":1}"#.utf8))
+        let finding = try #require(message.content?.findings.first)
+        #expect(finding.pointer.description == pointer)
+        #expect(finding.found == found)
+        #expect(message.findings == [finding])
+        #expect(message.rawPayload[finding.pointer]?.kind == found)
+        let content = try #require(message.content)
+        #expect(content.alert == nil || content.alert == NotificationAlert())
+        #expect(content.badge == .remove && content.sound == nil && content.category == nil && content.threadID == nil)
+        #expect(!content.isContentAvailable && !content.isMutableContent)
+    }
+
+    @Test func argumentsAreAllThereOrNone() throws {
+        let aps = #"{"alert":{"loc-args":["a",1,null,"b",[]],"title-loc-args":["a",null,"b"]}}"#
+        let content = try #require(NotificationContent(aps: JSONValue(parsing: aps)))
+        #expect(content.findings.map(\.pointer.description) == ["/aps/alert/loc-args/1", "/aps/alert/loc-args/4"])
+        #expect(content.alert?.localizationArguments == [])
+        #expect(content.alert?.titleLocalizationArguments == ["a", "b"])
+        #expect("\(content.findings[0])" == #"left out: "/aps/alert/loc-args/1" is a number, not a string"#)
+    }
+
+    /// The push is sound all the same.
+    @Test(arguments: [
+        #"{"alert":"x","badge":"1"}"#, #"{"alert":"x","content-available":"1"}"#, #"{"alert":{"body":"x","title":7}}"#,
+        #"{"alert":{"body":"x","loc-args":["a",1]}}"#, #"{"alert":"x","sound":[],"category":{},"thread-id":false}"#,
+        #"{"alert":{"body":"x","subtitle":null,"loc-args":["a",null]},"sound":{"name":null,"critical":null}}"#,
+        #"{"alert":{"body":"x","loc-args":null},"badge":null,"sound":{"name":null}}"#,
+    ])
+    func anOddMemberLosesNothingElse(aps: String) throws {
+        let message = try ReceivedMessage(payload: Array(#"{"aps":\#(aps),"n":1}"#.utf8))
+        #expect(message.alertBody == "x")
+        #expect(message.content?.isContentAvailable == false)
+        #expect(message.content?.badge == .remove)
+        #expect(message["n"]?.int64 == 1)
+    }
+
+    @Test(arguments: ["title-loc-key", "subtitle-loc-key", "loc-key"])
+    func aKeyOfATextAloneIsVisible(_ key: String) throws {
+        let message = try ReceivedMessage(payload: Array(#"{"aps":{"alert":{"\#(key)":"K"}}}"#.utf8))
+        #expect(message.content?.alert?.isVisible == true)
     }
 
     @Test func aPayloadWithoutApsLeavesTheBadgeAlone() throws {

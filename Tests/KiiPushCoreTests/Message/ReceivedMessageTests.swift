@@ -158,6 +158,56 @@ import Testing
         #expect(left != (try ReceivedMessage(fromAPNS: ["topic": "t", "n": 1])))
     }
 
+    @Test func aTextIsADocumentAndNoJSONString() throws {
+        #expect(try ReceivedMessage(payload: #"{"topic":"t"}"#).kind == .pushToUser)
+        #expect(try ReceivedMessage(fromAPNS: #"{"aps":{},"to":"t"}"#).kind == .pushToUser)
+        #expect(try ReceivedMessage(mqttPayload: #"{"aps":{},"topic":"t"}"#).kind == .pushToUser)
+        let text: Substring = "  {}"
+        #expect(try ReceivedMessage(payload: String(text.dropFirst())).payloadBytes == Array("{}".utf8))
+    }
+
+    @Test func typesAreComparedByScalars() {
+        let (one, two) = (EventType("caf\u{e9}"), EventType("cafe\u{301}"))
+        #expect(one != two)
+        #expect(Set([one, two, EventType("caf\u{e9}"), EventType("BUCKET_DELETED"), .bucketDeleted]).count == 3)
+    }
+
+    @Test func anEmptyNameIsNone() throws {
+        for text in [
+            #"{"type":"","origin":"","bucketType":"","objectScopeType":"","appID":"","sender":"","sourceURI":""}"#,
+            #"{"aps":{},"t":"","o":"","bt":"","st":"","a":"","s":""}"#,
+        ] {
+            let message = try ReceivedMessage(payload: Array(text.utf8))
+            #expect(message.eventType == nil)
+            #expect(message.origin == nil)
+            #expect(message.sourceBucketType == nil)
+            #expect(message.scopeType == nil)
+            #expect(message.appID == nil)
+            #expect(message.sender == nil)
+            #expect(message.sourceURI == nil)
+            #expect(message.value(of: .type) == "")
+        }
+    }
+
+    /// Kii refuses nested data, so such a value is the sender's own.
+    @Test(arguments: MessageField.allCases)
+    func aNestedValueUnderAKeyOfKiisLeavesTheFieldOut(_ field: MessageField) throws {
+        for value in [JSONValue(arrayLiteral: 1), ["x": 1]] {
+            for family in [KeyFamily.long, .short] {
+                let payload = JSONValue(members: [JSONMember(key: field.key(in: family), value: value)])
+                let message =
+                    switch family {
+                    case .long: try ReceivedMessage(mqttPayload: payload)
+                    case .short: try ReceivedMessage(fromAPNS: payload)
+                    }
+                #expect(message.value(of: field) == nil)
+                #expect(message[field.key(in: family)] == value)
+                #expect(message.findings.map(\.pointer.tokens) == [[field.key(in: family)]])
+                #expect(message.findings.map(\.found) == [value.kind])
+            }
+        }
+    }
+
     @Test func itsDescriptionHoldsNoContent() throws {
         let message = try ReceivedMessage(payload: Array(#"{"mymessage":"hunter2"}"#.utf8))
         #expect("\(message)" == "directPush message of 23 bytes")

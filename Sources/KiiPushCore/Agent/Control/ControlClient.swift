@@ -3,7 +3,7 @@ import Glibc
 /// Asks the process that receives with a state directory, over its control socket
 /// (``PushRuntime/Configuration/hasControlSocket``).
 ///
-/// Each object is for one purpose: to change dead letters, call after call, or to watch. The calls block, for as long as
+/// Each object is for one purpose: to decide about messages, call after call, or to watch. The calls block, for as long as
 /// the other process takes to answer; ``watch()`` does not. One that waited in vain (``ControlError/silent``) is not to be
 /// used any more, since an answer that comes late would be taken for the next one's: every further call throws the same.
 public final class ControlClient: Sendable {
@@ -39,20 +39,30 @@ public final class ControlClient: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Has a dead letter tried again; see ``PushRuntime/retryDeadLetter(_:)``.
+    /// Has a message tried again now; see ``PushRuntime/retry(_:)``.
     ///
-    /// - Returns: whether it was a dead letter.
+    /// - Returns: what came of it.
     /// - Throws: ``ControlError``.
-    public func retryDeadLetter(_ messageID: Int64) throws(ControlError) -> Bool {
-        try self.change(messageID, .retry(messageID))
+    public func retry(_ messageID: Int64) throws(ControlError) -> MessageDecision {
+        try self.decide(messageID, .retry(messageID))
     }
 
-    /// Removes a dead letter for good; see ``PushRuntime/dropDeadLetter(_:)``.
+    /// Removes a message for good; see ``PushRuntime/drop(_:)``.
     ///
-    /// - Returns: whether it was a dead letter.
+    /// - Returns: what came of it.
     /// - Throws: ``ControlError``.
-    public func dropDeadLetter(_ messageID: Int64) throws(ControlError) -> Bool {
-        try self.change(messageID, .drop(messageID))
+    public func drop(_ messageID: Int64) throws(ControlError) -> MessageDecision {
+        try self.decide(messageID, .drop(messageID))
+    }
+
+    /// Has an installation handle the messages of another one; see ``PushRuntime/adopt(_:by:)``.
+    ///
+    /// - Returns: how many there are; `nil` where the inbox does not know the former installation.
+    /// - Throws: ``ControlError``.
+    public func adopt(_ formerID: String, by installationID: String) throws(ControlError) -> Int? {
+        try self.answer(to: .adopt(formerID: formerID, installationID: installationID)) { reply in
+            if case .adopted(formerID, let count) = reply { .some(count) } else { nil }
+        }
     }
 
     /// Asks for what the agents of the process go through from now on, and for the state of their connections first.
@@ -73,18 +83,27 @@ public final class ControlClient: Sendable {
     /// Has whoever reads find the end.
     func interrupt() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
-    private func change(_ messageID: Int64, _ request: ControlRequest) throws(ControlError) -> Bool {
+    private func decide(_ messageID: Int64, _ request: ControlRequest) throws(ControlError) -> MessageDecision {
+        try self.answer(to: request) { reply in
+            if case .decided(messageID, let decision) = reply { decision } else { nil }
+        }
+    }
+
+    /// Asks, and waits for the reply that `read` knows as the answer.
+    private func answer<Answer>(
+        to request: ControlRequest, _ read: (ControlReply) -> Answer?
+    ) throws(ControlError) -> Answer {
         let (seconds, attoseconds) = self.patience.components
         var patience = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         try self.ask(request)
         while true {
             switch self.receive() {
-            case .reply(.changed(messageID, let isChanged)): return isChanged
-            // What was not understood has no number, and can only be this.
-            case .reply(.failed(messageID, let reason)), .reply(.failed(nil, let reason)):
-                throw .refused(reason: reason)
-            case .reply: continue
+            case .reply(.failed(let id, let reason)):
+                // What was not understood has no number, and can only be this.
+                if id == nil || id == request.messageID { throw .refused(reason: reason) }
+            case .reply(let reply):
+                if let answer = read(reply) { return answer }
             case .end: throw .ended
             case .timeOut: throw self.silence()
             }

@@ -38,7 +38,7 @@ public struct ControlNotices: AsyncSequence, Sendable {
             switch reply {
             case .event(let event): return .event(event)
             case .missed(let count): return .missed(count)
-            case .changed: continue
+            case .decided, .adopted: continue
             case .failed: return nil
             }
         }

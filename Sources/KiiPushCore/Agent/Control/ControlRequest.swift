@@ -2,15 +2,17 @@
 enum ControlRequest: Hashable, Sendable {
     /// Every event from now on, and first the state of the connection. Answered by ``ControlReply/event(_:)`` lines.
     case watch
-    /// ``PushRuntime/retryDeadLetter(_:)``.
+    /// ``PushRuntime/retry(_:)``.
     case retry(Int64)
-    /// ``PushRuntime/dropDeadLetter(_:)``.
+    /// ``PushRuntime/drop(_:)``.
     case drop(Int64)
+    /// ``PushRuntime/adopt(_:by:)``.
+    case adopt(formerID: String, installationID: String)
 
     /// The message that it is about; `nil` for none.
     var messageID: Int64? {
         switch self {
-        case .watch: nil
+        case .watch, .adopt: nil
         case .retry(let id), .drop(let id): id
         }
     }
@@ -21,6 +23,9 @@ enum ControlRequest: Hashable, Sendable {
         case ("watch", _): self = .watch
         case ("retry", let id?): self = .retry(id)
         case ("drop", let id?): self = .drop(id)
+        case ("adopt", _):
+            guard let formerID = value["from"]?.string, let installationID = value["to"]?.string else { return nil }
+            self = .adopt(formerID: formerID, installationID: installationID)
         default: return nil
         }
     }
@@ -30,6 +35,10 @@ enum ControlRequest: Hashable, Sendable {
         case .watch: JSONValue.object([("v", 1), ("ask", "watch")]).line
         case .retry(let id): JSONValue.object([("v", 1), ("ask", "retry"), ("id", JSONValue(id))]).line
         case .drop(let id): JSONValue.object([("v", 1), ("ask", "drop"), ("id", JSONValue(id))]).line
+        case .adopt(let formerID, let installationID):
+            JSONValue.object([
+                ("v", 1), ("ask", "adopt"), ("from", JSONValue(formerID)), ("to", JSONValue(installationID)),
+            ]).line
         }
     }
 }
@@ -39,8 +48,10 @@ enum ControlReply: Sendable {
     case event(PushEvent)
     /// So many events were left out, because they were not read in time.
     case missed(Int)
-    /// Whether it was a dead letter, and was retried or dropped.
-    case changed(id: Int64, Bool)
+    /// What came of a decision about this message.
+    case decided(id: Int64, MessageDecision)
+    /// How many messages of this installation were taken over; `nil` where it is not known.
+    case adopted(formerID: String, Int?)
     /// Why what was asked could not be done; `id` of the message that it was about.
     case failed(id: Int64?, reason: String)
 
@@ -51,8 +62,12 @@ enum ControlReply: Sendable {
             self = .event(event)
         } else if let count = value["missed"]?.int64 {
             self = .missed(Int(clamping: count))
+        } else if let milliseconds = value["running_ms"]?.int64, let id = value["id"]?.int64 {
+            self = .decided(id: id, .running(for: .milliseconds(milliseconds)))
         } else if let isChanged = value["changed"]?.bool, let id = value["id"]?.int64 {
-            self = .changed(id: id, isChanged)
+            self = .decided(id: id, isChanged ? .carriedOut : .notFound)
+        } else if let formerID = value["from"]?.string {
+            self = .adopted(formerID: formerID, value["adopted"]?.int64.map { Int(clamping: $0) })
         } else if let reason = value["error"]?.string {
             self = .failed(id: value["id"]?.int64, reason: reason)
         } else {
@@ -65,8 +80,14 @@ enum ControlReply: Sendable {
         switch self {
         case .event(let event): event.controlValue.map { JSONValue.object([("event", $0)]).line }
         case .missed(let count): JSONValue.object([("missed", JSONValue(count))]).line
-        case .changed(let id, let isChanged):
-            JSONValue.object([("id", JSONValue(id)), ("changed", JSONValue(isChanged))]).line
+        case .decided(let id, .running(let duration)):
+            JSONValue.object([
+                ("id", JSONValue(id)), ("changed", false), ("running_ms", duration.controlValue),
+            ]).line
+        case .decided(let id, let decision):
+            JSONValue.object([("id", JSONValue(id)), ("changed", JSONValue(decision == .carriedOut))]).line
+        case .adopted(let formerID, let count):
+            JSONValue.object([("from", JSONValue(formerID)), ("adopted", count.map { JSONValue($0) } ?? .null)]).line
         case .failed(let id, let reason):
             JSONValue.object((id.map { [("id", JSONValue($0))] } ?? []) + [("error", JSONValue(reason))]).line
         }

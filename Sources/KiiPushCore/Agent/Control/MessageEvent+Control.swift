@@ -13,9 +13,10 @@ extension MessageEvent {
         case .started(let attempt): happened("started", attempt: attempt)
         case .done(let result, let attempt): happened("done", attempt: attempt, ("result", JSONValue("\(result)")))
         case .unreached(let attempt): happened("unreached", attempt: attempt)
+        case .setAside: happened("setAside")
         case .presented: happened("presented")
         case .opened(let action):
-            happened("opened", ("action", action.identifier.map { JSONValue($0) } ?? .null))
+            happened("opened", ("action", JSONValue(action.stored)))
         case .dismissed: happened("dismissed")
         case .retry(let attempt, let failure, let after):
             happened(
@@ -48,8 +49,9 @@ extension MessageEvent.Kind {
             guard let result = value["result"]?.string.flatMap({ results[$0] }) else { return nil }
             self = .done(result, attempt: attempt)
         case "unreached": self = .unreached(attempt: attempt)
+        case "setAside": self = .setAside
         case "presented": self = .presented
-        case "opened": self = .opened(value["action"]?.string.map { .custom($0) } ?? .open)
+        case "opened": self = .opened(UserAction(stored: value["action"]?.string ?? ""))
         case "dismissed": self = .dismissed
         case "retry":
             guard let failure else { return nil }

@@ -17,12 +17,18 @@ extension PushEvent {
                 "takenOver", ("closures", JSONValue(takeover.closures)), ("within", takeover.within.controlValue))
         case .storageFailed(let reason): Self.named("storageFailed", ("reason", JSONValue(reason)))
         case .storageRecovered: Self.named("storageRecovered")
+        case .historyCut(let messages): Self.named("historyCut", ("messages", JSONValue(messages)))
+        case .receptionPaused(let reason): Self.named("receptionPaused", ("reason", JSONValue(reason)))
+        case .receptionResumed: Self.named("receptionResumed")
+        case .deadLettersRemoved(let count): Self.named("deadLettersRemoved", ("count", JSONValue(count)))
         case .stateNotSaved(let reason): Self.named("stateNotSaved", ("reason", JSONValue(reason)))
         case .stateSaved: Self.named("stateSaved")
         case .inboxMovedAside(let path, let reason, let takenOver, let lost):
             Self.named(
                 "inboxMovedAside", ("path", JSONValue(path)), ("reason", JSONValue(reason)),
                 ("takenOver", JSONValue(takenOver)), ("lost", lost.map { JSONValue($0) } ?? .null))
+        case .adopted(let former, let messages):
+            Self.named("adopted", ("from", JSONValue(former)), ("count", JSONValue(messages)))
         case .readingFailed(let reason): Self.named("readingFailed", ("reason", JSONValue(reason)))
         case .readingRecovered: Self.named("readingRecovered")
         case .deliveryStalled(let reason): Self.named("deliveryStalled", ("reason", JSONValue(reason)))
@@ -54,6 +60,10 @@ extension PushEvent {
             self = .takenOver(Takeover(closures: closures, within: .milliseconds(value["within"]?.int64 ?? 0)))
         case "storageFailed": self = .storageFailed(reason: reason)
         case "storageRecovered": self = .storageRecovered
+        case "historyCut": self = .historyCut(messages: Int(clamping: value["messages"]?.int64 ?? 0))
+        case "receptionPaused": self = .receptionPaused(reason: reason)
+        case "receptionResumed": self = .receptionResumed
+        case "deadLettersRemoved": self = .deadLettersRemoved(count: Int(clamping: value["count"]?.int64 ?? 0))
         case "stateNotSaved": self = .stateNotSaved(reason: reason)
         case "stateSaved": self = .stateSaved
         case "inboxMovedAside":
@@ -61,6 +71,9 @@ extension PushEvent {
                 path: value["path"]?.string ?? "", reason: reason,
                 takenOver: Int(clamping: value["takenOver"]?.int64 ?? 0),
                 lost: value["lost"]?.int64.map { Int(clamping: $0) })
+        case "adopted":
+            self = .adopted(
+                fromInstallation: value["from"]?.string ?? "", messages: Int(clamping: value["count"]?.int64 ?? 0))
         case "readingFailed": self = .readingFailed(reason: reason)
         case "readingRecovered": self = .readingRecovered
         case "deliveryStalled": self = .deliveryStalled(reason: reason)

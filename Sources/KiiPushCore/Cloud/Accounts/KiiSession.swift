@@ -118,7 +118,8 @@ extension KiiSession {
         self.held.withLock { $0?.isRefused = false }
     }
 
-    /// - Returns: whether there is a new token; not, when there was no refresh token or the cloud refused it.
+    /// - Returns: whether there is a new token; not, when there was no refresh token or the cloud refused it. One that was
+    ///   refused is kept, and tried again when nothing else is left: the refusal may have been a mistake.
     private func refresh(_ old: AccessToken?) async throws -> Bool {
         guard let old, old.refreshToken != nil else { return false }
         self.held.withLock { $0?.isRefreshInDoubt = true }
@@ -126,7 +127,6 @@ extension KiiSession {
             self.adopt(try await self.client.refresh(old))
             return true
         } catch let error as KiiError where error.refusesRefreshToken {
-            self.held.withLock { $0?.token.refreshToken = nil }
             return false
         } catch {
             let isInDoubt = RequestFailure(error)?.isInDoubt ?? !((error as? KiiError)?.isRequestsFault ?? false)

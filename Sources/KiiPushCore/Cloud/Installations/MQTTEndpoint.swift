@@ -14,7 +14,8 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var portWS: UInt16?
     /// The port for MQTT over WebSocket and TLS.
     public var portWSS: UInt16?
-    /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well. Not a Kii topic.
+    /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well. Not a Kii topic. An endpoint that is
+    /// read has one without wildcards or U+0000, of 1 to 1,024 bytes, that does not begin with `$`.
     public var mqttTopic: String
     /// The broker's user name for this installation.
     public var username: String
@@ -84,6 +85,17 @@ public struct GetMQTTEndpoint: KiiEndpoint {
 }
 
 extension MQTTEndpoint {
+    /// Longer than any that Kii names, and short enough for a client ID.
+    static let maximumTopicBytes = 1024
+
+    /// Whether one installation alone receives on the topic: it is subscribed to as it is. A wildcard would bring the
+    /// messages of others, [MQTT-4.7.1-1]; topics that begin with `$` are the broker's own, [MQTT-4.7.2-1]; U+0000 cannot
+    /// be sent, [MQTT-1.5.3-2].
+    static func isUsable(topic: String) -> Bool {
+        (1...self.maximumTopicBytes).contains(topic.utf8.count) && topic.utf8.first != UInt8(ascii: "$")
+            && !topic.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "+") }
+    }
+
     /// Reads what every answer with an endpoint has.
     ///
     /// - Parameters:
@@ -99,12 +111,14 @@ extension MQTTEndpoint {
         let host = try fields.string("host")
         let (portTCP, portSSL) = (try fields.optionalPort("portTCP"), try fields.optionalPort("portSSL"))
         guard portTCP != nil || portSSL != nil else { throw fields.error(.missing, at: "portTCP") }
+        let topic = try fields.string("mqttTopic")
+        guard MQTTEndpoint.isUsable(topic: topic) else { throw fields.error(.unusableTopic, at: "mqttTopic") }
         self.init(
             installationID: installationID,
             host: host,
             portTCP: portTCP,
             portSSL: portSSL,
-            mqttTopic: try fields.string("mqttTopic"),
+            mqttTopic: topic,
             username: try fields.string("username"),
             password: Secret(try fields.string("password"))
         )

@@ -47,9 +47,7 @@ final class ActivatedProgram {
         var launch = SpawnedProcess.Launch(configuration.command)
         launch.environment = configuration.environment.merging(environment) { $1 }
         launch.withheld = configuration.withheldVariables
-        if configuration.sendsOutputToStandardError {
-            launch.descriptors[1] = OwnedDescriptor(fcntl(2, F_DUPFD_CLOEXEC, 3))
-        }
+        launch.sendsOutputToStandardError = configuration.sendsOutputToStandardError
         switch configuration.input {
         case .descriptor:
             let (ours, theirs) = try OwnedDescriptor.connectedPair(for: launch.words[0])

@@ -39,7 +39,7 @@ package struct ActivationMessage: Sendable, Hashable {
             ("id", JSONValue(self.id)),
             ("attempt", JSONValue(self.attempt)),
             ("deadlineMs", JSONValue(max(0, self.timeRemaining.wholeNanoseconds / 1_000_000))),
-            ("userOpened", JSONValue(self.userAction != nil)),
+            ("userOpened", JSONValue(self.userAction?.opensProgram == true)),
         ]
         if let identifier = self.userAction?.identifier { members.append(("action", JSONValue(identifier))) }
         members += [
@@ -60,9 +60,12 @@ package struct ActivationMessage: Sendable, Hashable {
         self.attempt = attempt
         let milliseconds = try value.required("deadlineMs") { $0.int64 }
         self.timeRemaining = .milliseconds(min(max(milliseconds, 0), 3_600_000))
-        let identifier = value["action"]?.string
         let isUserOpened = try value.required("userOpened") { $0.bool }
-        self.userAction = isUserOpened ? identifier.map { $0.isEmpty ? .open : .custom($0) } ?? .open : nil
+        switch value["action"]?.string {
+        case let identifier? where !identifier.isEmpty:
+            self.userAction = isUserOpened ? .custom(identifier) : .background(identifier)
+        default: self.userAction = isUserOpened ? .open : nil
+        }
         self.installationID = try value.required("installation") { $0.string }
         self.receivedAt = Timestamp(millisecondsSinceEpoch: try value.required("receivedAt") { $0.int64 })
         self.payload = Array(try value.required("payload") { $0.string }.utf8)
@@ -76,6 +79,9 @@ package enum ActivationAnswer: Sendable, Hashable {
     case ready(Int)
     /// `{"id":7,"result":"newData"}`, or `noData`, `failed`, or `reject` with a `reason`.
     case verdict(id: Int64, ActivationVerdict)
+    /// Where the program stands between the user and the background: `{"state":"active"}`, or `inactive` or `background`.
+    /// A program that never says so counts as in the background.
+    case state(LifecycleState)
 
     /// The line, with the line feed at its end.
     package var line: [UInt8] {
@@ -86,6 +92,7 @@ package enum ActivationAnswer: Sendable, Hashable {
                 .object([("id", JSONValue(id)), ("result", JSONValue(result.activationName))])
             case .verdict(let id, .rejected(let reason)):
                 .object([("id", JSONValue(id)), ("result", "reject"), ("reason", JSONValue(reason))])
+            case .state(let state): .object([("state", JSONValue(state.rawValue))])
             }
         return value.serialized() + [UInt8(ascii: "\n")]
     }
@@ -97,6 +104,12 @@ package enum ActivationAnswer: Sendable, Hashable {
             let count = try value.required("ready") { $0.int64 }
             guard count >= 1 else { throw ActivationLineError("/ready is not 1 or more") }
             self = .ready(Int(min(count, 10_000)))
+            return
+        }
+        if value["state"] != nil {
+            guard let state = LifecycleState(rawValue: try value.required("state") { $0.string }), state != .notRunning
+            else { throw ActivationLineError("/state is not active, inactive or background") }
+            self = .state(state)
             return
         }
         let id = try value.required("id") { $0.int64 }

@@ -28,6 +28,8 @@ package struct ActivationQueue: Sendable {
         case send(Int)
         case answer(Int, ActivationVerdict)
         case fail(Int, reason: String)
+        /// The program could not be started now: the attempt does not count.
+        case postpone(Int, reason: String)
         /// Lets the program see that no more messages come.
         case closeInput
         case end(signal: Int32)
@@ -106,6 +108,8 @@ package struct ActivationQueue: Sendable {
             // One that nobody waits for answers an attempt that is over.
             guard let index = self.sent.firstIndex(where: { $0.id == id }) else { break }
             self.orders.append(.answer(self.sent.remove(at: index).number, verdict))
+        // It decides about no message that is on its way.
+        case .state: break
         }
         self.timePassed(now: now)
     }
@@ -113,8 +117,12 @@ package struct ActivationQueue: Sendable {
     /// The process has closed its end.
     package mutating func inputClosed() { self.process?.isDeaf = true }
 
-    package mutating func startFailed(reason: String, now: MonotonicInstant) {
-        for entry in self.sent { self.orders.append(.fail(entry.number, reason: reason)) }
+    /// - Parameter isShortage: whether that is since the machine is short of something.
+    package mutating func startFailed(reason: String, isShortage: Bool = false, now: MonotonicInstant) {
+        for entry in self.sent {
+            self.orders.append(
+                isShortage ? .postpone(entry.number, reason: reason) : .fail(entry.number, reason: reason))
+        }
         self.sent = []
         self.process = nil
         self.timePassed(now: now)

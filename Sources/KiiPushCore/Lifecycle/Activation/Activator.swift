@@ -101,9 +101,15 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
     ///
     /// - Parameters:
     ///   - configuration: what is started.
+    ///   - lifecycle: follows the program: it has the state that the program reports, and is in the background while the
+    ///     program does not run or reports none. Give it to the agent as well, with a presenter: the agent then presents
+    ///     alerts unless the user has the program in front. Make it with `state: .background`. Default: none.
     ///   - report: told what is going on, one call at a time, on a thread of the activator's; it must not block.
-    public init(configuration: Configuration, report: @escaping @Sendable (Event) -> Void = { _ in }) {
-        self.worker = ActivatorMailbox(configuration: configuration, report: report)
+    public init(
+        configuration: Configuration, lifecycle: AgentLifecycle? = nil,
+        report: @escaping @Sendable (Event) -> Void = { _ in }
+    ) {
+        self.worker = ActivatorMailbox(configuration: configuration, lifecycle: lifecycle, report: report)
     }
 
     deinit { self.worker.stop(whenStopped: nil) }

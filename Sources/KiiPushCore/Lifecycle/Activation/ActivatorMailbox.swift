@@ -31,11 +31,17 @@ final class ActivatorMailbox: Sendable {
     }
 
     let configuration: Activator.Configuration
+    /// Follows the program's states.
+    let lifecycle: AgentLifecycle?
     let report: @Sendable (Activator.Event) -> Void
     private let state = Locked((content: Content(), phase: Phase.idle, bell: Bell?.none))
 
-    init(configuration: Activator.Configuration, report: @escaping @Sendable (Activator.Event) -> Void) {
+    init(
+        configuration: Activator.Configuration, lifecycle: AgentLifecycle?,
+        report: @escaping @Sendable (Activator.Event) -> Void
+    ) {
         self.configuration = configuration
+        self.lifecycle = lifecycle
         self.report = report
     }
 
@@ -77,27 +83,31 @@ final class ActivatorMailbox: Sendable {
             do {
                 try self.start()
             } catch {
-                self.end(.idle, ActivatorError("\(error)"))
+                // The machine gives no thread, or no descriptors.
+                self.end(.idle) { $0.postpone("\(error)") }
             }
-        case .idle, .over: self.end(.over, .stopped)
+        case .idle, .over: self.end(.over) { $0.fail(ActivatorError.stopped) }
         }
     }
 
     private func start() throws {
-        let bell = try Bell(for: self.configuration.command.first ?? "a program")
+        // What reads standard input has no channel that would be waited for.
+        let bell = try Bell(
+            for: self.configuration.command.first ?? "a program",
+            watchesDescriptors: self.configuration.input == .descriptor)
         self.state.withLock { $0.bell = bell }
         try DeliveryThread(name: "kii-activator") { [self] in ActivatorThread(mailbox: self, bell: bell).run() }
             .detach()
     }
 
     /// Refuses what waits.
-    private func end(_ phase: Phase, _ error: ActivatorError) {
+    private func end(_ phase: Phase, _ refuse: (FetchCompletion) -> Void) {
         let content = self.state.withLock { state in
             state.phase = phase
             defer { state.content = Content() }
             return state.content
         }
-        for delivery in content.deliveries { delivery.completion.fail(error) }
+        for delivery in content.deliveries { refuse(delivery.completion) }
         for notify in content.whenStopped { notify() }
     }
 
@@ -115,7 +125,7 @@ final class ActivatorMailbox: Sendable {
     }
 
     /// The thread has nothing to do any more; what comes from now on is refused.
-    func close() { self.end(.over, .stopped) }
+    func close() { self.end(.over) { $0.fail(ActivatorError.stopped) } }
 }
 
 /// Why an activator did not hand a message on.

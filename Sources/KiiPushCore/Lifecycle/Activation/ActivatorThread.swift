@@ -59,6 +59,7 @@ final class ActivatorThread {
         guard let program else { return }
         for said in program.read() {
             switch said {
+            case .answer(.state(let state)): self.mailbox.lifecycle?.follow(state)
             case .answer(let answer): self.queue.received(answer, now: .now())
             case .nonsense(let reason):
                 self.mailbox.report(.misspoke(processID: program.processID, reason: reason))
@@ -73,6 +74,7 @@ final class ActivatorThread {
         // What it said last is in the socket still; what others say there that it has left running is of no interest.
         for _ in 0..<8 { self.read() }
         self.program = nil
+        self.mailbox.lifecycle?.follow(.notRunning)
         self.processFile?.remove()
         self.mailbox.report(.ended(processID: processID, how: "\(ending)"))
         if let first = self.first { self.deliveries[first]?.whenEnded?(ending) }
@@ -92,8 +94,9 @@ final class ActivatorThread {
             self.mailbox.report(.started(processID: program.processID))
             if let failure { self.mailbox.report(.processFileFailed(reason: failure)) }
         } catch {
-            self.mailbox.report(.startFailed(reason: "\(error)"))
-            self.queue.startFailed(reason: "\(error)", now: .now())
+            // Of a shortage the agent tells.
+            if !error.isShortage { self.mailbox.report(.startFailed(reason: "\(error)")) }
+            self.queue.startFailed(reason: "\(error)", isShortage: error.isShortage, now: .now())
         }
     }
 
@@ -134,6 +137,8 @@ final class ActivatorThread {
             self.deliveries.removeValue(forKey: number)?.completion.reject(reason)
         case .fail(let number, let reason):
             self.deliveries.removeValue(forKey: number)?.completion.fail(ActivatorError(reason))
+        case .postpone(let number, let reason):
+            self.deliveries.removeValue(forKey: number)?.completion.postpone(reason)
         case .closeInput: self.program?.closeInput()
         case .end(let signal):
             guard let program else { return }

@@ -8,13 +8,14 @@ struct ProcessFile {
 
     /// - Returns: why it could not be written.
     func write(_ processID: Int32) -> String? {
-        guard let startTime = Self.startTime(of: processID), let boot = Self.boot else { return nil }
-        let descriptor = open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return self.failure(errno) }
-        defer { close(descriptor) }
-        let text = Array("\(processID) \(startTime) \(boot)\n".utf8)
-        guard Glibc.write(descriptor, text, text.count) == text.count else { return self.failure(errno) }
-        return nil
+        guard let process = ProcessIdentity(of: processID) else { return nil }
+        let text = "\(process.processID) \(process.startTime) \(process.boot)\n"
+        do throws(FileError) {
+            try OwnFile.replace(self.path, with: Array(text.utf8), isDurable: false)
+            return nil
+        } catch {
+            return error.description
+        }
     }
 
     func remove() { unlink(self.path) }
@@ -27,16 +28,13 @@ struct ProcessFile {
     /// - Returns: its ID if there was one.
     func endLeftover(grace: Duration, waitingWith bell: Bell) -> Int32? {
         defer { self.remove() }
-        guard let text = Self.read(self.path) else { return nil }
-        let words = text.split { $0 == " " || $0 == "\n" }
-        guard words.count == 3, let processID = Int32(words[0]), processID > 1, String(words[2]) == Self.boot,
-            Self.startTime(of: processID) == String(words[1])
-        else { return nil }
+        guard let process = self.process, process.processID > 1, process.isRunning else { return nil }
+        let processID = process.processID
         kill(-processID, SIGTERM)
         let begin = MonotonicInstant.now()
         // It is no child of this process, so there is nothing to wait for but its end itself. One that is stuck in the
         // kernel is not waited for: it does nothing any more.
-        while Self.startTime(of: processID) == String(words[1]), MonotonicInstant.now() < begin + grace + .seconds(5) {
+        while process.isRunning, MonotonicInstant.now() < begin + grace + .seconds(5) {
             if MonotonicInstant.now() >= begin + grace { kill(-processID, SIGKILL) }
             // The kernel tells a parent alone of an end, so it is looked for.
             _ = bell.wait(for: nil, writing: false, until: .now() + .milliseconds(10))
@@ -44,29 +42,11 @@ struct ProcessFile {
         return processID
     }
 
-    /// Tells the runs of the machine apart: IDs and start times are counted anew in each.
-    private static var boot: String? {
-        read("/proc/sys/kernel/random/boot_id").map { String($0.prefix { $0 != "\n" }) }
-    }
-
-    private func failure(_ code: Int32) -> String { "cannot write \(self.path): \(errorText(code))" }
-
-    /// When a process was started, in the kernel's units, which with its ID tells it from any other; `nil` when it is
-    /// not there, or has ended and was not waited for.
-    private static func startTime(of processID: Int32) -> String? {
-        guard let text = read("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-        // proc(5): the name in parentheses may hold anything; after it come the state, field 3, and field 22.
-        let fields = text[text.index(after: end)...].split(separator: " ")
-        guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }
-        return String(fields[19])
-    }
-
-    private static func read(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    /// The process that the file names.
+    private var process: ProcessIdentity? {
+        guard let bytes = try? PrivateFile.read(self.path, maximumBytes: 4096) else { return nil }
+        let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+        guard words.count == 3, let processID = Int32(words[0]), let startTime = UInt64(words[1]) else { return nil }
+        return ProcessIdentity(processID: processID, startTime: startTime, boot: String(words[2]))
     }
 }

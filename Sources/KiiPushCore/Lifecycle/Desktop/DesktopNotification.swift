@@ -21,6 +21,7 @@ struct DesktopNotification: Sendable, Hashable {
     /// A click on the notification itself, for which most services show no button.
     private static let viewKey = "default"
     private static let customPrefix = "action:"
+    private static let backgroundPrefix = "background:"
 
     var applicationName: String
     var icon: String
@@ -39,15 +40,16 @@ struct DesktopNotification: Sendable, Hashable {
         _ request: NotificationRequest, _ configuration: DesktopPresenter.Configuration, capabilities: Set<String>
     ) {
         let alert = request.alert
+        let texts = Self.texts(of: alert, configuration)
         self.applicationName = DesktopText.line(configuration.applicationName)
         self.icon = configuration.icon ?? ""
         self.desktopEntry = configuration.desktopEntry
-        self.title = [alert.title.map(DesktopText.line), self.applicationName, "Notification"].firstText
-        let body = [alert.subtitle.map(DesktopText.line), Self.text(of: alert, configuration).map(DesktopText.block)]
+        self.title = [texts.title.map(DesktopText.line), self.applicationName, "Notification"].firstText
+        let body = [texts.subtitle.map(DesktopText.line), texts.body.map(DesktopText.block)]
             .compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "\n")
         self.body = capabilities.contains("body-markup") ? DesktopText.escaped(body) : body
         // A server without bodies shows the title alone, which is to say something.
-        if !capabilities.contains("body"), alert.title?.isEmpty != false, !body.isEmpty {
+        if !capabilities.contains("body"), texts.title?.isEmpty != false, !body.isEmpty {
             self.title = DesktopText.line(body)
         }
         if capabilities.contains("actions") { self.actions = Self.actions(of: request, configuration) }
@@ -60,11 +62,18 @@ struct DesktopNotification: Sendable, Hashable {
             ?? (keepsThem ? -1 : 0)
     }
 
-    private static func text(
+    /// Each text as it is written, else the program's own for its key.
+    private static func texts(
         of alert: NotificationAlert, _ configuration: DesktopPresenter.Configuration
-    ) -> String? {
-        if let body = alert.body { return body }
-        return alert.localizationKey.map { configuration.localizedText($0, alert.localizationArguments) ?? $0 }
+    ) -> (title: String?, subtitle: String?, body: String?) {
+        let localized = { (key: String?, arguments: [String]) in
+            key.map { configuration.localizedText($0, arguments) ?? $0 }
+        }
+        return (
+            alert.title ?? localized(alert.titleLocalizationKey, alert.titleLocalizationArguments),
+            alert.subtitle ?? localized(alert.subtitleLocalizationKey, alert.subtitleLocalizationArguments),
+            alert.body ?? localized(alert.localizationKey, alert.localizationArguments)
+        )
     }
 
     // MARK: - Actions
@@ -82,15 +91,20 @@ struct DesktopNotification: Sendable, Hashable {
         let category = configuration.categories.first { $0.identifier == request.category }
         return actions
             + (category?.actions ?? []).map {
-                Action(key: Self.customPrefix + $0.identifier, title: DesktopText.line($0.title))
+                Action(
+                    key: ($0.isForeground ? Self.customPrefix : Self.backgroundPrefix) + $0.identifier,
+                    title: DesktopText.line($0.title))
             }
     }
 
     /// What the user chose; `nil` for a key that no notification of ours has.
     static func userAction(key: String) -> UserAction? {
         if key == Self.viewKey { return .open }
-        guard key.hasPrefix(Self.customPrefix), key != Self.customPrefix else { return nil }
-        return .custom(String(key.dropFirst(Self.customPrefix.count)))
+        for (prefix, action) in [
+            (Self.customPrefix, UserAction.custom), (Self.backgroundPrefix, UserAction.background),
+        ]
+        where key.hasPrefix(prefix) && key != prefix { return action(String(key.dropFirst(prefix.count))) }
+        return nil
     }
 
     // MARK: - Urgency and sound

@@ -12,9 +12,12 @@ extension DesktopPresenter {
         public var categories: [NotificationCategory]
         /// The title of the View action. Default: `View`.
         public var viewTitle: String
-        /// The program's own text for a key (`loc-key`, `action-loc-key`) with its arguments (`loc-args`). Where it says
-        /// `nil`, as it does by default, the key itself is shown.
+        /// The program's own text for a key (`loc-key`, `title-loc-key`, `subtitle-loc-key`, `action-loc-key`) with its
+        /// arguments (`loc-args` and so on). Where it says `nil`, as it does by default, the key itself is shown.
         public var localizedText: @Sendable (_ key: String, _ arguments: [String]) -> String?
+        /// The alert of a message, as ``NotificationPresenter/alert(for:)``: makes one from the data of messages that carry
+        /// none, as those of Kii's own cloud. Default: the alert of the payload's `aps`.
+        public var alert: @Sendable (ReceivedMessage) -> NotificationAlert?
         /// How long a notification stays, in milliseconds precision; zero means until the user reacts. Default `nil`: as
         /// long as the service likes, if it keeps notifications in a list, and until the user reacts otherwise.
         public var displayTime: Duration?
@@ -36,6 +39,7 @@ extension DesktopPresenter {
             self.categories = []
             self.viewTitle = "View"
             self.localizedText = { _, _ in nil }
+            self.alert = { $0.content?.alert }
             self.maximumShown = 20
         }
     }
@@ -61,14 +65,20 @@ public struct NotificationCategory: Sendable, Hashable {
 ///
 /// - Source: the shape of `UNNotificationAction`.
 public struct NotificationAction: Sendable, Hashable {
-    /// What ``UserAction/custom(_:)`` says when the user chooses it. Not empty.
+    /// What ``UserAction/custom(_:)`` or ``UserAction/background(_:)`` says when the user chooses it. Not empty.
     public var identifier: String
     /// The text on the button.
     public var title: String
+    /// Whether the program comes to the foreground for it; otherwise the user chooses ``UserAction/background(_:)``.
+    /// Default: it does.
+    ///
+    /// - Source: `UNNotificationActionOptions.foreground`.
+    public var isForeground: Bool
 
     /// Makes an action from its parts.
-    public init(identifier: String, title: String) {
+    public init(identifier: String, title: String, isForeground: Bool = true) {
         self.identifier = identifier
         self.title = title
+        self.isForeground = isForeground
     }
 }

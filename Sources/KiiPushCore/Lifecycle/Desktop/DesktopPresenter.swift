@@ -44,6 +44,9 @@ public final class DesktopPresenter: NotificationPresenter {
     /// others that are to be shown, for a place on the screen or for another service counts as presented at once.
     public func present(_ request: NotificationRequest) -> PresentationOutcome { self.mailbox.present(request) }
 
+    /// What ``Configuration/alert`` makes of the message.
+    public func alert(for message: ReceivedMessage) -> NotificationAlert? { self.mailbox.configuration.alert(message) }
+
     /// Takes away what is shown, for the end of the program: nobody would be there to be told of a click. The messages rest in
     /// the inbox, and the next process presents them. From now on alerts are ``PresentationOutcome/unavailable``.
     ///

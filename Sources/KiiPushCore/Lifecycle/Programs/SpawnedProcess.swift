@@ -17,6 +17,8 @@ package final class SpawnedProcess: Sendable {
         /// What the child gets, by the numbers that the descriptors have there. Where 0 is not among them the
         /// child reads nothing; 1 and 2 are this process's own unless they are.
         package var descriptors: [Int32: OwnedDescriptor] = [:]
+        /// Whether what the child writes to its standard output goes to this process's standard error.
+        package var sendsOutputToStandardError = false
 
         package init(_ words: [String]) {
             precondition(!words.isEmpty, "there is no program to start")
@@ -64,17 +66,23 @@ package final class SpawnedProcess: Sendable {
         if launch.descriptors[0] == nil {
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         }
-        // Copies above the numbers that the child uses, so that no dup2 overwrites the source of the next.
-        let lowest = (launch.descriptors.keys.max() ?? 2) + 1
-        var copies: [Int32] = []
-        defer { for copy in copies { close(copy) } }
+        if launch.sendsOutputToStandardError { posix_spawn_file_actions_adddup2(&actions, 2, 1) }
+        // Copies above the numbers that the child uses, so that no dup2 overwrites the source of the next. What is there
+        // already needs none: descriptors may be scarce.
+        let highest = max(launch.descriptors.keys.max() ?? 2, 2)
+        var copies: [OwnedDescriptor] = []
+        defer { withExtendedLifetime(copies) {} }
         for (number, descriptor) in launch.descriptors {
-            let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, max(lowest, 10))
-            guard copy >= 0 else { throw SpawnError(program: launch.words[0], code: errno) }
-            copies.append(copy)
-            posix_spawn_file_actions_adddup2(&actions, copy, number)
+            var source = descriptor.number
+            if source <= highest {
+                source = fcntl(source, F_DUPFD_CLOEXEC, highest + 1)
+                guard source >= 0 else { throw SpawnError(program: launch.words[0], code: errno) }
+                copies.append(OwnedDescriptor(source))
+            }
+            posix_spawn_file_actions_adddup2(&actions, source, number)
         }
-        for descriptor in SpawnedProcess.inheritableDescriptors() where launch.descriptors[descriptor] == nil {
+        for descriptor in try SpawnedProcess.inheritableDescriptors(for: launch.words[0])
+        where launch.descriptors[descriptor] == nil {
             posix_spawn_file_actions_addclose(&actions, descriptor)
         }
         var attributes = posix_spawnattr_t()
@@ -137,8 +145,13 @@ package final class SpawnedProcess: Sendable {
     }
 
     /// What is open and would stay open in a program that is started now, beside standard input, output and error.
-    private static func inheritableDescriptors() -> [Int32] {
-        guard let folder = opendir("/proc/self/fd") else { return [] }
+    private static func inheritableDescriptors(for program: String) throws(SpawnError) -> [Int32] {
+        guard let folder = opendir("/proc/self/fd") else {
+            let code = errno
+            // Without /proc nothing is known; without a descriptor for it, the program would inherit what is not its own.
+            guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return [] }
+            throw SpawnError(program: program, code: code)
+        }
         defer { closedir(folder) }
         var descriptors: [Int32] = []
         while let entry = readdir(folder) {
@@ -180,6 +193,10 @@ package struct SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
         self.code = code
         self.step = step
     }
+
+    /// Whether the machine, or this process's share of it, is short of something: not what the program or its message can
+    /// help, and it may pass.
+    package var isShortage: Bool { [EMFILE, ENFILE, EAGAIN, ENOMEM].contains(self.code) }
 
     package var description: String {
         if let step { return "cannot \(step) \(self.program): \(errorText(self.code))" }

@@ -1,42 +1,62 @@
 /// When one connection must send a PINGREQ, and when its broker counts as gone.
 ///
-/// While reading is paused no answer can come in, so none is waited for; PINGREQ is sent all the same, since the broker
-/// hangs up without it ([MQTT-3.1.2-24]).
+/// Each answer has its time. Messages that arrive whole extend the time of PINGRESP, by three keep-alives at most: the
+/// broker may have sent them before it read PINGREQ. Nothing else extends a time, since something on the way may send
+/// bytes for a broker that is gone.
+///
+/// While reading is paused no answer can come in, so the times stand still. PINGREQ is sent all the same, since the
+/// broker hangs up without it ([MQTT-3.1.2-24]).
 struct Liveness: Sendable {
+    /// An answer that is due. Its instants are those of the time that was read in; see `timeRead(at:)`.
     private struct Awaited {
         let answer: MQTTPacketType
-        var since: MonotonicInstant
-        /// How long it may take, where it was asked for out of turn.
-        var limit: Duration?
+        /// When it is late.
+        var deadline: MonotonicInstant
+        /// How long after a message it may still come; zero for an answer whose time is absolute.
+        let patience: Duration
+        /// The latest that messages extend the deadline to.
+        let lastDeadline: MonotonicInstant
     }
 
     private let interval: Duration
     private let connectTimeout: Duration
     private let pingTimeout: Duration
-    private var isPaused: Bool
+    private var pausedSince: MonotonicInstant?
+    /// How long reading was paused on this connection, the present pause left out.
+    private var paused = Duration.zero
     private var awaited: Awaited?
     private(set) var lastReceived: MonotonicInstant
     /// When the last packet was sent that is not an acknowledgement; `nil` before the broker accepted. Acknowledgements
     /// do not put PINGREQ off, so that each is proven within one interval.
     private var lastRequest: MonotonicInstant?
 
+    /// So many keep-alives messages extend the time of PINGRESP by, at most.
+    private static let longestExtension = 3
+
     /// CONNECT was sent.
     init(_ configuration: MQTTSession.Configuration, isPaused: Bool, now: MonotonicInstant) {
         self.interval = min(max(configuration.keepAlive, .zero), .seconds(65_535))
         self.connectTimeout = configuration.connectTimeout
         self.pingTimeout = configuration.answerTimeout
-        self.isPaused = isPaused
+        self.pausedSince = isPaused ? now : nil
         self.lastReceived = now
-        self.awaited = Awaited(answer: .connack, since: now)
+        self.expect(.connack, within: self.connectTimeout, now: now)
     }
 
     mutating func bytesReceived(now: MonotonicInstant) {
         self.lastReceived = now
     }
 
+    /// Messages came whole.
+    mutating func messagesReceived(now: MonotonicInstant) {
+        guard let awaited = self.awaited, awaited.patience > .zero else { return }
+        let extended = min(self.timeRead(at: now) + awaited.patience, awaited.lastDeadline)
+        self.awaited?.deadline = max(awaited.deadline, extended)
+    }
+
     /// CONNACK came, and SUBSCRIBE was sent.
     mutating func subscribeSent(now: MonotonicInstant) {
-        self.awaited = Awaited(answer: .suback, since: now)
+        self.expect(.suback, within: self.connectTimeout, now: now)
         self.lastRequest = now
     }
 
@@ -56,7 +76,7 @@ struct Liveness: Sendable {
     /// PINGREQ was sent out of turn, since the link may be gone: an answer is due within `limit`, whichever it is to.
     mutating func probeSent(limit: Duration, now: MonotonicInstant) {
         self.lastRequest = now
-        self.awaited = Awaited(answer: .pingresp, since: now, limit: limit)
+        self.expect(.pingresp, within: limit, now: now)
     }
 
     /// PINGRESP came; `pingIsAwaited` tells whether another is still to come.
@@ -66,12 +86,14 @@ struct Liveness: Sendable {
         if pingIsAwaited { self.awaitPong(now: now) }
     }
 
-    /// An answer that was late when reading went on has its full time again.
     mutating func readingPaused(_ isPaused: Bool, now: MonotonicInstant) {
-        guard isPaused != self.isPaused else { return }
-        self.isPaused = isPaused
-        self.lastReceived = now
-        self.awaited?.since = now
+        if let pausedSince = self.pausedSince, !isPaused {
+            self.paused += now - pausedSince
+            self.pausedSince = nil
+            self.lastReceived = now
+        } else if self.pausedSince == nil, isPaused {
+            self.pausedSince = now
+        }
     }
 
     /// The answer that is late, if one is.
@@ -97,15 +119,25 @@ struct Liveness: Sendable {
     private mutating func awaitPong(now: MonotonicInstant) {
         // The first one that is unanswered counts, and without an interval nobody asked to know.
         guard self.awaited == nil, self.interval > .zero else { return }
-        self.awaited = Awaited(answer: .pingresp, since: now)
+        self.expect(.pingresp, within: self.pingTimeout, now: now)
+    }
+
+    private mutating func expect(_ answer: MQTTPacketType, within limit: Duration, now: MonotonicInstant) {
+        let deadline = self.timeRead(at: now) + limit
+        let keepAlive = self.interval > .zero ? self.interval : self.pingTimeout
+        self.awaited = Awaited(
+            answer: answer, deadline: deadline, patience: answer == .pingresp ? limit : .zero,
+            lastDeadline: deadline + keepAlive * Self.longestExtension)
+    }
+
+    /// The time on a clock that stands still while reading is paused.
+    private func timeRead(at now: MonotonicInstant) -> MonotonicInstant {
+        (self.pausedSince ?? now) + (.zero - self.paused)
     }
 
     private var answerDeadline: MonotonicInstant? {
-        guard let awaited = self.awaited, !self.isPaused else { return nil }
-        // Nothing but CONNACK may come before CONNACK, so bytes put off the other two only.
-        if awaited.answer == .connack { return awaited.since + self.connectTimeout }
-        let quietSince = max(awaited.since, self.lastReceived)
-        return quietSince + (awaited.limit ?? (awaited.answer == .suback ? self.connectTimeout : self.pingTimeout))
+        guard let awaited = self.awaited, self.pausedSince == nil else { return nil }
+        return awaited.deadline + self.paused
     }
 
     private var pingDeadline: MonotonicInstant? {

@@ -12,10 +12,10 @@ extension MQTTSession {
         /// The time after a request in which the next PINGREQ is due. Zero or less switches it off, and with it the
         /// detection of a dead connection. CONNECT carries it in whole seconds, rounded up, 65,535 at most.
         package var keepAlive: Duration
-        /// How long CONNACK may take, and how long SUBACK may take after the last byte from the broker.
+        /// How long CONNACK may take, and SUBACK after it.
         package var connectTimeout: Duration
-        /// How long PINGRESP may take after the last byte from the broker; `nil` for as long as ``keepAlive``, but 20 s at
-        /// most.
+        /// How long PINGRESP may take, and how long after each message that comes first; `nil` for as long as ``keepAlive``,
+        /// but 20 s at most.
         package var pingTimeout: Duration?
         /// How long a broker may take on one connection to send again what was not acknowledged on an earlier one.
         ///

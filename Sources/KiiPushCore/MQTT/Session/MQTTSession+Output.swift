@@ -38,6 +38,9 @@ extension MQTTSession {
         package var qos: QoS
         /// The broker has sent this packet before, or says so. It does not say that this side has received it before.
         package var duplicate: Bool
+        /// The broker has sent a message of QoS 2 with this packet identifier before and has not released it since: this is
+        /// that message again, [MQTT-4.3.3-2], if its bytes are the same.
+        package var isUnreleased: Bool
         package var retain: Bool
         /// `nil` at QoS 0.
         package var packetID: UInt16?
@@ -51,6 +54,7 @@ extension MQTTSession {
             payload: [UInt8],
             qos: QoS = .atMostOnce,
             duplicate: Bool = false,
+            isUnreleased: Bool = false,
             retain: Bool = false,
             packetID: UInt16? = nil,
             ticket: UInt64? = nil,
@@ -60,6 +64,7 @@ extension MQTTSession {
             self.payload = payload
             self.qos = qos
             self.duplicate = duplicate
+            self.isUnreleased = isUnreleased
             self.retain = retain
             self.packetID = packetID
             self.ticket = ticket
@@ -95,7 +100,9 @@ extension MQTTSession {
         case keepAliveMissed
         /// CONNACK or SUBACK did not come in time. The connection is over.
         case timedOut(waitingFor: MQTTPacketType)
-        /// The broker sent what is not MQTT, or the configuration holds what MQTT cannot carry. The connection is over.
+        /// The broker sent what is not MQTT. The connection is over.
         case protocolError(MQTTError)
+        /// The configuration holds what MQTT cannot carry. The connection is over.
+        case unsendable(MQTTError)
     }
 }

@@ -5,8 +5,9 @@
 /// brought it and on no other.
 ///
 /// QoS 2 is never asked for. Where a broker sends it all the same, out of a session that other software has left
-/// behind, refusing it would end every connection with the same error; so it is received at least once: PUBREC takes
-/// the place of PUBACK in the queue, and PUBREL is answered whatever it names (MQTT 3.1.1, 4.3.3).
+/// behind, refusing it would end every connection with the same error. PUBREC takes the place of PUBACK in the queue, and
+/// PUBREL is answered whatever it names (MQTT 3.1.1, 4.3.3). The session marks a message whose identifier was received
+/// before and not released since; it remembers such identifiers as long as the process lives.
 package struct MQTTSession: Sendable {
     private enum State {
         /// There is no connection. Left by `transportConnected`.
@@ -45,6 +46,8 @@ package struct MQTTSession: Sendable {
     private var expectsSession: Bool
     /// What the broker granted in the session that it holds.
     private var grantedQoS: QoS?
+    /// The identifiers of messages of QoS 2 that the broker has not released yet.
+    private var unreleased: Set<UInt16> = []
 
     package init(configuration: Configuration) {
         self.configuration = configuration
@@ -182,6 +185,7 @@ package struct MQTTSession: Sendable {
     package mutating func received(_ bytes: UnsafeRawBufferPointer, now: MonotonicInstant, into output: inout Output) {
         guard self.isOpen else { return }
         self.liveness?.bytesReceived(now: now)
+        let messages = output.messages.count
         // The decoder is out of the session while it runs, so that each packet can change the session.
         var decoder = FrameDecoder()
         swap(&decoder, &self.decoder)
@@ -194,6 +198,7 @@ package struct MQTTSession: Sendable {
             if self.isOpen { self.fail(error, into: &output) }
         }
         swap(&decoder, &self.decoder)
+        if output.messages.count > messages { self.liveness?.messagesReceived(now: now) }
     }
 
     private mutating func received(
@@ -223,9 +228,12 @@ package struct MQTTSession: Sendable {
             if let ticket = self.proof.pongReceived() { output.events.append(.acknowledgementsProven(through: ticket)) }
             self.liveness?.pongReceived(pingIsAwaited: self.proof.isAwaited, now: now)
         case .pubrel(let packetID):
+            self.unreleased.remove(packetID)
             self.send(.pubcomp(packetID: packetID), into: &output)
-        case .connect, .publish, .puback, .pubrec, .pubcomp, .subscribe, .unsubscribe, .unsuback, .pingreq,
-            .disconnect:
+        case .puback, .pubcomp:
+            // They end what this side published, which is nothing; mosquitto's clients ignore them too.
+            break
+        case .connect, .publish, .pubrec, .subscribe, .unsubscribe, .unsuback, .pingreq, .disconnect:
             throw MQTTError(.unexpected, in: header.type)
         }
     }
@@ -247,7 +255,10 @@ package struct MQTTSession: Sendable {
             return
         }
         let sessionPresent = self.current.protocolVersion == .v3_1_1 ? connack.sessionPresent : nil
-        if sessionPresent != true { output.events.append(.sessionIsNew) }
+        if sessionPresent != true {
+            self.unreleased = []
+            output.events.append(.sessionIsNew)
+        }
         if sessionPresent == false {
             if self.expectsSession, !self.current.cleanSession { output.events.append(.sessionLost) }
             self.expectsSession = false
@@ -305,12 +316,17 @@ package struct MQTTSession: Sendable {
     ) throws(MQTTError) {
         let layout = try MQTTPublishLayout(header: header, body: body)
         let topic = try self.topic.topic(of: layout, in: body)
+        var isUnreleased = false
+        if layout.qos == .exactlyOnce, let packetID = layout.packetID {
+            isUnreleased = !self.unreleased.insert(packetID).inserted
+        }
         output.messages.append(
             InboundMessage(
                 topic: topic,
                 payload: [UInt8](copying: body.extracting(layout.payload)),
                 qos: layout.qos,
                 duplicate: layout.duplicate,
+                isUnreleased: isUnreleased,
                 retain: layout.retain,
                 packetID: layout.packetID,
                 ticket: layout.packetID.map { self.queue.append(packetID: $0, qos: layout.qos) },
@@ -331,7 +347,8 @@ package struct MQTTSession: Sendable {
         do {
             try packet.encode(into: &output.bytes, version: self.current.protocolVersion)
         } catch {
-            self.fail(error, into: &output)
+            output.events.append(.unsendable(error))
+            self.close(.atOnce, into: &output)
         }
     }
 

@@ -16,7 +16,9 @@
 ///   once an identifier did not lie ahead of the one before, among new messages or among those that a connection repeats.
 /// - Those that count start again after 65,535, so only rows of the last 32,767 count.
 ///
-/// A packet identifier stands for the row that came with it last, so at most 65,535 rows are held.
+/// At QoS 2 the protocol itself says it: until PUBREL a packet identifier stands for one message, [MQTT-4.3.3-2].
+///
+/// A packet identifier stands for the row that came with it last, so at most 65,535 rows are held, and as many of QoS 2.
 package struct RedeliveryFilter: Sendable, Hashable {
     private enum Numbering {
         /// Exits: `kept`, by a connection that begins with another one than 1; `reused`.
@@ -34,6 +36,8 @@ package struct RedeliveryFilter: Sendable, Hashable {
     }
 
     private var rows: [UInt16: Row] = [:]
+    /// The last row of QoS 2 by its identifier. One that was released stays until its identifier is used again.
+    private var exactlyOnceRows: [UInt16: Int64] = [:]
     private var lastSequence: Int64 = 0
     /// The first ticket of the present connection.
     private var firstTicket: UInt64 = 1
@@ -83,7 +87,8 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     /// A message has come. To be told of each, in order, before anything is asked about it.
     package mutating func received(_ message: MQTTSession.InboundMessage) {
-        guard let packetID = message.packetID else { return }
+        // One that is repeated at QoS 2 says nothing of how identifiers are given out.
+        guard let packetID = message.packetID, !message.isUnreleased else { return }
         if self.isBeginning, packetID != 1, self.numbering == .unknown { self.numbering = .kept }
         self.isBeginning = false
         let former = message.duplicate ? self.lastRepeatedID : self.lastNewID
@@ -96,6 +101,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
     ///
     /// - Parameter unacknowledgedFrom: The session's ``MQTTSession/firstUnacknowledgedTicket``.
     package func candidate(for message: MQTTSession.InboundMessage, unacknowledgedFrom: UInt64) -> Int64? {
+        if message.isUnreleased { return message.packetID.flatMap { self.exactlyOnceRows[$0] } }
         guard message.duplicate, let packetID = message.packetID, let row = self.rows[packetID] else { return nil }
         if row.ticket >= self.firstTicket { return row.ticket >= unacknowledgedFrom ? row.sequence : nil }
         let isRecent = self.lastSequence - row.sequence < Int64(RedeliveryFilter.horizon)
@@ -107,11 +113,14 @@ package struct RedeliveryFilter: Sendable, Hashable {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
         self.rows[packetID] = Row(sequence: sequence, ticket: ticket)
         self.lastSequence = max(self.lastSequence, sequence)
+        if message.qos == .exactlyOnce { self.exactlyOnceRows[packetID] = sequence }
     }
 
     /// `message` repeats this row, which from now on waits for the acknowledgement of `message`.
     package mutating func absorbed(sequence: Int64, by message: MQTTSession.InboundMessage) {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
+        // What was proven stays so, though the broker has not released it.
+        if message.isUnreleased, self.rows[packetID]?.sequence != sequence { return }
         self.rows[packetID] = Row(sequence: sequence, ticket: ticket)
     }
 
@@ -129,6 +138,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
     /// The broker has a new session, and knows none of the rows. It may be another broker too.
     package mutating func sessionIsNew() {
         self.rows.removeAll()
+        self.exactlyOnceRows.removeAll()
         self.numbering = .unknown
         self.lastNewID = 0
     }

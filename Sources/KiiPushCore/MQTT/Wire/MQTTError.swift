@@ -67,7 +67,7 @@ package struct MQTTError: Error, Sendable, Hashable {
 extension MQTTError: CustomStringConvertible {
     /// One line: the packet, what is wrong with it, and what to do about it.
     package var description: String {
-        let packet = self.packetType.map { String(describing: $0).uppercased() } ?? "packet"
+        let packet = self.packetType?.name ?? "packet"
         return "malformed MQTT \(packet): \(self.reason.text); \(self.reason.advice)"
     }
 }
@@ -80,7 +80,7 @@ extension MQTTError.Reason {
         case .flags(let value): "flags \(value) are forbidden here"
         case .tooLarge(let length, let maximum): "\(length) bytes, at most \(maximum) are taken"
         case .tooShort: "it ends before its fields do"
-        case .bytesLeftOver(let count): "\(count) bytes after its last field"
+        case .bytesLeftOver(let count): "\(count == 1 ? "1 byte" : "\(count) bytes") after its last field"
         case .textNotUTF8: "a text is not UTF-8"
         case .textHoldsNull: "a text holds U+0000"
         case .textTooLong(let length): "a text of \(length) bytes, at most 65535 fit"

@@ -17,6 +17,9 @@ package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
     case pingresp = 13
     case disconnect = 14
 
+    /// As the specification writes it, such as `CONNACK`.
+    package var name: String { String(describing: self).uppercased() }
+
     /// The lower half of the first byte where the specification fixes it; `nil` for PUBLISH, which uses it.
     ///
     /// - Source: MQTT 3.1.1, table 2.2.

@@ -18,7 +18,7 @@ import Testing
                 """)
     }
 
-    @Test(arguments: [nil, UserAction.open, .custom("reply")])
+    @Test(arguments: [nil, UserAction.open, .custom("reply"), .background("later")])
     func aMessageIsReadAsItWasWritten(action: UserAction?) throws {
         var message = self.message
         message.userAction = action
@@ -29,6 +29,7 @@ import Testing
     @Test(arguments: [
         ActivationAnswer.ready(4), .verdict(id: 7, .result(.newData)), .verdict(id: 7, .result(.noData)),
         .verdict(id: 7, .result(.failed)), .verdict(id: -1, .rejected("a \"reason\"\n")),
+        .state(.active), .state(.inactive), .state(.background),
     ])
     func anAnswerIsReadAsItWasWritten(answer: ActivationAnswer) throws {
         #expect(try ActivationAnswer(line: answer.line.dropLast()) == answer)
@@ -43,6 +44,8 @@ import Testing
         (#"{"id":7,"result":"done"}"#, "/result is not newData, noData, failed or reject"),
         (#"{"ready":0}"#, "/ready is not 1 or more"),
         (#"{"ready":true}"#, "/ready is missing, or of the wrong type"),
+        (#"{"state":"notRunning"}"#, "/state is not active, inactive or background"),
+        (#"{"state":1}"#, "/state is missing, or of the wrong type"),
     ])
     func whatIsNoAnswerIsRefusedWithoutRepeatingIt(line: String, reason: String) {
         let error = #expect(throws: ActivationLineError.self) { try ActivationAnswer(line: Array(line.utf8)) }

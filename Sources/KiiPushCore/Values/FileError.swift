@@ -4,14 +4,16 @@ import Glibc
 public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A system call failed with `code` (an `errno` value).
     case system(path: String, operation: String, code: Int32)
-    /// The path names something that is not a regular file.
+    /// The path names something that is not a regular file, such as a symbolic link or a pipe.
     case notAFile(path: String)
     /// The path names something that is not a directory.
     case notADirectory(path: String)
     /// Group or others may read or write the file, which holds credentials.
     case tooOpen(path: String, mode: UInt32)
-    /// The file belongs to the user with this ID, not to the one who runs the program.
+    /// The file, or the folder, belongs to the user with this ID, not to the one who runs the program.
     case foreignOwner(path: String, owner: UInt32)
+    /// Group or others may write the file, or the folder, which decides where secrets go or what is executed.
+    case writableByOthers(path: String, mode: UInt32)
     /// The file is larger than any that this library writes.
     case tooLarge(path: String)
     /// The content is not what this library writes; `reason` says where.
@@ -39,12 +41,15 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .system(let path, let operation, let code):
             "cannot \(operation) \(path): \(errorText(code))"
-        case .notAFile(let path): "\(path) is not a regular file; move it out of the way"
+        case .notAFile(let path): "\(path) is a link or not a regular file; move it out of the way"
         case .notADirectory(let path): "\(path) is not a directory; move it out of the way"
         case .tooOpen(let path, let mode):
             "\(path) holds credentials and is open to others (mode \(String(mode, radix: 8))); run: chmod 600 \(path)"
         case .foreignOwner(let path, let owner):
-            "\(path) belongs to user \(owner); run as that user, or use a state directory of your own"
+            "\(path) belongs to user \(owner); run as that user, or put one of your own in its place"
+        case .writableByOthers(let path, let mode):
+            "\(path) can be written by others (mode \(String(mode, radix: 8))), and decides where secrets go; "
+                + "run: chmod go-w \(path)"
         case .tooLarge(let path): "\(path) is too large to be a state file; move it out of the way"
         case .malformed(let path, let reason): "\(path) cannot be read (\(reason)); move it out of the way"
         case .newerFormat(let path, let version):

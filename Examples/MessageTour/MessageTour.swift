@@ -1,0 +1,27 @@
+import Glibc
+import KiiPushCore
+
+/// Reads a payload as Documentation/messages.md does: `MessageTour topic '{"topic":…}'`.
+@main
+struct MessageTour {
+    static func main() throws {
+        guard CommandLine.arguments.count == 3 else {
+            print("usage: MessageTour topic|bucket|direct|aps|fields|custom|odd|refused PAYLOAD")
+            exit(64)
+        }
+        let payload = CommandLine.arguments[2]
+        if CommandLine.arguments[1] == "refused" { return print(reasonToRefuse(payload)) }
+        let message = try ReceivedMessage(payload: payload)
+        switch CommandLine.arguments[1] {
+        case "topic": showTopic(message)
+        case "bucket": showChange(message)
+        case "direct": showDirectPush(message)
+        case "aps": showContent(message)
+        case "fields": showFields(message)
+        case "custom": try showDinner(message)
+        default: showWhatIsLeftOut(message)
+        }
+    }
+}
+
+func show(_ name: String, _ value: Any?) { print("\(name):", value.map { "\($0)" } ?? "nil") }

@@ -1,0 +1,32 @@
+import KiiPushCore
+import Synchronization
+
+final class AppDelegate: RemoteNotificationHandler, OpenedNotificationHandler {
+    private let handled = Mutex<Set<Int64>>([])
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        // Once for the data of a message, however often it comes.
+        let isNew = self.handled.withLock { $0.insert(context.messageID).inserted }
+        if isNew { print("handling", message["msg"]?.string ?? "", "opened:", context.isUserOpened) }
+        completion(isNew ? .newData : .noData)
+    }
+
+    func openedFromNotification(_ message: ReceivedMessage) {
+        print("showing the view of", message["msg"]?.string ?? "")
+    }
+}
+
+func startApp(_ runtime: PushRuntime, _ configuration: PushAgent.Configuration) -> (PushAgent, AgentLifecycle) {
+    // application(_:didFinishLaunchingWithOptions:): it remembers the notification that the program was opened by.
+    let lifecycle = AgentLifecycle(launchOptions: .current)
+    let agent = PushAgent(
+        runtime: runtime, configuration: configuration, handler: AppDelegate(), lifecycle: lifecycle)
+    return (agent, lifecycle)
+}
+
+func windowIsShown(_ lifecycle: AgentLifecycle) {
+    lifecycle.willEnterForeground()
+    lifecycle.didBecomeActive()
+}

@@ -1,0 +1,61 @@
+extension AgentSession {
+    /// Takes over what other installations of the same user or thing have left, so that nothing waits for an installation
+    /// that nobody receives as any more.
+    ///
+    /// - Throws: ``PushAgentError/inbox(reason:)``.
+    func takeOver() async throws {
+        let running = Set(self.agent.runtime.hubs.withLock { $0.keys })
+        let key = self.installation.key
+        let adoptions = try await self.loop.run { [core] in
+            do throws(InboxError) {
+                return try core.pipeline.value.store.takeOver(key, besides: running)
+            } catch {
+                throw PushAgentError.inbox(reason: error.description)
+            }
+        }
+        for adoption in adoptions { self.note(adoption) }
+    }
+
+    /// A person had the messages of another installation taken over while this one is received as.
+    func adopted(_ adoption: Adoption) {
+        guard self.note(adoption) else { return }
+        self.attach(adoption.key, adoption.id)
+        Task { await self.agent.presentAgain([(adoption.key, adoption.id)], self.core) }
+    }
+
+    /// Hands the messages of an installation to this agent's handler from now on.
+    func attach(_ key: Int64, _ id: String) {
+        let hub = self.agent.hub
+        self.agent.runtime.hubs.withLock { $0[key] = hub }
+        self.agent.desk.attach(self.core.runner, installations: [(key, id)])
+        self.core.runner.attach(installation: key, id: id, receiver: self.agent.receiver)
+    }
+
+    /// - Returns: whether it is new to this session.
+    @discardableResult
+    private func note(_ adoption: Adoption) -> Bool {
+        let isNew = self.installations.withLock { installations in
+            guard !installations.contains(where: { $0.key == adoption.key }) else { return false }
+            installations.append((adoption.key, adoption.id))
+            return true
+        }
+        if adoption.messages > 0 {
+            self.agent.hub.emit(.adopted(fromInstallation: adoption.id, messages: adoption.messages))
+        }
+        return isNew
+    }
+}
+
+extension PushAgent {
+    /// Whose its installation is, as far as that is known.
+    var inboxOwner: InboxOwner? {
+        let principal: String
+        switch self.enrolment.current?.principal {
+        case .user(let id): principal = "user:\(id)"
+        case .thing(let id): principal = "thing:\(id)"
+        case nil: return nil
+        }
+        let app = self.configuration.app
+        return InboxOwner(site: app.baseURL, app: app.appID, principal: principal)
+    }
+}

@@ -1,0 +1,90 @@
+/// What an inbox in memory keeps of messages whose outcome is final, so that it recognises a redelivery: their length
+/// and a digest, until the broker is known to have their acknowledgements.
+///
+/// The digest is keyed, since a sender who could make two messages with one digest could have the second taken for a
+/// redelivery of the first, which is a loss.
+struct FinalMessages {
+    /// By what a message is recognised.
+    struct Fingerprint: Equatable {
+        private let length: Int
+        private let digest: SipHash.Digest
+
+        fileprivate init(topic: String, payload: [UInt8], originalLength: Int?, key: SipHash.Key) {
+            self.length = payload.count
+            var hash = SipHash(key: key)
+            payload.withUnsafeBytes { hash.append($0) }
+            var topic = topic
+            topic.withUTF8 { hash.append(UnsafeRawBufferPointer($0)) }
+            // With the payload's length these tell where topic and payload meet.
+            withUnsafeBytes(of: (originalLength ?? -1, payload.count)) { hash.append($0) }
+            self.digest = hash.finish()
+        }
+    }
+
+    /// One of them.
+    struct Message {
+        let installation: Int64
+        let packetID: UInt16
+        let fingerprint: Fingerprint
+    }
+
+    /// A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1). Of more the oldest
+    /// are forgotten: a redelivery of theirs counts as a new message.
+    private static let limit = 65_535
+
+    private let key = SipHash.Key.random()
+    private var messages = SequenceMap<Message>()
+    /// In the order in which they became final; some of them may be gone.
+    private var order = Fifo<Int64>()
+    /// Those of each installation, in the same order.
+    private var byInstallation: [Int64: Fifo<Int64>] = [:]
+
+    /// The one with this number, if it is kept.
+    subscript(sequence: Int64) -> Message? { self.messages[sequence] }
+
+    /// By what this message is recognised.
+    func fingerprint(topic: String, payload: [UInt8], originalLength: Int?) -> Fingerprint {
+        Fingerprint(topic: topic, payload: payload, originalLength: originalLength, key: self.key)
+    }
+
+    mutating func add(_ sequence: Int64, _ message: Message) {
+        self.messages[sequence] = message
+        self.order.append(sequence)
+        self.byInstallation[message.installation, default: Fifo()].append(sequence)
+        guard self.order.count > Self.limit, let oldest = self.order.popFirst() else { return }
+        _ = self.remove(oldest)
+    }
+
+    /// Takes one out.
+    mutating func remove(_ sequence: Int64) -> Message? {
+        guard let message = self.messages[sequence] else { return nil }
+        self.messages[sequence] = nil
+        if self.byInstallation[message.installation]?.first == sequence {
+            _ = self.byInstallation[message.installation]?.popFirst()
+        } else {
+            _ = self.byInstallation[message.installation]?.removeAll { $0 == sequence }
+        }
+        if self.byInstallation[message.installation]?.isEmpty == true {
+            self.byInstallation[message.installation] = nil
+        }
+        return message
+    }
+
+    /// The acknowledgements of an installation's messages up to this one have arrived.
+    mutating func proven(installation: Int64, through sequence: Int64) {
+        // Its own alone: every connection of a gateway comes by here once a keep-alive.
+        guard var own = self.byInstallation.removeValue(forKey: installation) else { return }
+        for proven in own.removeAll(where: { $0 <= sequence }) { self.messages[proven] = nil }
+        if !own.isEmpty { self.byInstallation[installation] = own }
+    }
+
+    /// Those of an installation.
+    func unproven(installation: Int64) -> [UnprovenRow] {
+        var rows: [UnprovenRow] = []
+        self.messages.forEach { sequence, message in
+            guard message.installation == installation else { return }
+            rows.append(UnprovenRow(sequence: sequence, packetID: message.packetID))
+        }
+        return rows
+    }
+}

@@ -1,0 +1,138 @@
+/// What came of a decision about a message of the inbox.
+public enum MessageDecision: Sendable, Hashable {
+    /// It was carried out.
+    case carriedOut
+    /// The message's handler has been running for so long; nothing was changed.
+    case running(for: Duration)
+    /// There is no such message, or, to be tried again, nobody knows whom it is for; nothing was changed.
+    case notFound
+}
+
+extension PushRuntime {
+    /// What can be decided about a message.
+    enum Decision: Sendable {
+        case retry
+        case drop
+    }
+
+    /// Has a message tried again now, wherever it stands: one that waits for its next attempt does not wait any longer, and
+    /// any other is handled as if it had just been received, with all its attempts before it and, if its topic was why it
+    /// was given up on, whatever its topic. An agent that receives as its installation is handed it at once; otherwise
+    /// it waits for one that does.
+    ///
+    /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
+    /// - Returns: what came of it. ``MessageDecision/notFound`` as well with the inbox in memory, which keeps nothing.
+    /// - Throws: ``PushAgentError``: what opening the state directory throws, and `inbox` when the inbox cannot be
+    ///   written, with nothing changed; ``TransportError`` with code `shutDown` after ``shutdown()``.
+    @discardableResult
+    public func retry(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.retry, messageID) }
+
+    /// Removes a message for good, wherever it stands. The ledger counts it as ``MessageLedger/dropped`` from then on, but
+    /// for one that was done.
+    ///
+    /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
+    /// - Returns: what came of it.
+    /// - Throws: As ``retry(_:)``.
+    @discardableResult
+    public func drop(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.drop, messageID) }
+
+    /// Has an installation handle the messages of another one that nobody receives as any more. At once, if its agent runs;
+    /// else from its next run on. Those of another installation of the same user or thing need no decision.
+    ///
+    /// - Parameters:
+    ///   - formerID: the ID of the installation that has received them.
+    ///   - installationID: the ID of the one that is to handle them.
+    /// - Returns: how many messages that are neither done nor given up on there are; `nil` where the inbox does not know one
+    ///   of the two, or an agent of this runtime receives as the former.
+    /// - Throws: As ``retry(_:)``.
+    public func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
+        try await self.withStore { [self] store, delivery throws(InboxError) in
+            try self.adopt(formerID, by: installationID, store, delivery)
+        }
+    }
+
+    func decide(_ decision: Decision, _ messageID: Int64, onlyDead: Bool = false) async throws -> MessageDecision {
+        try await self.withStore { [self] store, delivery throws(InboxError) in
+            try self.decide(decision, messageID, onlyDead: onlyDead, store, delivery)
+        }
+    }
+
+    /// On the loop's thread, so that no turn comes in between.
+    private func decide(
+        _ decision: Decision, _ messageID: Int64, onlyDead: Bool = false, _ store: any MessageStore,
+        _ delivery: DeliveryRunner
+    ) throws(InboxError) -> MessageDecision {
+        guard let standing = try store.standing(of: messageID), !onlyDead || standing.state == .dead else {
+            return .notFound
+        }
+        let hold: DeliveryHold
+        switch decision {
+        case .retry:
+            // Of one whose installation is unknown nobody knows who may have it.
+            guard standing.hasInstallation else { return .notFound }
+            hold = delivery.hurry(messageID)
+        case .drop: hold = delivery.drop(messageID, installation: standing.installation)
+        }
+        if case .running(let since) = hold { return .running(for: delivery.now - since) }
+        // What an agent that runs has in hand and is not in memory is on its way there.
+        let isOnItsWay =
+            hold == .nothing && standing.state == .inHand
+            && self.hubs.withLock { $0[standing.installation] != nil }
+        switch decision {
+        case .drop:
+            guard !isOnItsWay else { return .running(for: .zero) }
+            try store.drop(messageID)
+        case .retry:
+            guard hold == .nothing, !isOnItsWay, standing.state != .waiting else { break }
+            try store.requeue(messageID, at: .now())
+            // Before the next turn can read the row back: from here on, no answer to an attempt before this counts.
+            delivery.requeued(messageID, installation: standing.installation)
+        }
+        return .carriedOut
+    }
+
+    private func adopt(
+        _ formerID: String, by installationID: String, _ store: any MessageStore, _ delivery: DeliveryRunner
+    ) throws(InboxError) -> Int? {
+        let running = Set(self.adopters.withLock { $0.keys })
+        guard !running.contains(formerID), formerID != installationID,
+            let adoption = try store.adopt(formerID, by: installationID)
+        else { return nil }
+        self.adopters.withLock { $0[installationID] }?(adoption)
+        return adoption.messages
+    }
+
+    /// Does for another process what it asks for; the answer comes on the loop's thread, or not at all when the runtime
+    /// ends.
+    func perform(_ request: ControlRequest, _ reply: @escaping @Sendable (ControlReply) -> Void) {
+        guard let core = self.opened else {
+            return reply(
+                .failed(id: request.messageID, reason: "the process is about to begin, or to end; try again"))
+        }
+        core.runner.collectAnswers()
+        // As ``withStore(_:)``.
+        self.loop.submit { [weak self] in
+            guard let self else { return }
+            self.loop.submit {
+                do throws(InboxError) {
+                    reply(try self.answer(to: request, core.pipeline.value.store, core.runner))
+                } catch {
+                    let reason = PushAgentError.inbox(reason: error.description).description
+                    reply(.failed(id: request.messageID, reason: reason))
+                }
+            }
+        }
+    }
+
+    private func answer(
+        to request: ControlRequest, _ store: any MessageStore, _ delivery: DeliveryRunner
+    ) throws(InboxError) -> ControlReply {
+        switch request {
+        case .watch: .failed(id: nil, reason: "watching is the connection's own")
+        case .retry(let id): .decided(id: id, try self.decide(.retry, id, store, delivery))
+        case .drop(let id): .decided(id: id, try self.decide(.drop, id, store, delivery))
+        case .adopt(let formerID, let installationID):
+            .adopted(formerID: formerID, try self.adopt(formerID, by: installationID, store, delivery))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/// The server that an http or https URL leads to.
+///
+/// - Source: RFC 6454 section 4
+package struct Origin: Sendable, Hashable, CustomStringConvertible {
+    /// Whether the URL is https.
+    package let usesTLS: Bool
+    /// The name or address in lower case; an IPv6 address without its brackets.
+    package let host: String
+    /// The port, that of the scheme where the URL names none.
+    package let port: UInt16
+
+    /// Reads a URL. `nil` for another scheme, for a host or port that cannot be used, and for a URL with user info.
+    package init?(of url: some StringProtocol) {
+        guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
+        switch url[..<colon].lowercased() {
+        case "https": self.usesTLS = true
+        case "http": self.usesTLS = false
+        default: return nil
+        }
+        let authority = url[colon...].dropFirst("://".count).prefix { !"/?#\\".contains($0) }
+        guard authority.isVisibleASCII, !authority.contains("@") else { return nil }
+        // An IPv6 address stands in brackets, RFC 3986 section 3.2.2.
+        let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
+        let name = authority[..<(end ?? authority.firstIndex(of: ":") ?? authority.endIndex)]
+        let rest = authority[name.endIndex...]
+        if rest.isEmpty {
+            self.port = self.usesTLS ? 443 : 80
+        } else {
+            guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()) else { return nil }
+            self.port = port
+        }
+        self.host = (end == nil ? name : name.dropFirst().dropLast()).lowercased()
+        guard !self.host.isEmpty else { return nil }
+    }
+
+    /// Whether no other machine is on the way: `localhost`, `127.0.0.0/8` or `::1`, RFC 6761 section 6.3.
+    package var isLoopback: Bool {
+        if ["localhost", "::1"].contains(self.host) { return true }
+        let bytes = self.host.split(separator: ".", omittingEmptySubsequences: false)
+        return bytes.count == 4 && bytes[0] == "127"
+            && bytes.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8($0) != nil }
+    }
+
+    /// The origin as it is written, such as `https://api-jp.kii.com` or `http://[::1]:8080`.
+    package var description: String {
+        let host = self.host.contains(":") ? "[\(self.host)]" : self.host
+        let isUsual = self.port == (self.usesTLS ? 443 : 80)
+        return "\(self.usesTLS ? "https" : "http")://\(host)" + (isUsual ? "" : ":\(self.port)")
+    }
+}

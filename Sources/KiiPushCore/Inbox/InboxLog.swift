@@ -1,0 +1,67 @@
+import CSQLite
+import Glibc
+
+/// What an inbox knows of its write-ahead log.
+struct InboxLog {
+    /// A page in the log, with its header (SQLite's file format, section 4.1).
+    private static let frameBytes: Int64 = 4096 + 24
+
+    /// About how many bytes of it are not in the file yet.
+    private(set) var bytes: Int64 = 0
+    /// How long it was when it was last written into the file.
+    private var length: Int64 = 0
+    /// The length at which readers have let the last attempt to empty it wait in vain.
+    private var vainLength: Int64 = 0
+    /// Why it could not be written into the file.
+    var failure: InboxError?
+
+    /// The log of the inbox at `path`, as an earlier process left it.
+    init(path: String) {
+        var status = stat()
+        if stat(path + "-wal", &status) == 0 { self.bytes = Int64(status.st_size) }
+    }
+
+    mutating func grow(byPages pages: Int64) { self.bytes += pages * InboxLog.frameBytes }
+
+    /// Whether readers have to be waited for, since the log is four times as long as it may be. As long as that is in vain,
+    /// the next attempt is made when it has become twice as long.
+    func hasOutgrown(_ limit: Int64) -> Bool { self.length >= max(4 * limit, 2 * self.vainLength) }
+
+    mutating func wasWritten(_ result: SQLiteConnection.Checkpoint, havingWaited: Bool) {
+        self.length = Int64(max(result.frames, 0)) * InboxLog.frameBytes
+        self.bytes = result.frames == result.written ? 0 : self.length
+        self.vainLength = havingWaited && result.isBusy ? self.length : 0
+        self.failure = nil
+    }
+}
+
+extension Inbox {
+    /// Writes the log into the file when it is longer than ``InboxShares/logBytes``, as SQLite does by itself at a fixed
+    /// length. What failed is to be seen in ``InboxLog/failure``: the transactions in the log are safe.
+    func keepLogShort() {
+        self.log.grow(byPages: self.connection.pagesWritten())
+        let limit = self.shares.logBytes
+        guard self.log.bytes >= limit else { return }
+        let waits = self.log.hasOutgrown(limit)
+        do throws(InboxError) {
+            try self.writeLog(emptying: waits)
+        } catch {
+            self.log.failure = error
+        }
+    }
+
+    /// Sets what the log is cut to when it begins anew after it had to grow.
+    func limitLog() {
+        let limit = self.shares.transactionBytes == nil ? 16 << 20 : 2 * self.shares.logBytes
+        // A log that is not cut is only longer than it should be.
+        try? self.connection.execute("PRAGMA journal_size_limit = \(limit)", step: "limiting the write-ahead log")
+    }
+
+    /// Writes the log into the file.
+    ///
+    /// - Parameter empties: whether readers are waited for, and the log is cut off then.
+    func writeLog(emptying empties: Bool) throws(InboxError) {
+        let result = try self.connection.checkpoint(empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
+        self.log.wasWritten(result, havingWaited: empties)
+    }
+}

@@ -1,0 +1,114 @@
+/// Whose an installation is. What one of an owner has received another of the same owner may handle.
+package struct InboxOwner: Sendable, Hashable {
+    /// The address of the cloud's API.
+    package var site: String
+    /// The app's ID.
+    package var app: String
+    /// The user or thing, with what it is.
+    package var principal: String
+
+    package init(site: String, app: String, principal: String) {
+        self.site = site
+        self.app = app
+        self.principal = principal
+    }
+}
+
+/// An installation of an inbox, by its key and its ID.
+struct InboxInstallation: Sendable, Hashable {
+    var key: Int64
+    var id: String
+}
+
+extension Inbox {
+    /// Whether an installation is known to be this owner's, and handles its messages itself.
+    func isOwn(_ key: Int64, _ owner: InboxOwner) throws(InboxError) -> Bool {
+        let place = try self.place(of: key)
+        return place?.owner == owner && place?.adopter == nil
+    }
+
+    /// The installations whose messages this one handles in their place.
+    func adopted(by installation: Int64) throws(InboxError) -> [InboxInstallation] {
+        let statement = self.statements.adopted
+        defer { statement.reset() }
+        try statement.bind(1, installation)
+        var found: [InboxInstallation] = []
+        while try statement.next() {
+            found.append(InboxInstallation(key: statement.integer(0), id: statement.text(1) ?? ""))
+        }
+        return found
+    }
+
+    /// The keys of the other installations of the same owner whose messages this one does not handle.
+    func sameOwner(as installation: Int64) throws(InboxError) -> [Int64] {
+        let statement = self.statements.sameOwner
+        defer { statement.reset() }
+        try statement.bind(1, installation)
+        var keys: [Int64] = []
+        while try statement.next() { keys.append(statement.integer(0)) }
+        return keys
+    }
+
+    /// How many messages of an installation are neither done nor given up on.
+    func openCount(of installation: Int64) throws(InboxError) -> Int {
+        let statement = self.statements.openCount
+        defer { statement.reset() }
+        try statement.bind(1, installation)
+        return try statement.next() ? Int(clamping: statement.integer(0)) : 0
+    }
+
+    /// The messages that are neither done nor given up on, and whose installation none of these receives as, or has taken
+    /// over, or will when it starts since its owner is the same.
+    func stranded(besides current: Set<String>) throws(InboxError) -> [InboxBacklog] {
+        var counts: [(key: Int64, messages: Int64, numbers: ClosedRange<Int64>)] = []
+        let statement = self.statements.openCounts
+        defer { statement.reset() }
+        while try statement.next() {
+            let first = statement.integer(2)
+            counts.append((statement.integer(0), statement.integer(1), first...max(first, statement.integer(3))))
+        }
+        var (keys, owners): (Set<Int64>, Set<InboxOwner>) = ([], [])
+        for id in current {
+            guard let key = try self.installation(id: id) else { continue }
+            keys.insert(key)
+            if let owner = try self.place(of: key)?.owner { owners.insert(owner) }
+        }
+        var stranded: [InboxBacklog] = []
+        for (key, messages, numbers) in counts where !keys.contains(key) {
+            guard let place = try self.place(of: key), !place.isAdopted(byOneOf: keys),
+                !(place.owner.map(owners.contains) ?? false)
+            else { continue }
+            stranded.append(
+                InboxBacklog(installationID: place.id, messages: Int(clamping: messages), numbers: numbers))
+        }
+        return stranded
+    }
+
+    private struct Place {
+        var id: String
+        var adopter: Int64?
+        var owner: InboxOwner?
+
+        func isAdopted(byOneOf keys: Set<Int64>) -> Bool { self.adopter.map(keys.contains) ?? false }
+    }
+
+    private func place(of key: Int64) throws(InboxError) -> Place? {
+        let statement = self.statements.owners
+        defer { statement.reset() }
+        try statement.bind(1, key)
+        guard try statement.next(), let id = statement.text(1) else { return nil }
+        var place = Place(id: id, adopter: statement.optionalInteger(2))
+        if let site = statement.text(3), let app = statement.text(4), let principal = statement.text(5) {
+            place.owner = InboxOwner(site: site, app: app, principal: principal)
+        }
+        return place
+    }
+}
+
+/// Messages of one installation that are neither done nor given up on.
+struct InboxBacklog: Sendable, Hashable {
+    var installationID: String
+    var messages: Int
+    /// The first and the last of their numbers.
+    var numbers: ClosedRange<Int64>
+}

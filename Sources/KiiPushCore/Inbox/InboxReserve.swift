@@ -1,0 +1,31 @@
+import Glibc
+
+/// A file beside the inbox that holds nothing. It takes room on the disk until a full disk needs it: what makes room there
+/// needs some itself.
+struct InboxReserve {
+    let path: String
+
+    init(of inboxPath: String) { self.path = inboxPath + "-reserve" }
+
+    /// How much room the file takes; 0 where there is none.
+    var bytes: Int64 { InboxReserve.allocated(self.path) }
+
+    /// Makes the file anew, taking so much room; there is none if that cannot be done.
+    func allocate(_ bytes: Int64) {
+        self.giveUp()
+        let descriptor = open(self.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        if posix_fallocate(descriptor, 0, off_t(bytes)) != 0 { self.giveUp() }
+    }
+
+    /// Removes the file.
+    func giveUp() { _ = unlink(self.path) }
+
+    /// The room that a file takes on the disk, in bytes.
+    static func allocated(_ path: String) -> Int64 {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
+        return Int64(status.st_blocks) * 512
+    }
+}

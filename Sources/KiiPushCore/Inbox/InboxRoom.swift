@@ -1,0 +1,84 @@
+import Glibc
+
+/// The room that an inbox has on its disk, as of the last look.
+///
+/// Messages are stored only while its reserve stands. What makes room, such as an answer that ends a message, may use the
+/// reserve up.
+package struct InboxRoom {
+    /// How old a look may get.
+    private static let lookInterval: Duration = .seconds(60)
+
+    private let path: String
+    private let reserve: InboxReserve
+    private var lookedAt: MonotonicInstant
+    /// How the room is shared out.
+    package private(set) var shares = InboxShares.unlimited
+    /// Whether there is room to store messages.
+    package private(set) var hasReserve = false
+
+    /// Looks at the disk of the inbox at `path`, and makes the reserve if there is room for it.
+    package init(of path: String) {
+        self.init(lookingAt: path)
+        self.look()
+    }
+
+    /// How the room of the inbox at `path` is shared out. Changes nothing.
+    package static func shares(of path: String) -> InboxShares { InboxRoom(lookingAt: path).shares }
+
+    private init(lookingAt path: String) {
+        self.path = path
+        self.reserve = InboxReserve(of: path)
+        self.lookedAt = .now()
+        self.measure()
+    }
+
+    /// Looks again, if the last look is old or has found no room.
+    package mutating func lookIfDue() {
+        guard !self.hasReserve || MonotonicInstant.now() - self.lookedAt > InboxRoom.lookInterval else { return }
+        self.look()
+    }
+
+    /// Looks again, and makes the reserve if there is room for it.
+    package mutating func look() {
+        self.lookedAt = .now()
+        let free = self.measure()
+        let (reserved, needed) = (self.reserve.bytes, self.shares.reserveBytes)
+        // One that would leave no room to work in is not tried: others need some as well.
+        if reserved < needed ? free + reserved >= needed + 2 * self.shares.logBytes : reserved > 2 * needed {
+            self.reserve.allocate(needed)
+        }
+        let standing = self.reserve.bytes
+        self.hasReserve = standing >= InboxShares.leastReserve
+        if self.hasReserve { self.shares.limitLog(toReserve: standing) }
+    }
+
+    /// Finds out how much room there is.
+    ///
+    /// - Returns: how much of it is free.
+    @discardableResult
+    private mutating func measure() -> Int64 {
+        // Where the disk cannot tell, only a write that fails does.
+        let free = self.freeBytes ?? .max / 2
+        self.shares = InboxShares(
+            of: [self.path, self.path + "-wal", self.reserve.path].reduce(free) { $0 + InboxReserve.allocated($1) })
+        return free
+    }
+
+    /// Gives the reserve up, for what makes room.
+    package mutating func giveUpReserve() {
+        self.reserve.giveUp()
+        self.hasReserve = false
+        self.measure()
+    }
+
+    /// What this user may still write on the disk.
+    private var freeBytes: Int64? {
+        var disk = statvfs()
+        let directory = self.path.lastIndex(of: "/").map { String(self.path[..<$0]) } ?? "."
+        guard statvfs(directory, &disk) == 0 else { return nil }
+        // Root may also have what the file system keeps back from others.
+        let blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail
+        let (bytes, overflow) = UInt64(blocks).multipliedReportingOverflow(by: UInt64(disk.f_frsize))
+        return overflow ? nil : Int64(clamping: min(bytes, UInt64(Int64.max / 2)))
+    }
+}

@@ -1,0 +1,80 @@
+import Glibc
+
+/// Reads and writes the files that hold tokens: mode 0600, owned by this user, replaced as a whole or not at all.
+public enum PrivateFile {
+    /// The largest file that is written, and read back: 1 MiB.
+    public static let maximumBytes = 1_048_576
+
+    /// The whole file, or `nil` when there is none.
+    ///
+    /// - Throws: ``FileError`` when the file cannot be read, belongs to another user, or is open to others.
+    public static func read(_ path: String, maximumBytes: Int = PrivateFile.maximumBytes) throws(FileError) -> [UInt8]?
+    {
+        let descriptor: Int32
+        do throws(FileError) {
+            descriptor = try OwnFile.open(path, O_RDONLY)
+        } catch {
+            if case .system(_, _, ENOENT) = error { return nil }
+            throw error
+        }
+        defer { close(descriptor) }
+        let status = try OwnFile.status(of: descriptor, path: path)
+        // Anything group or others may do with it makes a credential no longer ours alone.
+        guard status.st_mode & 0o077 == 0 else { throw .tooOpen(path: path, mode: UInt32(status.st_mode & 0o7777)) }
+        guard status.st_size <= maximumBytes else { throw .tooLarge(path: path) }
+        return try OwnFile.contents(of: descriptor, path: path, maximumBytes: maximumBytes)
+    }
+
+    /// Puts `bytes` at `path` so that a crash leaves either the old or the new content: write, fsync, rename, fsync of
+    /// the directory.
+    ///
+    /// - Throws: ``FileError``, with `EFBIG` for more than ``maximumBytes``, which could not be read back. The old content
+    ///   is then still there, except after `fsync` of the directory (the path in
+    ///   the error is the directory's): then the new content is there, and a crash of the machine may bring the old one
+    ///   back. A file system that cannot write a directory through (`EINVAL`, `ENOTSUP`) does so in its own time; that
+    ///   is no error.
+    public static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
+        guard bytes.count <= PrivateFile.maximumBytes else {
+            throw .system(path: path, operation: "write", code: EFBIG)
+        }
+        try OwnFile.replace(path, with: bytes)
+        try PrivateFile.synchronizeDirectory(of: path)
+    }
+
+    /// Makes a directory and its missing parents; what it makes has mode 0700.
+    ///
+    /// - Throws: ``FileError``.
+    public static func makeDirectory(_ path: String) throws(FileError) {
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFDIR else { throw .notADirectory(path: path) }
+            return
+        }
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try PrivateFile.makeDirectory(String(path[..<slash]))
+        }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw .system(path: path, operation: "mkdir", code: errno)
+        }
+    }
+
+    /// The directory that holds `path`.
+    static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Writes the entry of `path` in its directory through to the disk, as far as the file system can.
+    ///
+    /// - Throws: ``FileError`` with the directory's path.
+    package static func synchronizeDirectory(of path: String) throws(FileError) {
+        let directory = PrivateFile.directory(of: path)
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(path: directory, operation: "open", code: errno) }
+        defer { close(descriptor) }
+        // fsync(2): EINVAL says that the file does not support it.
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+            throw .system(path: directory, operation: "fsync", code: errno)
+        }
+    }
+}

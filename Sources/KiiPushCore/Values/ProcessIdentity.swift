@@ -1,0 +1,59 @@
+import Glibc
+
+/// A process that no later one is taken for.
+///
+/// The kernel gives the ID of a process that has ended to another one. The ID, the time of the start and the boot together
+/// belong to one process.
+package struct ProcessIdentity: Sendable, Hashable {
+    /// The ID.
+    package let processID: Int32
+    /// When the process was started, in the kernel's ticks since the boot.
+    ///
+    /// - Source: field 22 of `/proc/PID/stat`, proc(5)
+    package let startTime: UInt64
+    /// Names the run of the machine. Without hyphens and spaces around it.
+    package let boot: String
+
+    /// A process that was written down.
+    package init(processID: Int32, startTime: UInt64, boot: String) {
+        self.processID = processID
+        self.startTime = startTime
+        self.boot = boot
+    }
+
+    /// A process that runs now; `nil` when none has this ID, or when it has ended and nobody has waited for it.
+    package init?(of processID: Int32) {
+        guard let text = Self.read("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")"),
+            let boot = Self.read("/proc/sys/kernel/random/boot_id")
+        else { return nil }
+        // proc(5): the name in parentheses may hold anything. After it come the state, which is field 3, and field 22.
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        guard fields.count > 19, fields[0] != "Z", fields[0] != "X", let startTime = UInt64(fields[19]) else {
+            return nil
+        }
+        self.init(processID: processID, startTime: startTime, boot: String(boot.prefix { $0 != "\n" }))
+    }
+
+    /// Whether the process still runs.
+    package var isRunning: Bool { ProcessIdentity(of: self.processID) == self }
+
+    /// Whether the process runs as this user.
+    package var isOwn: Bool {
+        // proc(5): the real, effective, saved and file system's user ID.
+        guard let status = Self.read("/proc/\(self.processID)/status"),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Uid:") })
+        else { return false }
+        let users = line.split { $0 == "\t" || $0 == " " }.dropFirst()
+        return users.dropFirst().first.flatMap { UInt32($0) } == geteuid()
+    }
+
+    /// The beginning of a file of the kernel's.
+    private static func read(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    }
+}

@@ -1,0 +1,53 @@
+extension String {
+    /// The text without the credentials of others that have a form of their own: the user info of URLs, and what follows
+    /// `Basic`. They come back in answers of servers that quote what they were sent, and in options with a mistake.
+    ///
+    /// - Source: RFC 3986 section 3.2.1; RFC 7617 section 2
+    package var withoutCredentials: String {
+        let bytes = Array(self.utf8)
+        var cleaned: [UInt8] = []
+        var position = 0
+        while position < bytes.count {
+            let rest = bytes[position...]
+            if let end = String.endOfUserInfo(rest) {
+                cleaned += "://<redacted>".utf8
+                position = end
+            } else if let end = String.endOfBasic(rest, isWord: position == 0 || !bytes[position - 1].isLetter) {
+                cleaned += Array(rest.prefix("Basic ".utf8.count)) + "<redacted>".utf8
+                position = end
+            } else {
+                cleaned.append(bytes[position])
+                position += 1
+            }
+        }
+        return cleaned.count == bytes.count ? self : String(decoding: cleaned, as: UTF8.self)
+    }
+
+    /// Where the `@` is behind the `://` that the text begins with.
+    private static func endOfUserInfo(_ text: ArraySlice<UInt8>) -> Int? {
+        guard text.starts(with: "://".utf8) else { return nil }
+        let authority = text.dropFirst("://".utf8.count).prefix { byte in
+            byte > 0x20 && !"/?#\\\"'<>".utf8.contains(byte)
+        }
+        return authority.lastIndex(of: UInt8(ascii: "@"))
+    }
+
+    /// Where credentials end that follow the word `Basic` and a space.
+    private static func endOfBasic(_ text: ArraySlice<UInt8>, isWord: Bool) -> Int? {
+        guard isWord, text.prefix("basic".utf8.count).elementsEqual("basic".utf8, by: { $0 | 0x20 == $1 }),
+            text.dropFirst("basic".utf8.count).first == UInt8(ascii: " ")
+        else { return nil }
+        let credentials = text.dropFirst("basic ".utf8.count).prefix { $0.isBase64 }
+        // What stands for a name, a colon and a password, and not a word as in "Basic authentication".
+        let pair = Base64.decode(String(decoding: credentials, as: UTF8.self))
+        return pair?.contains(UInt8(ascii: ":")) == true ? credentials.endIndex : nil
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+
+    fileprivate var isBase64: Bool {
+        self.isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || "+/=".utf8.contains(self)
+    }
+}

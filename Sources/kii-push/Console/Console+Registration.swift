@@ -1,0 +1,39 @@
+import KiiPushCore
+
+extension Console {
+    /// What came of `register`.
+    func show(_ registration: Registration, of saved: SavedProfile, profile: Profile) throws {
+        let cloud =
+            switch saved.cloud {
+            case .emulator: "emulator"
+            case .kii(let baseURL, _, _): baseURL
+            }
+        try self.result("profile       \(profile.name)")
+        try self.result("cloud         \(cloud.terminalSafe), app \(saved.appID.terminalSafe)")
+        try self.result("\(registration.principal.kind.padded(to: 14))\(registration.principal.id.terminalSafe)")
+        try self.result("account       \(saved.account.text.terminalSafe)")
+        try self.result("installation  \(registration.installationID.terminalSafe)")
+        if let payload = registration.payload { try self.result("payloads      \(payload.rawValue)") }
+        try self.result("state         \(profile.directory.terminalSafe)")
+        try self.object(
+            "registration",
+            [
+                ("profile", JSONValue(profile.name)), ("cloud", JSONValue(cloud)), ("appID", JSONValue(saved.appID)),
+                ("principal", registration.principal.json), ("account", saved.account.json),
+                ("installationID", JSONValue(registration.installationID)),
+                ("payload", JSONValue((registration.payload ?? .mqtt).rawValue)),
+                ("state", JSONValue(profile.directory)),
+            ]
+        )
+    }
+}
+
+extension Principal {
+    /// `user` or `thing`.
+    var kind: String {
+        switch self {
+        case .user: "user"
+        case .thing: "thing"
+        }
+    }
+}

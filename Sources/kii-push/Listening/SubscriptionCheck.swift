@@ -1,0 +1,36 @@
+import KiiPushCore
+
+/// Tells a person that a filter waits for a topic or bucket that the profile is not subscribed to.
+struct SubscriptionCheck: Sendable {
+    let profile: Profile
+    let cloud: CloudSettings
+    let account: SavedProfile.Account
+    let console: Console
+
+    /// Asks the cloud about each of `targets`. Says nothing where the cloud cannot be asked: receiving tells of that.
+    func warn(about targets: [SubscriptionTarget], of principal: Principal) async {
+        guard !targets.isEmpty,
+            let runtime = try? PushRuntime(
+                configuration: self.cloud.runtimeConfiguration(stateDirectory: self.profile.directory))
+        else { return }
+        let agent = PushAgent(
+            runtime: runtime, configuration: self.profile.agentConfiguration(self.account, app: self.cloud.app),
+            handler: NoHandler())
+        for target in targets {
+            guard let session = try? agent.session(),
+                let isSubscribed = try? await session.execute(CheckSubscription(of: principal, to: target)),
+                !isSubscribed
+            else { continue }
+            self.console.warning(self.text(target))
+        }
+        await runtime.shutdown()
+    }
+
+    private func text(_ target: SubscriptionTarget) -> String {
+        let known = (try? KnownSubscriptions(directory: self.profile.directory).read()) ?? []
+        let guess = suggestion(for: target.text, among: known.map(\.text)).map { "did you mean \($0)? " } ?? ""
+        let words = if case .bucket = target { "--\(target.text)" } else { target.text }
+        return "this profile is not subscribed to \(target.text), so nothing of it arrives\n         "
+            + "\(guess)subscribe with: kii-push subscribe \(words)\(self.profile.option)"
+    }
+}

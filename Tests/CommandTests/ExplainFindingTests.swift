@@ -1,0 +1,56 @@
+import KiiPushCore
+import Testing
+
+/// What `explain` says of a payload that is sound but for one member, or whose kind a key of the sender's own decides.
+@Suite(.timeLimit(.minutes(15))) struct ExplainFindingTests {
+    private let tool: Tool
+
+    init() throws {
+        self.tool = try Tool()
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"x"},"to":"bob"}"#, "pushToUser", "/to"),
+        (#"{"aps":{"alert":"x"},"bi":"blue","n":1}"#, "pushToApp", "/bi"),
+        (#"{"aps":{"alert":"x"},"om":"nom"}"#, "pushToApp", "/om"),
+    ])
+    func findsAKeyThatMakesItAnotherKind(payload: String, kind: String, pointer: String) throws {
+        let (object, result) = try self.tool.explanation(payload)
+        #expect(result.exit == 0)
+        #expect(object["kind"]?.string == kind)
+        let found = object["findings"]?.array?.contains {
+            $0["code"]?.string == "kind-ambiguous" && $0["pointer"]?.string == pointer
+        }
+        #expect(found == true, "\(object["findings"]?.text ?? "")")
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"x","badge":"1"}}"#, "aps-wrong-type", "/aps/badge"),
+        (#"{"aps":{"content-available":"1"}}"#, "aps-wrong-type", "/aps/content-available"),
+        (#"{"aps":{"alert":"x"},"s":{"name":"bob"}}"#, "field-value", "/s"),
+    ])
+    func aMemberOfTheWrongTypeIsAFindingAndNoRefusal(payload: String, code: String, pointer: String) throws {
+        let (object, result) = try self.tool.explanation(payload)
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(object["refused"] == nil)
+        let found = object["findings"]?.array?.contains {
+            $0["code"]?.string == code && $0["pointer"]?.string == pointer
+        }
+        #expect(found == true, "\(object["findings"]?.text ?? "")")
+    }
+
+    @Test func listsWhatIsLeftOutAmongWhatIsIgnored() throws {
+        let result = try self.tool("explain", input: #"{"aps":{"alert":"x","badge":"1"},"s":{"a":1}}"#)
+        #expect(result.exit == 0)
+        #expect(
+            result.output.contains(
+                #"""
+                ignored
+                  /aps/badge             "1"
+                      left out: "/aps/badge" is a string, not a whole number
+                  /s                     {"a":1}
+                      an object is no value of a field, though the key counts for the kind
+
+                """#), "\(result.output)")
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import KiiPushCore
+import Testing
+
+extension EmulatorSession {
+    /// The state directory of the profile `default`.
+    var stateDirectory: String { self.tool.home.path + "/state/kii-push/profiles/default" }
+
+    /// The installation that the profile receives as.
+    func installation() throws -> String {
+        try #require(try PushAgent.registration(in: self.stateDirectory)).installationID
+    }
+
+    /// Stores a message in each of these states as if the profile had received it: `{"n":1}`, `{"n":2}`, … each from a
+    /// sender of its own. Retries are due in an hour.
+    func store(_ states: [RowState]) throws {
+        let registration = try #require(try PushAgent.registration(in: self.stateDirectory))
+        let inbox = try Inbox(path: self.stateDirectory + "/inbox.sqlite")
+        try inbox.transaction { transaction throws(InboxError) in
+            let installation = try transaction.installation(id: registration.installationID)
+            for (index, state) in states.enumerated() {
+                let sequence = try transaction.insert(
+                    NewRow(
+                        installation: installation, topic: registration.mqttTopic,
+                        payload: Array(#"{"n":\#(index + 1),"sender":"s-\#(index + 1)"}"#.utf8), receivedAt: .now(),
+                        state: state, reason: state == .dead ? "rejected: no" : nil))
+                guard state == .retry else { continue }
+                var change = RowChange(sequence: sequence, state: .retry, attempts: 1, reason: "failed")
+                change.nextAttempt = .now() + .seconds(3600)
+                try transaction.update(change, at: .now())
+            }
+        }
+    }
+
+    /// What `doctor` says about the inbox.
+    func doctorOnInbox() throws -> JSONValue {
+        let result = try self.tool.start(["doctor", "--json", "--timeout", "600s"]).waitForExit()
+        let checks = try result.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
+        return try #require(checks.first { $0["code"]?.string == "INBOX" }, "\(result.error)")
+    }
+}
+
+extension Inbox {
+    /// Changes a row, in a transaction of its own.
+    func update(_ change: RowChange) throws {
+        _ = try self.transaction { transaction throws(InboxError) in try transaction.update(change, at: .now()) }
+    }
+}

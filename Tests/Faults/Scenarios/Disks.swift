@@ -1,0 +1,68 @@
+import KiiPushCore
+
+// The disk has no room, or little.
+extension Scenario {
+    /// Nothing is acknowledged that could not be stored.
+    static func disk(messages: Int) -> Scenario {
+        var settings = AgentReceiver.Settings()
+        // More waits than there is room for.
+        settings.slow = (every: 1, milliseconds: 20)
+        // Without the right to mount, SQLite's own limit is the disk.
+        if !FaultBench.canMount { settings.maximumInboxBytes = 1 << 20 }
+        var setup = FaultBench.Setup()
+        setup.disk = .small(megabytes: 24)
+        return Scenario("disk", "others fill the disk, then they do not", with: .agent(settings), on: setup) { play in
+            guard let agent = play.receiver as? AgentReceiver else { throw FaultError("this is for our agent") }
+            try agent.start()
+            try await play.beginSession()
+            if FaultBench.canMount { try play.bench.fillDisk() }
+            try await play.publish(1...messages, padding: 8000)
+            let bench = play.bench
+            let isFull = try await play.observation.wait { _ in
+                // What the agent gives up to go on is taken, too.
+                if FaultBench.canMount { try bench.fillDisk() }
+                return agent.told.contains { $0.hasPrefix("storageFailed") }
+            }
+            play.expect(isFull, "the disk did not fill up")
+            play.expect(
+                agent.told.contains { $0.contains("free some space") }, "nothing says that there is no space")
+            let acknowledged = play.traffic.acknowledged.count
+            play.expect(acknowledged < messages, "everything was acknowledged")
+            if FaultBench.canMount { try play.bench.freeDisk() }
+            try await play.finish()
+            play.expect(agent.told.contains("storageRecovered"), "nothing says that there is space again")
+            return "full after \(acknowledged)"
+        }
+    }
+
+    /// A disk with nothing on it but the agent's state, which handled messages alone would fill many times over.
+    static func smallDisk(megabytes: Int, messages: Int, padding: Int) -> Scenario {
+        var settings = AgentReceiver.Settings()
+        settings.work = WorkTime(microseconds: 0...200)
+        var setup = FaultBench.Setup()
+        setup.disk = .small(megabytes: megabytes)
+        return Scenario(
+            "disk-\(megabytes)", "a disk of \(megabytes) MB that has room for few of the handled messages",
+            with: .agent(settings), on: setup
+        ) { play in
+            guard let agent = play.receiver as? AgentReceiver else { throw FaultError("this is for our agent") }
+            guard FaultBench.canMount else { return "not played: only root may mount a disk" }
+            try agent.start()
+            try await play.beginSession()
+            for first in stride(from: 1, through: messages, by: 1000) {
+                try await play.publish(first...min(messages, first + 999), padding: padding)
+                try await play.waitForAll()
+            }
+            // What a disk can hold must not depend on how often the agent is started.
+            await agent.kill()
+            try agent.start()
+            try await play.publish(messages + 1...messages + 200, padding: padding)
+            try await play.finish()
+            // A burst may be larger than the disk, for a moment.
+            let failures = agent.told.count { $0.hasPrefix("storageFailed") }
+            let recoveries = agent.told.count { $0 == "storageRecovered" }
+            play.expect(failures == recoveries, "messages could not be stored in the end")
+            return "1 kill"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import KiiPushCore
+
+// The agent's file is another one at the next start, and what the installation before it had received is still there.
+extension Scenario {
+    static func stranded(messages: Int) -> Scenario {
+        Scenario(
+            "stranded",
+            "the agent is killed amid its work and becomes another installation, of its user and then of another"
+        ) { play in
+            try play.receiver.start()
+            let share = messages / 2
+            try await play.send(1...share)
+            play.expect(try await play.observation.waitForHandler(afterEnded: share / 4), "no progress")
+            _ = await play.observation.kill()
+            let ofUser = try InboxReading(state: play.bench.state).open
+            play.expect(ofUser > 0, "nothing was left")
+            _ = try await play.becomeAnother { $0 }
+            // Handles them by itself.
+            try play.receiver.start()
+            let agent = play.receiver as? AgentReceiver
+            let isTold = try await play.observation.wait { _ in agent?.told.contains("adopted") == true }
+            play.expect(isTold, "nothing says that messages were taken over")
+            try await play.send(share + 1...messages)
+            play.expect(try await play.observation.waitForHandler(afterEnded: share + share / 4), "no progress")
+            _ = await play.observation.kill()
+            let last = try await play.becomeAnother { "\($0)-other" }
+            let stranded = try InboxReader(stateDirectory: play.bench.state).stranded()
+            let count = stranded.reduce(0) { $0 + $1.messages }
+            play.expect(count > 0, "nothing is said to wait for nobody")
+            for left in stranded { try await play.adopt(left.installationID, by: last) }
+            play.expect(try InboxReader(stateDirectory: play.bench.state).stranded() == [], "messages still wait")
+            try play.receiver.start()
+            try await play.finish()
+            return "\(ofUser) adopted by themselves, \(count) by hand"
+        }
+    }
+}
+
+extension Play {
+    /// Makes the agent's file one of another installation, whose principal is what `principal` makes of the one so far.
+    ///
+    /// - Returns: the other installation.
+    fileprivate func becomeAnother(_ principal: (String) -> String) async throws -> String {
+        let path = "\(self.bench.state)/agents/default.json"
+        let json = try JSONValue(parsing: String(contentsOfFile: path, encoding: .utf8))
+        guard let installation = json["installationID"]?.string, let owner = json["principalID"]?.string else {
+            throw FaultError("\(path) is no agent's file")
+        }
+        let other = UUID().uuidString
+        let text = String(decoding: json.serialized(), as: UTF8.self)
+            .replacingOccurrences(of: installation, with: other)
+            .replacingOccurrences(of: "\"principalID\":\"\(owner)\"", with: "\"principalID\":\"\(principal(owner))\"")
+        try PrivateFile.replace(path, with: Array(text.utf8))
+        return other
+    }
+
+    /// As `kii-push inbox adopt` does it while nothing receives.
+    fileprivate func adopt(_ former: String, by installation: String) async throws {
+        let runtime = try PushRuntime(configuration: .init(stateDirectory: self.bench.state))
+        let count = try await runtime.adopt(former, by: installation)
+        await runtime.shutdown()
+        if count == nil { throw FaultError("the inbox does not know installation \(former)") }
+    }
+}

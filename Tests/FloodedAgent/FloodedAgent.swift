@@ -1,0 +1,41 @@
+import Glibc
+import KiiPushCore
+
+// An agent in a process of its own, so that a test can look at the memory that it takes while a broker floods it. It
+// receives from the fake broker that the state directory names.
+//
+// Arguments: the state directory; `memory` or `file` for the inbox; `answers`, or `holds` if no handler ever answers; the
+// most that the inbox file may grow to in bytes, or 0.
+
+struct FloodedHandler: RemoteNotificationHandler {
+    let holds: Bool
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        while self.holds { pause() }
+        completion(.newData)
+    }
+}
+
+@main
+struct FloodedAgent {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 5, let inboxBytes = Int64(arguments[4]) else { exit(64) }
+        var settings = PushRuntime.Configuration(stateDirectory: arguments[1])
+        settings.inbox = arguments[2] == "memory" ? .memory : .file
+        settings.maximumInboxBytes = inboxBytes > 0 ? inboxBytes : nil
+        settings.connectTimeout = .seconds(600)
+        settings.handlerDeadline = .seconds(600)
+        var configuration = PushAgent.Configuration(
+            app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)
+        configuration.usesTLS = false
+        // A broker that never answers PINGREQ is kept.
+        configuration.pingTimeout = .seconds(600)
+        let agent = PushAgent(
+            runtime: try PushRuntime(configuration: settings), configuration: configuration,
+            handler: FloodedHandler(holds: arguments[3] == "holds"))
+        try await agent.run()
+    }
+}

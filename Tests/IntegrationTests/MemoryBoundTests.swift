@@ -1,0 +1,111 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// How much memory an agent takes at most, whatever its broker sends: the peak of a process of its own.
+@Suite(.timeLimit(.minutes(15))) struct MemoryBoundTests {
+    /// Runs `FloodedAgent` against a broker, and returns its peak in MiB when `flood` is done.
+    private func peak(
+        inbox: String, handler: String, inboxBytes: Int = 0,
+        flood: @escaping @Sendable (FakeConnection) throws -> Void
+    ) async throws -> Int {
+        try await withTemporaryDirectory { directory in
+            let broker = try FakeBroker()
+            try AgentStateFixture(port: broker.port, topic: "t", username: "name", password: "password")
+                .write(to: directory)
+            let program = productsDirectory.appendingPathComponent("FloodedAgent").path
+            let agent = try ChildProgram([program, directory, inbox, handler, "\(inboxBytes)"])
+            return try await broker.play { broker in
+                let connection = try broker.acceptSession()
+                try flood(connection)
+                let peak = try Self.peak(of: agent.processID)
+                print("peak of \(inbox) inbox, handler \(handler), \(inboxBytes): \(peak) MiB")
+                return peak
+            }
+        }
+    }
+
+    /// The largest resident size of a process so far, in MiB.
+    private static func peak(of process: Int32) throws -> Int {
+        // proc_pid_status(5)
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) / 1024
+    }
+
+    private static func publish(_ payload: some StringProtocol, _ packetID: Int) -> MQTTPacket {
+        .publish(
+            MQTTPublish(
+                topic: "t", payload: Array(payload.utf8), qos: .atLeastOnce, packetID: UInt16(packetID)))
+    }
+
+    private static func padded(_ count: Int) -> String { #"{"p":"\#(String(repeating: "x", count: count))"}"# }
+
+    /// As many of the smallest messages as fit into a MiB.
+    private static func tinyMessages() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var number = 0
+        while bytes.count < 1 << 20 {
+            number += 1
+            try Self.publish("{}", number % 65_535 + 1).encode(into: &bytes)
+        }
+        return bytes
+    }
+
+    /// What is handled is kept until the broker proves that it has the acknowledgement, which this one never does.
+    @Test func handledMessagesWhoseAcknowledgementIsNotProvenTakeNoPayload() async throws {
+        let peak = try await self.peak(inbox: "memory", handler: "answers") { connection in
+            let payload = Self.padded(60_000)
+            for number in 1...5000 {
+                try connection.send(Self.publish(payload, number))
+                // Each when the one before is handled: nothing waits.
+                guard case .puback = try connection.receiveSkippingPings() else {
+                    throw TestFailure("no acknowledgement")
+                }
+            }
+        }
+        #expect(peak < 120)
+    }
+
+    @Test func tinyMessagesThatWaitInMemoryCountAsWhatTheyTake() async throws {
+        let tiny = try Self.tinyMessages()
+        let peak = try await self.peak(inbox: "memory", handler: "holds") { connection in
+            _ = try connection.fill(with: tiny, beyond: 64 << 10, patience: 5)
+        }
+        #expect(peak < 80)
+    }
+
+    @Test func tinyMessagesThatCannotBeStoredCountAsWhatTheyTake() async throws {
+        let tiny = try Self.tinyMessages()
+        let peak = try await self.peak(inbox: "file", handler: "holds", inboxBytes: 1 << 20) { connection in
+            _ = try connection.fill(with: tiny, beyond: 64 << 10, patience: 5)
+        }
+        #expect(peak < 80)
+    }
+
+    /// 200 MB of messages wait in the file; a part of them stands in memory too.
+    @Test func messagesInMemoryAreBoundedInBytes() async throws {
+        let peak = try await self.peak(inbox: "file", handler: "holds") { connection in
+            let payload = Self.padded(200_000)
+            for number in 1...1000 {
+                try connection.send(Self.publish(payload, number))
+                guard case .puback = try connection.receiveSkippingPings() else {
+                    throw TestFailure("no acknowledgement")
+                }
+            }
+        }
+        #expect(peak < 120)
+    }
+}
+
+extension FakeConnection {
+    /// The client's next packet that is no PINGREQ.
+    fileprivate func receiveSkippingPings() throws -> MQTTPacket {
+        while true {
+            let packet = try self.receive()
+            if case .pingreq = packet { continue }
+            return packet
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// Brokers that send bytes and answer nothing: each is found out within its time, however long it goes on.
+@Suite(.timeLimit(.minutes(15))) struct UnansweringBrokerTests {
+    /// Sends `bytes` again and again, every 20 ms, until the client has left.
+    ///
+    /// - Returns: whether it did before a minute was over.
+    private static func drip(_ bytes: [UInt8], to connection: FakeConnection) -> Bool {
+        for _ in 1...3000 {
+            guard (try? connection.send(bytes: bytes)) != nil else { return true }
+            _ = poll(nil, 0, 20)
+        }
+        return false
+    }
+
+    private func agent(_ runtime: PushRuntime, _ configuration: PushAgent.Configuration) -> PushAgent {
+        PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
+    }
+
+    private func firstLoss(_ events: AsyncStream<PushEvent>) async -> String? {
+        let loss = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
+        guard case .disconnected(let reason, _) = loss else { return nil }
+        return reason
+    }
+
+    /// The beginning of a message that is never whole.
+    @Test func bytesWithoutAnAnswerDoNotKeepADeadConnection() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            var configuration = configuration
+            configuration.keepAlive = .seconds(1)
+            let agent = self.agent(runtime, configuration)
+            let events = agent.events
+            try await whileRunning(agent) {
+                let hasLeft = try await broker.play { broker in
+                    let connection = try broker.acceptSession()
+                    try connection.send(bytes: [0x32, 0x80, 0x7D])
+                    return Self.drip([0x00], to: connection)
+                }
+                try #require(hasLeft, "the connection still stands")
+                #expect(await self.firstLoss(events) == "the broker did not answer in time (keepalive)")
+            }
+        }
+    }
+
+    @Test func answersToNothingDoNotTakeTheTimeOfSuback() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory, configure: { $0.connectTimeout = .seconds(2) }) {
+                broker, runtime, configuration in
+                let agent = self.agent(runtime, configuration)
+                let events = agent.events
+                try await whileRunning(agent) {
+                    let hasLeft = try await broker.play { broker in
+                        let connection = try broker.accept()
+                        _ = try connection.receive()
+                        try connection.send(.connack(MQTTConnack(sessionPresent: true, code: .accepted)))
+                        return Self.drip([0xD0, 0x00], to: connection)
+                    }
+                    try #require(hasLeft, "SUBACK is still waited for")
+                    #expect(await self.firstLoss(events) == "the broker sent no SUBACK in time")
+                }
+            }
+        }
+    }
+}
