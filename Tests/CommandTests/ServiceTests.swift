@@ -130,7 +130,7 @@ import Testing
         let count = self.manager.texts.count
         run.signal(SIGHUP)
         #expect(self.manager.line("READY=", after: count) == "1")
-        #expect(watcher.error(containing: "> It receives anew.").contains("> It receives anew."))
+        #expect(watcher.error(containing: "> It receives again.").contains("> It receives again."))
         try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(watcher.output(containing: "<-- newData        #1").contains(#"msg="hi""#))
         watcher.signal(SIGINT)

@@ -28,8 +28,10 @@ import Testing
                 try await Self.receive(broker, runtime, configuration, killedInto: played.isKilled ? directory : nil)
                 try played.damage.apply(to: state + "/inbox.sqlite", at: "mark-1030")
                 try Self.expectUnsound(state)
+                // The pages that are hit in a file of this size hold no message.
+                let losesNothing: [InboxDamage] = [.emptiedWithLog, .removedWithLog, .pages2To6]
                 try await Self.expectAllAccountedFor(
-                    state, configuration, losesNothing: [.emptiedWithLog, .removedWithLog].contains(played.damage))
+                    state, configuration, losesNothing: losesNothing.contains(played.damage))
             }
         }
     }
@@ -166,7 +168,7 @@ import Testing
                     #expect(try await runtime.dropDeadLetter(letter.messageID))
                 }
                 let half = Int64(Self.messages / 2)
-                #expect(try await runtime.ledger() == MessageLedger(received: 2 * half, done: half, expired: half))
+                #expect(try await runtime.ledger() == MessageLedger(received: 2 * half, done: half, dropped: half))
                 await runtime.shutdown()
                 let reader = try InboxReader(stateDirectory: directory)
                 try reader.verify()

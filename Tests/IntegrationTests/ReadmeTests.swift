@@ -145,7 +145,7 @@ import Testing
                 .write(to: "\(directory)/state/kii-push")
             let refused = try ChildProgram(program, environment: environment)
             #expect(refused.wait() == 78)
-            #expect(refused.output.all().contains("belongs to another app or account"))
+            #expect(refused.output.all().contains("belongs to another app"))
         }
     }
 }

@@ -32,7 +32,7 @@ import Testing
             _ method: String, _ path: String, token: String? = nil, type: String? = nil, fields: [String] = [],
             _ body: String = "", saysLength: Bool = false
         ) throws -> RawAnswer {
-            var lines = ["\(method) https://api-jp.kii.com\(path) HTTP/1.1", "HOST: api-jp.kii.com"]
+            var lines = ["\(method) https://localhost\(path) HTTP/1.1", "HOST: localhost"]
             lines += ["X-Kii-Appid: \(self.appID)", "X-Kii-Appkey: k"]
             if let token { lines.append("Authorization: Bearer \(token)") }
             if let type { lines.append("Content-Type: \(type)") }
@@ -172,7 +172,7 @@ import Testing
                 #"{"grant_type":"client_credentials","client_id":"\#(client.appID)","client_secret":"dummy"}"#
             let answer = try client.send(
                 [
-                    "POST https://api-jp.kii.com\(client.app)/oauth2/token HTTP/1.1", "HOST: api-jp.kii.com",
+                    "POST https://localhost\(client.app)/oauth2/token HTTP/1.1", "HOST: localhost",
                     "Content-Type: application/json", "Transfer-Encoding: chunked", "Connection: Close",
                 ], "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n")
             #expect(answer.status == 200)

@@ -188,6 +188,11 @@ extension DeliveryMachine {
         // A retry holds nobody back, and is not held back.
         guard message.attempts > 0 || message.wasInHand || message.isUserOpened || self.queues.isNext(message) else {
             self.decline(message)
+            // What comes after it of its source, and has room already, does not overtake it.
+            self.queues.leave(message)
+            if let intake = self.intakes[message.installation], intake.scan == nil {
+                self.intakes[message.installation]?.scan = BacklogScan(position: intake.setAside.through)
+            }
             // What reads the backlog may be past it, or about to end.
             return self.withhold(message.installation)
         }

@@ -31,6 +31,11 @@ extension SourceQueues {
         return self.queues[number].expected == 0 && message.sequence < self.queues[number].firstInStore ?? .max
     }
 
+    /// Leaves a message in the store: those of its source that come after it wait there, too.
+    mutating func leave(_ message: Message) {
+        self.leave(message.sequence, inStoreFor: self.number(of: message))
+    }
+
     /// Decides about a message that was found in the store: whether its source has room for it and none before it was
     /// left there. One that is admitted comes with ``arrive(_:)``.
     mutating func admit(_ message: Message) -> Bool {

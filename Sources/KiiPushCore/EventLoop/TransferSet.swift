@@ -48,7 +48,7 @@ final class TransferSet {
             try self.multi.add(transfer.easy)
             // libcurl does not look at the time of a transfer that waits in line for a connection.
             let timer = self.timers.schedule(at: .now() + request.timeout + TransferSet.grace) { [weak self] in
-                self?.end(ticket) { _ in .failure(TransportError.curl(CURLE_OPERATION_TIMEDOUT)) }
+                self?.end(ticket) { $0.outcome(CURLE_OPERATION_TIMEDOUT) }
             }
             self.running[ObjectIdentifier(ticket)] = Running(
                 transfer: transfer, continuation: continuation, timer: timer)

@@ -12,6 +12,14 @@ package struct InboxOwner: Sendable, Hashable {
         self.app = app
         self.principal = principal
     }
+
+    /// From three columns of a row, the first one at `column`; `nil` where nobody has said whose the row is.
+    init?(_ row: SQLiteStatement, from column: Int32) {
+        guard let site = row.text(column), let app = row.text(column + 1), let principal = row.text(column + 2) else {
+            return nil
+        }
+        self.init(site: site, app: app, principal: principal)
+    }
 }
 
 /// An installation of an inbox, by its key and its ID.
@@ -97,11 +105,7 @@ extension Inbox {
         defer { statement.reset() }
         try statement.bind(1, key)
         guard try statement.next(), let id = statement.text(1) else { return nil }
-        var place = Place(id: id, adopter: statement.optionalInteger(2))
-        if let site = statement.text(3), let app = statement.text(4), let principal = statement.text(5) {
-            place.owner = InboxOwner(site: site, app: app, principal: principal)
-        }
-        return place
+        return Place(id: id, adopter: statement.optionalInteger(2), owner: InboxOwner(statement, from: 3))
     }
 }
 

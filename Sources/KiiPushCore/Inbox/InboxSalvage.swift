@@ -76,7 +76,7 @@ final class InboxSalvage {
                 continue
             }
             (keysByID[id], keys[key]) = (key, key)
-            installations[key] = .init(id: id, proven: read[key]?.id == id ? read[key]?.proven : nil)
+            installations[key] = read[key].flatMap { $0.id == id ? $0 : nil } ?? .init(id: id)
         }
         return (installations, keys)
     }
@@ -99,6 +99,10 @@ final class InboxSalvage {
                 // Where it is not known what has arrived, a redelivery is better taken for new than lost.
                 try transaction.restoreInstallation(
                     key: key, id: installation.id, provenThrough: installation.proven ?? safe)
+                if let owner = installation.owner { try transaction.set(owner, of: key) }
+                if let adopter = installation.adopter.flatMap({ self.keys[$0] }) {
+                    try transaction.adopt(key, by: adopter)
+                }
             }
             transaction.restoreLedger(self.ledger, self.mark, lost: Int64(self.lost ?? 0), lastSequence: safe)
             for notice in self.notices { try transaction.add(notice) }

@@ -6,6 +6,10 @@ final class InboxSource {
         var id: String
         /// Through which number its acknowledgements are known to have arrived, if that can be read.
         var proven: Int64?
+        /// Whose it is, if that can be read.
+        var owner: InboxOwner?
+        /// The key of the one that handles its messages in its place.
+        var adopter: Int64?
     }
 
     /// What reading on came to.
@@ -149,10 +153,12 @@ final class InboxSource {
     /// The installations by key, those that can be read.
     func installations() -> [Int64: Installation] {
         var found: [Int64: Installation] = [:]
-        // The index has the same keys and IDs on other pages.
         for sql in [
-            "SELECT key, id, proven_sequence FROM installation NOT INDEXED",
-            "SELECT key, id, NULL FROM installation INDEXED BY sqlite_autoindex_installation_1",
+            "SELECT key, id, proven_sequence, adopter, site, app, principal FROM installation NOT INDEXED",
+            // Files of versions before the fourth do not say whose an installation is.
+            "SELECT key, id, proven_sequence, NULL, NULL, NULL, NULL FROM installation NOT INDEXED",
+            // The index has the same keys and IDs on other pages.
+            "SELECT key, id, NULL, NULL, NULL, NULL, NULL FROM installation INDEXED BY sqlite_autoindex_installation_1",
         ] {
             let statement = SQLiteStatement(self.connection, sql, step: "reading the installations")
             defer { statement.reset() }
@@ -160,7 +166,9 @@ final class InboxSource {
                 let key = statement.integer(0)
                 guard key > InboxSchema.unknownInstallation, let id = statement.text(1), found[key] == nil
                 else { continue }
-                found[key] = Installation(id: id, proven: statement.optionalInteger(2))
+                found[key] = Installation(
+                    id: id, proven: statement.optionalInteger(2), owner: InboxOwner(statement, from: 4),
+                    adopter: statement.optionalInteger(3))
             }
         }
         return found

@@ -8,7 +8,7 @@ final class InboxStatements {
     let refusedTally, oldestRefused, cut: SQLiteStatement
     let own, adopt, adopted, sameOwner, openCount, openCounts, owners: SQLiteStatement
     let prove, proven, unproven, allUnproven, openBytes, scan, done, freePages, vacuum, vacuumStep: SQLiteStatement
-    let inspect, openRows, retryRows, deadRows, notices, addNotice, removeNotices: SQLiteStatement
+    let inspect, installationsByIndex, openRows, retryRows, deadRows, notices, addNotice, removeNotices: SQLiteStatement
     private let readingLedger, writingLedger, dataVersion: SQLiteStatement
 
     init(_ connection: SQLiteConnection) {
@@ -169,7 +169,7 @@ final class InboxStatements {
             SELECT installation, sequence, packet_id FROM message CROSS JOIN installation ON key = installation
             WHERE sequence > proven_sequence AND packet_id IS NOT NULL ORDER BY sequence
             """, "reading unproven rows")
-        self.installations = make("SELECT key FROM installation", "reading the installations")
+        self.installations = make("SELECT key FROM installation NOT INDEXED", "reading the installations")
         self.openBytes = make(
             "SELECT coalesce(sum(bytes), 0) FROM message WHERE installation = ?1 AND state < 4 AND state <> 3",
             "adding up what waits")
@@ -184,7 +184,14 @@ final class InboxStatements {
             """, "looking for done rows")
         // NOT INDEXED: the table is read, and not what an index says of it.
         self.inspect = make(
-            "SELECT sequence, state, bytes FROM message NOT INDEXED ORDER BY sequence", "looking at every message")
+            "SELECT sequence, state, bytes, installation FROM message NOT INDEXED ORDER BY sequence",
+            "looking at every message")
+        // For count(*) SQLite would go through whichever index is the smallest.
+        self.installationsByIndex = make(
+            """
+            SELECT (SELECT sum(1) FROM installation INDEXED BY sqlite_autoindex_installation_1),
+                (SELECT sum(1) FROM installation INDEXED BY installation_owner)
+            """, "counting installations")
         self.openRows = make(
             "SELECT count(*) FROM message INDEXED BY message_open WHERE state < 4", "counting what is open")
         self.retryRows = make(

@@ -60,9 +60,15 @@ import Testing
             try Data("this was an inbox once\n".utf8).write(to: URL(filePath: path))
             return try world.doctor(profile)
         case .tooManyDeadLetters:
-            // What the inbox counts; the rows themselves are no matter.
             let path = world.directory(profile) + "/inbox.sqlite"
-            try SQLiteFile(path, for: .changing).execute("UPDATE ledger SET rows5 = 100000, received = 100000")
+            try SQLiteFile(path, for: .changing).execute(
+                """
+                WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)
+                INSERT INTO message (sequence, installation, state, bytes, updated_ms, received_ms, qos, duplicate, retain,
+                    connection, topic, payload)
+                SELECT n, (SELECT min(key) FROM installation), 5, 65, 0, 0, 1, 0, 0, 1, 't', x'' FROM numbers;
+                UPDATE ledger SET last_sequence = 100000, received = 100000, rows5 = 100000, bytes5 = 6500000;
+                """)
             return try world.doctor(profile)
         }
     }

@@ -55,8 +55,10 @@ extension Play {
         return other
     }
 
-    /// As `kii-push inbox adopt` does it while nothing receives.
+    /// As `kii-push inbox adopt` does it while nothing receives, after `kii-push register`.
     fileprivate func adopt(_ former: String, by installation: String) async throws {
+        let inbox = try Inbox(path: "\(self.bench.state)/inbox.sqlite")
+        _ = try inbox.transaction { transaction throws(InboxError) in try transaction.installation(id: installation) }
         let runtime = try PushRuntime(configuration: .init(stateDirectory: self.bench.state))
         let count = try await runtime.adopt(former, by: installation)
         await runtime.shutdown()

@@ -160,6 +160,40 @@ import Testing
         #expect(try replacement.inbox.unproven(installation: 1) == [])
     }
 
+    /// Even where no message is gone: whoever looks is to be told before an agent starts.
+    @Test(arguments: ["installation", "sqlite_autoindex_installation_1", "installation_owner", "notice"])
+    func damageOfWhatMessagesGoByIsFound(in name: String) throws {
+        let fixture = try InboxFixture()
+        _ = try self.fill(fixture)
+        let page = try fixture.rootPage(of: name)
+        try fixture.change { bytes in
+            let start = (page - 1) * InboxFixture.pageSize
+            bytes.replaceSubrange(start..<start + InboxFixture.pageSize, with: Array(repeating: 0, count: InboxFixture.pageSize))
+        }
+        var configuration = Inbox.Configuration()
+        configuration.isReadOnly = true
+        let reader = try Inbox(path: fixture.path, configuration: configuration)
+        #expect(#expect(throws: InboxError.self) { try reader.verify() }?.kind == .corrupt)
+    }
+
+    @Test func whoseAnInstallationIsStaysKnown() throws {
+        let fixture = try InboxFixture()
+        _ = try self.fill(fixture)
+        let owner = InboxOwner(site: "http://127.0.0.1:1/api", app: "app", principal: "user:1")
+        do {
+            let inbox = try fixture.open()
+            try inbox.transaction { transaction throws(InboxError) in
+                try transaction.set(owner, of: 1)
+                try transaction.adopt(try transaction.installation(id: "installation-2"), by: 1)
+            }
+        }
+        try fixture.damage(pageWith: "row-100150")
+        _ = try self.replace(fixture)
+        let columns = "id || ' ' || coalesce(site || app || principal, 'nobody') || ' ' || coalesce(adopter, 'itself')"
+        let found = try SQLiteFile(fixture.path, for: .reading).texts("SELECT \(columns) FROM installation ORDER BY key")
+        #expect(found == ["installation-1 http://127.0.0.1:1/apiappuser:1 itself", "installation-2 nobody 1"])
+    }
+
     @Test func messagesOfAnUnknownInstallationReachNobodyElse() throws {
         let fixture = try InboxFixture()
         let (before, _) = try self.fill(fixture)
