@@ -1,3 +1,4 @@
+import Foundation
 import KiiPushCore
 import TestSupport
 import Testing
@@ -73,6 +74,35 @@ import Testing
                 #expect(try reader.stranded().map(\.installationID) == ["theirs", "elsewhere"])
                 #expect(try reader.stranded().map(\.messages) == [1, 1])
             }
+        }
+    }
+
+    /// The first agent to begin takes over what another one of its user has left, which begins later.
+    @Test func anAgentThatBeginsLaterGetsItsInstallationBackAndKeepsIt() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let folder = "\(runtime.configuration.stateDirectory)/agents"
+            let state = String(decoding: try #require(try PrivateFile.read("\(folder)/default.json")), as: UTF8.self)
+            let id = try #require(try JSONValue(parsing: state)["installationID"]?.string)
+            try PrivateFile.replace(
+                "\(folder)/late.json", with: Array(state.replacing(id, with: UUID().uuidString).utf8))
+            var ofLate = configuration
+            ofLate.name = "late"
+            let handler = RecordingHandler()
+            let early = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
+            let late = PushAgent(runtime: runtime, configuration: ofLate, handler: handler, reconnect: .quick)
+            // The inbox knows both, and neither receives.
+            for agent in [early, late] { try await whileRunning(agent) { _ = try await broker.bring([]) } }
+            let running = Task { try await early.run() }
+            let first = try await broker.bring([])
+            try await whileRunning(late) {
+                let connection = try await broker.bring([])
+                running.cancel()
+                try await running.value
+                try await broker.play { _ in try connection.send(.message(1, packetID: 1)) }
+                #expect(await handler.next(1).count == 1)
+            }
+            withExtendedLifetime(first) {}
         }
     }
 }

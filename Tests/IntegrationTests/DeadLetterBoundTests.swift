@@ -103,7 +103,8 @@ import Testing
         }
     }
 
-    @Test func anAgentThatBeginsWithTooManyIsTold() async throws {
+    @Test(arguments: [(3, Int64.max), (.max, 1 << 20)])
+    func anAgentThatBeginsWithTooManyIsTold(letters: Int, bytes: Int64) async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 do {
@@ -113,13 +114,14 @@ import Testing
                         for _ in 1...3 {
                             try transaction.insert(
                                 NewRow(
-                                    installation: key, topic: "t", payload: [], receivedAt: .now(), state: .dead,
+                                    installation: key, topic: "t", payload: Array(repeating: 0, count: 400_000),
+                                    receivedAt: .now(), state: .dead,
                                     reason: "rejected: no"))
                         }
                     }
                 }
                 var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
-                settings.bounds.deadLetters = 3
+                (settings.bounds.deadLetters, settings.bounds.deadLetterBytes) = (letters, bytes)
                 let runtime = try PushRuntime(configuration: settings)
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)

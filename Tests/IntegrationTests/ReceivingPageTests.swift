@@ -5,23 +5,10 @@ import Testing
 
 /// The page about receiving shows a program that is built, and the program does what it says.
 @Suite(.timeLimit(.minutes(15))) struct ReceivingPageTests {
-    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     @Test func everyBlockIsADeclarationOfTheProgram() throws {
-        let page = try String(contentsOf: self.root.appending(path: "Documentation/receiving.md"), encoding: .utf8)
-        let source = try ["ReceivingTour", "DesktopHelper"].flatMap { example in
-            let folder = self.root.appending(path: "Examples/\(example)")
-            return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-                .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
-        }.joined(separator: "\n")
-        let blocks = page.components(separatedBy: "```swift\n").dropFirst()
-        #expect(blocks.count == 9)
-        #expect(page.components(separatedBy: "<!-- example: ").count - 1 == blocks.count)
-        for block in blocks {
-            let code = try #require(block.components(separatedBy: "```").first)
-            #expect(source.contains("\n\n" + code), "\(code)")
-            #expect(code.hasSuffix("\n}\n") && code.split(separator: "\n").count <= 15, "\(code)")
+        let program = try DocumentedProgram(page: "receiving.md", example: "ReceivingTour")
+        for block in try program.expectBlocks(9, others: ["DesktopHelper"]) {
+            #expect(block.hasSuffix("\n}\n") && block.split(separator: "\n").count <= 15, "\(block)")
         }
     }
 

@@ -10,15 +10,6 @@ import Testing
             + #""portTCP":\#(broker.port),"portSSL":1}"#
     }
 
-    private func agent(
-        _ cloud: FakeCloud, _ runtime: PushRuntime, _ configuration: PushAgent.Configuration
-    ) -> PushAgent {
-        var configuration = configuration
-        configuration.app = KiiApp(appID: "app", appKey: "key", baseURL: cloud.baseURL)
-        return PushAgent(
-            runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
-    }
-
     /// Takes the next client's connection and refuses its subscription.
     private static func refuse(_ broker: FakeBroker) throws {
         let connection = try broker.accept()
@@ -34,7 +25,7 @@ import Testing
             let cloud = try FakeCloud { [answer = Self.endpoint(broker, password: "another")] _ in
                 .init(status: 200, body: answer)
             }
-            try await whileRunning(self.agent(cloud, runtime, configuration)) {
+            try await whileRunning(PushAgent(of: cloud, runtime, configuration)) {
                 let kept = try await broker.play { broker in
                     try broker.acceptSession().reset()
                     try Self.refuse(broker)
@@ -51,7 +42,7 @@ import Testing
     @Test func onlyRefusalsThatTheCloudConfirmsTimeAfterTimeEndTheRun() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let cloud = try FakeCloud { [answer = Self.endpoint(broker)] _ in .init(status: 200, body: answer) }
-            let agent = self.agent(cloud, runtime, configuration)
+            let agent = PushAgent(of: cloud, runtime, configuration)
             async let refusals = broker.play { broker in
                 var refusals = 0
                 // The last connection is the test's own.
@@ -69,7 +60,7 @@ import Testing
     @Test func refusalsThatTheCloudDoesNotConfirmEndNothing() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let cloud = try FakeCloud { _ in .init(status: 500) }
-            try await whileRunning(self.agent(cloud, runtime, configuration)) {
+            try await whileRunning(PushAgent(of: cloud, runtime, configuration)) {
                 let kept = try await broker.play { broker in
                     for _ in 1...25 { try Self.refuse(broker) }
                     return try broker.acceptSession()
@@ -83,7 +74,7 @@ import Testing
         try await withFakeBroker { broker, runtime, configuration in
             try change("hasSession", to: false, in: "\(runtime.configuration.stateDirectory)/agents/default.json")
             let cloud = try FakeCloud { [answer = Self.endpoint(broker)] _ in .init(status: 200, body: answer) }
-            let agent = self.agent(cloud, runtime, configuration)
+            let agent = PushAgent(of: cloud, runtime, configuration)
             async let registration = agent.register()
             let kept = try await broker.play { broker in
                 try Self.refuse(broker)

@@ -68,33 +68,16 @@ import Testing
         }
     }
 
-    @Test func oneRefusalOfATokenWithoutRefreshDoesNotEndTheRun() async throws {
+    /// Of a token without refresh; and twice what is no word about the token: a firewall's, say.
+    @Test(arguments: [(401, "UNAUTHORIZED", 1), (403, "FORBIDDEN", 2)])
+    func aFewRefusalsDoNotEndTheRun(status: Int, code: String, times: Int) async throws {
         try await withEmulator { emulator, directory in
             try await emulator.control("PATCH", "app", ["mqttTTL": 1])
             let runtime = try emulator.runtime("\(directory)/agent")
             let agent = self.agent(emulator, runtime)
             let first = try await agent.register()
             try await self.refuse(
-                emulator, "GET", "/api/apps/*/installations/*/mqtt-endpoint", 401, "UNAUTHORIZED", times: 1)
-            let events = agent.events
-            try await whileRunning(agent) {
-                _ = await firstEvent(events) {
-                    if case .registered(let now) = $0 { now.mqttTopic != first.mqttTopic } else { false }
-                }
-            }
-            await runtime.shutdown()
-        }
-    }
-
-    /// What is no word about the token: a firewall's, say.
-    @Test func oneRefusalOfTheEndpointDoesNotEndTheRun() async throws {
-        try await withEmulator { emulator, directory in
-            try await emulator.control("PATCH", "app", ["mqttTTL": 1])
-            let runtime = try emulator.runtime("\(directory)/agent")
-            let agent = self.agent(emulator, runtime)
-            let first = try await agent.register()
-            try await self.refuse(
-                emulator, "GET", "/api/apps/*/installations/*/mqtt-endpoint", 403, "FORBIDDEN", times: 2)
+                emulator, "GET", "/api/apps/*/installations/*/mqtt-endpoint", status, code, times: times)
             let events = agent.events
             try await whileRunning(agent) {
                 _ = await firstEvent(events) {

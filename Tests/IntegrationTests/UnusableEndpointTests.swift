@@ -11,15 +11,6 @@ import Testing
             + #""portTCP":\#(broker.port),"portSSL":1}"#
     }
 
-    private func agent(
-        _ cloud: FakeCloud, _ runtime: PushRuntime, _ configuration: PushAgent.Configuration
-    ) -> PushAgent {
-        var configuration = configuration
-        configuration.app = KiiApp(appID: "app", appKey: "key", baseURL: cloud.baseURL)
-        return PushAgent(
-            runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
-    }
-
     @Test(arguments: Self.topics)
     func anEndpointWithSuchATopicIsNamedAndNotUsed(topic: String) async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -30,7 +21,7 @@ import Testing
             let cloud = try FakeCloud { [answer = Self.endpoint(broker, topic: topic)] _ in
                 .init(status: 200, body: answer)
             }
-            let agent = self.agent(cloud, runtime, configuration)
+            let agent = PushAgent(of: cloud, runtime, configuration)
             let events = agent.events
             try await whileRunning(agent) {
                 let first = await firstEvent(events) {
@@ -56,7 +47,7 @@ import Testing
             let cloud = try FakeCloud { [answer = Self.endpoint(broker, topic: "topic-1")] _ in
                 .init(status: 200, body: answer)
             }
-            try await whileRunning(self.agent(cloud, runtime, configuration)) {
+            try await whileRunning(PushAgent(of: cloud, runtime, configuration)) {
                 let connect = try await broker.play { try $0.accept().open() }
                 #expect(connect.clientID == "topic-1")
             }

@@ -86,3 +86,14 @@ package final class FakeCloud: Sendable {
         return field.flatMap { Int($0.split(separator: ":")[1].trimmingCharacters(in: .whitespaces)) } ?? 0
     }
 }
+
+extension PushAgent {
+    /// An agent of this cloud that comes back quickly.
+    package convenience init(
+        of cloud: FakeCloud, _ runtime: PushRuntime, _ configuration: PushAgent.Configuration
+    ) {
+        var configuration = configuration
+        configuration.app = KiiApp(appID: "app", appKey: "key", baseURL: cloud.baseURL)
+        self.init(runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
+    }
+}

@@ -4,13 +4,16 @@ extension AgentSession {
     ///
     /// - Throws: ``PushAgentError/inbox(reason:)``.
     func takeOver() async throws {
-        let running = Set(self.agent.runtime.hubs.withLock { $0.keys })
         let key = self.installation.key
-        let adoptions = try await self.loop.run { [core] in
+        let runtime = self.agent.runtime
+        let adoptions = try await self.loop.run { [core] () -> [Adoption] in
+            let running = Set(runtime.hubs.withLock { $0.keys })
             do throws(InboxError) {
                 return try core.pipeline.value.store.takeOver(key, besides: running)
             } catch {
-                throw PushAgentError.inbox(reason: error.description)
+                // What has waited for nobody can wait for longer.
+                if [.full, .locked, .io].contains(error.kind) { return [] }
+                throw PushAgentError(error, in: runtime.configuration.stateDirectory)
             }
         }
         for adoption in adoptions { self.note(adoption) }
@@ -23,12 +26,25 @@ extension AgentSession {
         Task { await self.agent.presentAgain([(adoption.key, adoption.id)], self.core) }
     }
 
-    /// Hands the messages of an installation to this agent's handler from now on.
+    /// Hands the messages of an installation to this agent's handler from now on. Those of another agent that has begun
+    /// meanwhile to receive as an installation that was adopted are that one's.
     func attach(_ key: Int64, _ id: String) {
-        let hub = self.agent.hub
-        self.agent.runtime.hubs.withLock { $0[key] = hub }
+        let (hub, isOwn) = (self.agent.hub, key == self.installation.key)
+        let isMine = self.agent.runtime.hubs.withLock { hubs in
+            guard isOwn || hubs[key] == nil || hubs[key] === hub else { return false }
+            hubs[key] = hub
+            return true
+        }
+        guard isMine else { return }
         self.agent.desk.attach(self.core.runner, installations: [(key, id)])
         self.core.runner.attach(installation: key, id: id, receiver: self.agent.receiver)
+    }
+
+    /// The installations whose messages are handed to this agent's handler.
+    var attached: [(key: Int64, id: String)] {
+        let hub = self.agent.hub
+        let hubs = self.agent.runtime.hubs.withLock { $0 }
+        return self.installations.withLock { $0 }.filter { hubs[$0.key] === hub }
     }
 
     /// - Returns: whether it is new to this session.

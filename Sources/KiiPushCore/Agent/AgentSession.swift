@@ -42,7 +42,7 @@ final class AgentSession: Sendable {
 
     /// Prepares the installation's place in the store.
     ///
-    /// - Throws: ``PushAgentError/inbox(reason:)``.
+    /// - Throws: ``PushAgentError/inbox(reason:)``, ``PushAgentError/file(_:)``.
     init(agent: PushAgent, core: PushRuntime.Core, endpoint: MQTTEndpoint) async throws {
         self.agent = agent
         self.core = core
@@ -99,7 +99,7 @@ final class AgentSession: Sendable {
                 )
                 return (installations, LoopIsolated(confining: link, to: loop))
             } catch {
-                throw PushAgentError.inbox(reason: error.description)
+                throw PushAgentError(error, in: agent.runtime.configuration.stateDirectory)
             }
         }
         self.installation = installations[0]
@@ -144,7 +144,7 @@ final class AgentSession: Sendable {
         self.agent.runtime.adopters.withLock { $0[id] = { [weak self] in self?.adopted($0) } }
         defer {
             _ = self.agent.runtime.adopters.withLock { $0.removeValue(forKey: id) }
-            for (key, _) in self.installations.withLock({ $0 }) {
+            for (key, _) in self.attached {
                 self.core.runner.detach(installation: key)
                 _ = self.agent.runtime.hubs.withLock { $0.removeValue(forKey: key) }
             }
@@ -346,7 +346,7 @@ final class AgentSession: Sendable {
         // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
         _ = try? await self.loop.run { link.value.stopReading() }
         let deadline = self.core.runner.now + grace
-        let installations = self.installations.withLock { $0 }
+        let installations = self.attached
         for (key, _) in installations { self.core.runner.detach(installation: key) }
         // Told when nothing new is started any more, so that a handler may hold its answer back until then.
         self.agent.hub.emit(.stopping)

@@ -19,7 +19,9 @@ public struct DeadLetterStock: Sendable, Hashable {
 
     /// Whether reading that has stopped goes on: below nine tenths of the limits.
     public var hasRoom: Bool {
-        self.count * 10 <= self.countLimit * 9 && self.bytes / 9 <= self.bytesLimit / 10
+        // Multiplied as a whole, a limit that is meant as none would overflow.
+        let count = self.countLimit / 10 * 9 + self.countLimit % 10 * 9 / 10
+        return self.count <= count && self.bytes / 9 <= self.bytesLimit / 10
     }
 
     /// One line: how many there are, and what to do about it when there are too many.

@@ -33,13 +33,13 @@ final class FileMessageStore: MessageStore {
     var backlogRevision: Int { self.retries + self.file.replacements }
     func close() { self.file.close() }
 
-    var hasNotices: Bool { self.file.hasNotices }
-
-    func takeNotices() -> [PushEvent] {
-        self.file.takeNotices().map {
+    var notices: [PushEvent] {
+        self.file.notices.map {
             .inboxMovedAside(path: $0.path, reason: $0.reason, takenOver: $0.takenOver, lost: $0.lost)
         }
     }
+
+    func removeNotices() { self.file.removeNotices() }
 
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         try self.file.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }
@@ -161,7 +161,7 @@ final class FileMessageStore: MessageStore {
         var outcome = try self.file.use { inbox throws(InboxError) in
             inbox.shares = self.room.shares
             // The log must not get longer than the reserve makes up for.
-            if let failure = inbox.log.failure { throw failure }
+            if inbox.log.failure != nil { try inbox.writeLog(emptying: true) }
             // What a damaged file was found to hold the new one may not.
             if isAgain { for arrival in work.arrivals { arrival.link.forgetAbsorptions() } }
             isAgain = true

@@ -59,9 +59,9 @@ final class MemoryMessageStore: MessageStore {
 
     func close() {}
 
-    var hasNotices: Bool { false }
+    var notices: [PushEvent] { [] }
 
-    func takeNotices() -> [PushEvent] { [] }
+    func removeNotices() {}
 
     var ledger: MessageLedger {
         var ledger = self.counted

@@ -148,10 +148,10 @@ protocol MessageStore: AnyObject {
     var ledger: MessageLedger { get }
     /// Nothing follows: what is put off otherwise is written now.
     func close()
-    /// Whether ``takeNotices()`` has something to tell.
-    var hasNotices: Bool { get }
-    /// What became of damaged files, also in earlier processes: events that no agent has told yet. Each is given out once.
-    func takeNotices() -> [PushEvent]
+    /// What became of damaged files, also in earlier processes: events that no agent has told yet.
+    var notices: [PushEvent] { get }
+    /// Forgets the notices, which were told.
+    func removeNotices()
 
     /// The key of an installation, made if it is new; it is noted whose it is, if that is known.
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64

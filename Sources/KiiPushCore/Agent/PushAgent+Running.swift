@@ -130,7 +130,9 @@ extension PushAgent {
         defer { withExtendedLifetime(lock) {} }
         var endpoint: MQTTEndpoint? = first
         while let current = endpoint, current.installationID == first.installationID {
-            let session = try await AgentSession(agent: self, core: core, endpoint: current)
+            let session = try await self.opening(&policy) {
+                try await AgentSession(agent: self, core: core, endpoint: current)
+            }
             endpoint = try await session.run(current, policy: &policy)
         }
         return endpoint

@@ -81,14 +81,27 @@ extension PushRuntime {
         switch decision {
         case .drop:
             guard !isOnItsWay else { return .running(for: .zero) }
-            try store.drop(messageID)
+            do throws(InboxError) {
+                try store.drop(messageID)
+            } catch {
+                if hold == .inMemory { self.putBack(messageID, standing.installation, delivery) }
+                throw error
+            }
         case .retry:
-            guard hold == .nothing, !isOnItsWay, standing.state != .waiting else { break }
-            try store.requeue(messageID, at: .now())
+            guard hold == .nothing, !isOnItsWay else { break }
+            if standing.state != .waiting { try store.requeue(messageID, at: .now()) }
             // Before the next turn can read the row back: from here on, no answer to an attempt before this counts.
             delivery.requeued(messageID, installation: standing.installation)
         }
         return .carriedOut
+    }
+
+    /// Has a message wait again that left delivery's memory and could not be removed.
+    private func putBack(_ messageID: Int64, _ installation: Int64, _ delivery: DeliveryRunner) {
+        let change = DeliveryChange(
+            sequence: messageID, installation: installation, verdict: .waiting, attempts: 0, crashes: 0)
+        self.opened?.mailbox.record([change])
+        delivery.requeued(messageID, installation: installation)
     }
 
     private func adopt(

@@ -59,11 +59,7 @@ extension PushRuntime {
         do throws(InboxError) {
             return (lock, try OpenInbox(path: path, configuration: self.configuration.inboxFile))
         } catch {
-            if case .newerVersion(let version) = error.kind {
-                throw .inboxOfNewerVersion(path: path, version: version)
-            }
-            let failure = FileError.system(path: path, operation: "open", code: error.missingResource)
-            throw failure.isTemporary ? .file(failure) : .inbox(reason: error.description)
+            throw PushAgentError(error, in: directory)
         }
     }
 
@@ -140,11 +136,25 @@ private struct OpenInbox {
     }
 }
 
+extension PushAgentError {
+    /// Why the inbox in a directory cannot be used.
+    init(_ error: InboxError, in directory: String) {
+        let path = StateDirectory.inboxFile(in: directory)
+        if case .newerVersion(let version) = error.kind {
+            self = .inboxOfNewerVersion(path: path, version: version)
+            return
+        }
+        let failure = FileError.system(path: path, operation: "open", code: error.missingResource)
+        self = failure.isTemporary ? .file(failure) : .inbox(reason: error.description)
+    }
+}
+
 extension InboxError {
     /// The `errno` value that says what the machine or the process is short of; 0 when that is not why it failed.
     fileprivate var missingResource: Int32 {
         switch self.kind {
         case .full: self.systemError == EDQUOT ? EDQUOT : ENOSPC
+        case .locked: EAGAIN
         case .cannotOpen, .io: self.systemError
         default: 0
         }

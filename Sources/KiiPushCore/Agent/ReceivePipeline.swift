@@ -129,8 +129,10 @@ final class ReceivePipeline: TurnDelegate {
 
     /// Tells what became of damaged files as soon as an agent runs that can be told.
     private func tellNotices() {
-        guard self.store.hasNotices, !self.running().isEmpty else { return }
-        for event in self.store.takeNotices() { self.report(event) }
+        let notices = self.store.notices
+        guard !notices.isEmpty, !self.running().isEmpty else { return }
+        for event in notices { self.report(event) }
+        self.store.removeNotices()
     }
 
     /// What could not be written a moment ago is tried once more.

@@ -91,17 +91,18 @@ final class RecoverableInbox {
         return try self.attempt(body).get()
     }
 
-    /// What became of damaged files, each told once; empty while ``hasNotices`` is false.
-    func takeNotices() -> [InboxNotice] {
-        guard let inbox, self.hasNotices else { return [] }
-        let notices = inbox.notices
-        // What cannot be removed now is told once more by the next process.
-        try? self.use { inbox throws(InboxError) in try inbox.removeNotices() }
-        return notices
-    }
+    /// What became of damaged files and was not told yet.
+    var notices: [InboxNotice] { self.inbox?.notices ?? [] }
 
-    /// Whether there is something to tell.
-    var hasNotices: Bool { self.inbox.map { !$0.notices.isEmpty } ?? false }
+    /// Forgets the notices, which were told. What cannot be removed now is told once more by the next process.
+    func removeNotices() {
+        let told = self.replacements
+        try? self.use { inbox throws(InboxError) in
+            // A file that took its place just now has a notice of its own.
+            guard self.replacements == told else { return }
+            try inbox.removeNotices()
+        }
+    }
 
     // MARK: - The mark
 

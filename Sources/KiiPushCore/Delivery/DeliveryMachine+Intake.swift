@@ -50,6 +50,7 @@ extension DeliveryMachine {
         for isUserOpened in [false, true] {
             self.closeLateAttempts(of: DeliveryKey(sequence: sequence, isUserOpened: isUserOpened))
         }
+        self.intakes[installation]?.setAside.sequences.remove(sequence)
         self.backlogAppeared(installation)
     }
 

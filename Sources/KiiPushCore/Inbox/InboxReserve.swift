@@ -7,8 +7,9 @@ struct InboxReserve {
 
     init(of inboxPath: String) { self.path = inboxPath + "-reserve" }
 
-    /// How much room the file takes; 0 where there is none.
-    var bytes: Int64 { InboxReserve.allocated(self.path) }
+    /// How much room the file was given; 0 where there is none. By its length: some file systems, ZFS among them, count no
+    /// room for what is all zeros, and keep none for it.
+    var bytes: Int64 { InboxReserve.status(of: self.path).map { Int64($0.st_size) } ?? 0 }
 
     /// Makes the file anew, taking so much room; there is none if that cannot be done.
     func allocate(_ bytes: Int64) {
@@ -23,9 +24,11 @@ struct InboxReserve {
     func giveUp() { _ = unlink(self.path) }
 
     /// The room that a file takes on the disk, in bytes.
-    static func allocated(_ path: String) -> Int64 {
+    static func allocated(_ path: String) -> Int64 { self.status(of: path).map { Int64($0.st_blocks) * 512 } ?? 0 }
+
+    private static func status(of path: String) -> stat? {
         var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
-        return Int64(status.st_blocks) * 512
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return status
     }
 }

@@ -75,7 +75,8 @@ package struct InboxRoom {
     private var freeBytes: Int64? {
         var disk = statvfs()
         let directory = self.path.lastIndex(of: "/").map { String(self.path[..<$0]) } ?? "."
-        guard statvfs(directory, &disk) == 0 else { return nil }
+        // Some file systems of user space have no numbers.
+        guard statvfs(directory, &disk) == 0, disk.f_blocks > 0 else { return nil }
         // Root may also have what the file system keeps back from others.
         let blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail
         let (bytes, overflow) = UInt64(blocks).multipliedReportingOverflow(by: UInt64(disk.f_frsize))

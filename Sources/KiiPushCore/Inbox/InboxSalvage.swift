@@ -127,7 +127,7 @@ final class InboxSalvage {
     /// A number that no message can have had.
     private func safeSequence(now: Timestamp) -> Int64 {
         let last = max(self.highest, self.ledger?.lastSequence ?? 0)
-        if let mark { return max(last, mark.sequence) + Self.gap }
+        if let mark { return min(max(last, mark.sequence) + Self.gap, 1 << 56) }
         // At fewer than a million messages a second, all the time.
         return self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
     }

@@ -27,7 +27,7 @@ final class InboxSource {
     static let leading = ["sequence", "installation", "state", "reason", "topic", "payload"]
 
     /// Numbers that a message can have; behind the last there is room for those to come.
-    private static let sequences: ClosedRange<Int64> = 1...(1 << 60)
+    private static let sequences: ClosedRange<Int64> = 1...(1 << 55)
 
     private let connection: SQLiteConnection
     private let statements: InboxStatements

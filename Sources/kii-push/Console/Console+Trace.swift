@@ -123,7 +123,7 @@ extension MessageTrace {
     }
 
     fileprivate var sizeText: String {
-        guard let originalLength else { return "\(self.payload.count) bytes" }
+        guard let originalLength else { return self.payload.count == 1 ? "1 byte" : "\(self.payload.count) bytes" }
         return "\(originalLength) bytes, of which the first \(self.payload.count) were kept"
     }
 

@@ -8,7 +8,8 @@ extension PayloadExplanation {
         let head: [(String, String)] = [
             ("kind", message.kind), ("because", self.why), ("keys", "\(keys): \(self.keysReason)"),
         ]
-        var lines = (head + message.facts + [("size", "\(self.size) bytes")]).map { "\($0.padded(to: 10))\($1)" }
+        let size = self.size == 1 ? "1 byte" : "\(self.size) bytes"
+        var lines = (head + message.facts + [("size", size)]).map { "\($0.padded(to: 10))\($1)" }
         lines += Self.section("fields", self.fields.flatMap(Self.lines))
         lines += Self.section("aps", self.aps.flatMap(Self.lines))
         lines += Self.section("custom", self.custom.flatMap(Self.lines))

@@ -42,6 +42,17 @@ import Testing
         #expect(machine.changes() == [.change(1, .waiting)])
     }
 
+    @Test func aPersonWhoHasItTriedAgainBringsIt() throws {
+        let machine = TestMachine.open()
+        machine.receive([1])
+        machine.answer(try #require(machine.claim(at: 0)).call, .setAside, at: 0)
+        #expect(machine.changes() == [.change(1, .waiting)])
+        machine.machine.requeued(1, installation: 1)
+        let load = try #require(machine.output().loads.first)
+        machine.load(load, [1], isComplete: true)
+        #expect(machine.claimed(0) == [1])
+    }
+
     @Test func theNextAttachmentBringsIt() throws {
         let machine = TestMachine.open()
         machine.receive([1])

@@ -50,9 +50,15 @@ extension NewRow {
 }
 
 extension Inbox {
+    /// Stores rows, and the installations that they are for if there are none of these keys.
     @discardableResult
     func insert(_ rows: [NewRow]) throws(InboxError) -> [Int64] {
-        try self.transaction { transaction throws(InboxError) in
+        let last = rows.map(\.installation).max() ?? 0
+        let isKnown = try self.installationID(last) != nil
+        return try self.transaction { transaction throws(InboxError) in
+            if !isKnown, last > 0 {
+                for number in 1...last { _ = try transaction.installation(id: "installation-\(number)") }
+            }
             var sequences: [Int64] = []
             for row in rows { sequences.append(try transaction.insert(row)) }
             return sequences

@@ -111,7 +111,7 @@ import Testing
 
     @Test func tellsThatAnOlderRecordIsNotThere() throws {
         let inbox = try InboxFixture().open()
-        try inbox.insert([.sample()])
+        _ = try inbox.transaction { transaction throws(InboxError) in try transaction.insert(.sample(installation: 0)) }
         let record = try #require(try inbox.record(1))
         #expect(record.storedAt == nil)
         #expect(record.installationID == nil)
