@@ -115,15 +115,43 @@ import Testing
         }
     }
 
-    /// Makes an inbox with messages of 50 kB of an installation that nobody receives as.
-    private func fill(_ directory: String, _ states: [RowState]) throws {
+    /// It connects, reads nothing until its handler is done with what waits, and then goes on.
+    @Test func anAgentThatBeginsWithMoreThanMayWaitCatchesUp() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, _, configuration in
+                let state = try JSONValue(
+                    parsing: try #require(try PrivateFile.read("\(directory)/agents/default.json")))
+                let installation = try #require(state["installationID"]?.string)
+                try self.fill(directory, [RowState](repeating: .waiting, count: 20), installation: installation)
+                let runtime = try self.bounded(directory)
+                let release = DispatchSemaphore(value: 0)
+                let handler = self.handler(heldBy: release)
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+                try await whileRunning(agent) {
+                    let connection = try await broker.play { try $0.acceptSession() }
+                    try await broker.play { _ in try connection.send(.message(2000, packetID: 2000)) }
+                    release.signal()
+                    #expect(await handler.next(21).count == 21)
+                    withExtendedLifetime(connection) {}
+                }
+                await runtime.shutdown()
+            }
+        }
+    }
+
+    /// Makes an inbox with messages of 50 kB of an installation, unless it is named one that nobody receives as.
+    private func fill(
+        _ directory: String, _ states: [RowState], installation: String = "somebody else's"
+    ) throws {
         let inbox = try Inbox(path: "\(directory)/inbox.sqlite")
         try inbox.transaction { transaction throws(InboxError) in
-            let key = try transaction.installation(id: "somebody else's")
+            let key = try transaction.installation(id: installation)
             for state in states {
                 try transaction.insert(
                     NewRow(
-                        installation: key, topic: "t", payload: [UInt8](repeating: 0, count: 50_000),
+                        installation: key, topic: "t",
+                        payload: Array("{}".utf8) + [UInt8](repeating: 0x20, count: 50_000),
                         receivedAt: .now(), state: state))
             }
         }

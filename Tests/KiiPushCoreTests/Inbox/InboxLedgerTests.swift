@@ -10,7 +10,8 @@ import Testing
     func accountsForEveryMessageAfterEachTransaction(seed: UInt64) throws {
         let fixture = try InboxFixture()
         var inbox = try fixture.open { $0.keepsDoneBytes = 2000 }
-        _ = try inbox.transaction { transaction throws(InboxError) in try transaction.installation(id: "installation-1") }
+        _ = try inbox.transaction { transaction throws(InboxError) in try transaction.installation(id: "installation-1")
+        }
         var random = SeededGenerator(seed: seed)
         var model = LedgerModel()
         var rollbacks = 0
