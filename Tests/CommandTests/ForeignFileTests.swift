@@ -146,7 +146,7 @@ import Testing
         }
         let result = try self.tool("register")
         #expect(result.exit == 78)
-        #expect(result.error == "kii-push: \(path) is a link or not a regular file; move it out of the way\n")
+        #expect(result.error == "kii-push: \(path) is a link or not a regular file; put a regular file in its place\n")
     }
 
     @Test(arguments: ["link", "pipe"])

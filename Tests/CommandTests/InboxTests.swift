@@ -56,6 +56,7 @@ import Testing
         #expect(try self.list(session, "-n2").map { $0.prefix(2) } == ["#4", "#5"])
         #expect(try self.list(session, "-n1", "--state", "done").map { $0.prefix(2) } == ["#1"])
         #expect(try self.list(session, "-n9").count == 4)
+        #expect(try self.list(session, "-n\(Int.max)").count == 4)
         #expect(try self.list(session, "--state", "presented") == [])
     }
 

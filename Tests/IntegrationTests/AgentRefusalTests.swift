@@ -93,7 +93,7 @@ import Testing
             try FileManager.default.removeItem(atPath: lock)
             try PrivateFile.makeDirectory(lock)
             let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
-            #expect(error?.description == "\(lock) is a link or not a regular file; move it out of the way")
+            #expect(error?.description == "\(lock) is a link or not a regular file; put a regular file in its place")
             await runtime.shutdown()
         }
     }

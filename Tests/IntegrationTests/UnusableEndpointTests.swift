@@ -2,7 +2,8 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Endpoints that name a topic which nobody can be sent a push on alone.
+/// Answers to the request for the endpoint that are of no use: topics which nobody can be sent a push on alone, and what is
+/// not the cloud's.
 @Suite(.timeLimit(.minutes(15))) struct UnusableEndpointTests {
     static let topics = ["#", "a/+", "$SYS/uptime", "a\\u0000b", String(repeating: "t", count: 1025)]
 
@@ -14,10 +15,7 @@ import Testing
     @Test(arguments: Self.topics)
     func anEndpointWithSuchATopicIsNamedAndNotUsed(topic: String) async throws {
         try await withFakeBroker { broker, runtime, configuration in
-            let file = "\(runtime.configuration.stateDirectory)/agents/default.json"
-            let state = try JSONValue(parsing: try #require(try PrivateFile.read(file)))
-            let members = (state.members ?? []).filter { $0.key != "endpoint" }.map { ($0.key, $0.value) }
-            try PrivateFile.replace(file, with: JSONValue.object(members).serialized())
+            try Self.forgetEndpoint(runtime)
             let cloud = try FakeCloud { [answer = Self.endpoint(broker, topic: topic)] _ in
                 .init(status: 200, body: answer)
             }
@@ -32,6 +30,32 @@ import Testing
                 }
                 guard case .disconnected(let reason, _) = first else { throw TestFailure("\(first as Any)") }
                 #expect(reason.contains("/mqtt-endpoint answered 200, but \"/mqttTopic\" "), "\(reason)")
+            }
+        }
+    }
+
+    private static func forgetEndpoint(_ runtime: PushRuntime) throws {
+        let file = "\(runtime.configuration.stateDirectory)/agents/default.json"
+        let state = try JSONValue(parsing: try #require(try PrivateFile.read(file)))
+        let members = (state.members ?? []).filter { $0.key != "endpoint" }.map { ($0.key, $0.value) }
+        try PrivateFile.replace(file, with: JSONValue.object(members).serialized())
+    }
+
+    @Test(arguments: [400, 404, 302])
+    func whatAGatewayAnswersEndsNoRun(status: Int) async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            try Self.forgetEndpoint(runtime)
+            let asked = Locked(0)
+            let cloud = try FakeCloud { [answer = Self.endpoint(broker, topic: "topic-1")] _ in
+                let count = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                return count < 3 ? .init(status: status, body: "<html>no</html>") : .init(status: 200, body: answer)
+            }
+            try await whileRunning(PushAgent(of: cloud, runtime, configuration)) {
+                let connect = try await broker.play { try $0.accept().open() }
+                #expect(connect.clientID == "topic-1")
             }
         }
     }

@@ -98,7 +98,7 @@ final class Enrolment: Sendable {
             return try await self.fetchEndpoint()
         } catch {
             let failure = TemporaryFailure(error)
-            guard failure != nil || self.mayPass(error) else { throw error }
+            guard failure != nil || self.mayPass(error) || self.isNoWordOfTheCloud(error) else { throw error }
             if let retryAfter = failure?.retryAfter {
                 // Later rather than sooner, and not together with all the others who were told the same.
                 let pause = retryAfter + retryAfter / 10 * Double.random(in: 0...1)
@@ -161,6 +161,7 @@ final class Enrolment: Sendable {
     /// its token: so the cloud is asked again, until it has refused so many times in a row. Each call counts one.
     func temporaryFailure(_ error: any Error) -> TemporaryFailure? {
         if let failure = TemporaryFailure(error) { return failure }
+        if self.isNoWordOfTheCloud(error) { return TemporaryFailure(reason: "\(error)") }
         guard self.mayPass(error) else { return nil }
         let count = self.refusals.withLock { refusals in
             refusals += 1
@@ -176,6 +177,13 @@ final class Enrolment: Sendable {
         case let refusal as KiiError: refusal.status == 401 || refusal.status == 403
         default: false
         }
+    }
+
+    /// Whether an answer has none of Kii's error codes, where the cloud's own answers are known: a gateway's, say. Before
+    /// there is an installation it rather means that the address is wrong.
+    private func isNoWordOfTheCloud(_ error: any Error) -> Bool {
+        guard let error = error as? KiiError, self.current?.installationID != nil else { return false }
+        return error.errorCode == nil && error.status != 401 && error.status != 403
     }
 
     /// Writes what a full disk kept from being written, if there is anything.

@@ -72,7 +72,7 @@ final class CurlEasy {
 
     func error(_ code: CURLcode) -> TransportError {
         var error = TransportError.curl(code, text: String(cString: self.errorBuffer))
-        error.isUnsent = self.integer(CURLINFO_REQUEST_SIZE) == 0
+        error.isUnsent = !Self.countsNoRequests && self.integer(CURLINFO_REQUEST_SIZE) == 0
         let proxyStatus = self.integer(CURLINFO_HTTP_CONNECTCODE)
         if proxyStatus >= 300, error.code == .connectionLost {
             // libcurl reports a proxy that refuses CONNECT as a failed read.
@@ -80,6 +80,12 @@ final class CurlEasy {
         }
         return error
     }
+
+    /// libcurl 8.7 says 0 for the size of every request (curl's issue 13269).
+    private static let countsNoRequests: Bool = {
+        guard let version = curl_version_info(CURLVERSION_FIRST)?.pointee.version_num else { return true }
+        return (0x08_07_00..<0x08_08_00).contains(version)
+    }()
 
     func check(_ code: CURLcode) throws(TransportError) {
         guard code == CURLE_OK else { throw self.error(code) }

@@ -41,7 +41,7 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .system(let path, let operation, let code):
             "cannot \(operation) \(path): \(errorText(code))"
-        case .notAFile(let path): "\(path) is a link or not a regular file; move it out of the way"
+        case .notAFile(let path): "\(path) is a link or not a regular file; put a regular file in its place"
         case .notADirectory(let path): "\(path) is not a directory; move it out of the way"
         case .tooOpen(let path, let mode):
             "\(path) holds credentials and is open to others (mode \(String(mode, radix: 8))); run: chmod 600 \(path)"

@@ -109,7 +109,7 @@ struct DeadLetterOptions: ParsableArguments {
                 .missingInput,
                 "\(them) cannot be \(word): \(missing.count == 1 ? "it is" : "they are") not in the inbox"
                     + (word == "retried" ? ", or nobody knows for whom" : ""),
-                hint: "run: kii-push inbox list")
+                hint: "run: kii-push inbox list\(self.inbox.option)")
         }
         guard let first = running.first else { return }
         throw CommandFailure(

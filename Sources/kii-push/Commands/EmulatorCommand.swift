@@ -95,15 +95,18 @@ struct EmulatorCommand: ParsableCommand {
     private func configuration(
         runtimeFile: String, _ environment: ProcessEnvironment
     ) throws -> Emulator.Configuration {
-        func port(_ asked: UInt16?, _ usual: UInt16) -> UInt16 { asked ?? (Emulator.isFree(usual) ? usual : 0) }
+        let asked = [self.port, self.httpsPort, self.mqttPort, self.mqttTLSPort]
+        func port(_ own: UInt16?, _ usual: UInt16) -> UInt16 {
+            own ?? (!asked.contains(usual) && Emulator.isFree(usual) ? usual : 0)
+        }
         var configuration = Emulator.Configuration()
         configuration.port = port(self.port, 17680)
         configuration.httpsPort = port(self.httpsPort, 17643)
         configuration.mqttPort = port(self.mqttPort, 17683)
         configuration.mqttTLSPort = port(self.mqttTLSPort, 17684)
         if !self.temporary {
-            let paths = try FilePaths(environment: environment, configurationFile: nil)
-            configuration.directory = self.directory ?? paths.emulatorState
+            configuration.directory =
+                try self.directory ?? FilePaths(environment: environment, configurationFile: nil).emulatorState
         }
         configuration.strict = self.strict
         configuration.endpointDelay = self.endpointDelay?.duration ?? .zero

@@ -57,12 +57,12 @@ struct InboxListCommand: ParsableCommand {
         if states.isEmpty { states = Set(MessageTrace.Standing.allCases).subtracting([.done]) }
         let console = self.output.console
         if !console.options.json { console.status("> Times are \(Timestamp.now().localZone).") }
-        guard let limit = self.limit?.value else {
+        guard let limit = self.limit.map({ min($0.value, 1 << 32) }) else {
             return try Self.forEach(states, of: reader, after: 0) { try console.show(inList: $0) }
         }
         // From further and further back, until there are enough.
         let newest = try reader.lastMessageID()
-        var reach = Int64(clamping: limit.multipliedReportingOverflow(by: 4).partialValue)
+        var reach = Int64(limit) * 4
         while true {
             let start = max(0, newest - max(reach, 100))
             var found: [MessageTrace] = []

@@ -99,7 +99,7 @@ struct ReplayCommand: ParsableCommand {
             guard let message = ReplayedMessage(try reader.trace(of: number.value)) else {
                 throw CommandFailure(
                     .badInput, "#\(number.value) is no message of Kii's, and no handler ever gets it",
-                    hint: "run: kii-push trace --payload \(number.value)")
+                    hint: "run: kii-push trace --payload \(number.value)\(self.inbox.option)")
             }
             return message
         }

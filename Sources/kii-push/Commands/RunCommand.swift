@@ -142,7 +142,12 @@ struct RunCommand: ParsableCommand {
             return try profile.registration(with: cloud)
         }
         console.status("> Registering, as a user of its own.")
-        return try await profile.register(.pseudoUser, with: cloud)
+        do {
+            return try await profile.register(.pseudoUser, with: cloud)
+        } catch let error as KiiResponseError {
+            // What answers is not the cloud, a network's sign-in page, say: a service manager is to try again.
+            throw CommandFailure(.temporary, error.description)
+        }
     }
 
     /// Makes a session from the options and what the files say now. Begins nothing.

@@ -47,6 +47,12 @@ struct InboxOptions: ParsableArguments {
         value: "DIR", help: "The state directory of a program that is none of the profiles.", completion: .directory)
     var stateDirectory: String?
 
+    /// What names this inbox at the end of a command; empty for the default one.
+    var option: String {
+        if let stateDirectory { return " --state-directory \(stateDirectory.terminalSafe)" }
+        return self.name.profile.map { " --profile \($0)" } ?? ""
+    }
+
     func validate() throws {
         if self.stateDirectory != nil, self.name.profile != nil {
             throw ValidationError("'--state-directory' and '--profile' exclude each other")

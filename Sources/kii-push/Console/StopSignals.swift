@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// The descriptors through which the signal handler, which may do next to nothing, tells the thread that may do all.
 private let signalPipe: (read: Int32, write: Int32, code: Int32) = {
@@ -7,6 +8,17 @@ private let signalPipe: (read: Int32, write: Int32, code: Int32) = {
     for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     return (descriptors[0], descriptors[1], 0)
 }()
+
+/// Whom the thread hands signals to: the ``StopSignals`` that was made last.
+private struct SignalReceiver {
+    let stops: AsyncStream<Int32>.Continuation
+    let numbers: [Int32]
+    let asks: AsyncStream<Int32>.Continuation
+    var isStopping = false
+}
+
+/// `isRead`: whether there is a thread that reads the pipe.
+private let signalReceiver = Locked<(isRead: Bool, receiver: SignalReceiver?)>((false, nil))
 
 /// SIGINT and SIGTERM as something to wait for: the first asks for a graceful end, the second ends the process at once.
 struct StopSignals: Sendable {
@@ -30,7 +42,13 @@ struct StopSignals: Sendable {
         self.asks = asked.stream
         // Made before the handler can run, since the first use of a global is not safe in a handler.
         guard signalPipe.read >= 0 else { throw Self.failure("no pipe can be made", signalPipe.code) }
-        let code = startThread { Self.readSignals(into: continuation, asks: (asks, asked.continuation)) }
+        let receiver = SignalReceiver(stops: continuation, numbers: asks, asks: asked.continuation)
+        let code = signalReceiver.withLock { current in
+            // A second thread would take signals away from the first.
+            let code = current.isRead ? 0 : startThread { Self.readSignals() }
+            if code == 0 { current = (true, receiver) }
+            return code
+        }
         guard code == 0 else { throw Self.failure("no thread can be started", code) }
         Self.handle(SIGINT)
         Self.handle(SIGTERM)
@@ -105,23 +123,23 @@ struct StopSignals: Sendable {
     }
 
     /// Hands out the first signal; the second ends the process.
-    private static func readSignals(
-        into continuation: AsyncStream<Int32>.Continuation,
-        asks: (numbers: [Int32], continuation: AsyncStream<Int32>.Continuation)
-    ) {
+    private static func readSignals() {
         var byte: UInt8 = 0
-        var isStopping = false
         while true {
             let count = read(signalPipe.read, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return }
-            if asks.numbers.contains(Int32(byte)) {
-                asks.continuation.yield(Int32(byte))
-                continue
+            let number = Int32(byte)
+            signalReceiver.withLock { current in
+                guard let receiver = current.receiver else { return }
+                if receiver.numbers.contains(number) {
+                    receiver.asks.yield(number)
+                    return
+                }
+                guard !receiver.isStopping else { _exit(128 + number) }
+                current.receiver?.isStopping = true
+                receiver.stops.yield(number)
             }
-            guard !isStopping else { _exit(128 + Int32(byte)) }
-            isStopping = true
-            continuation.yield(Int32(byte))
         }
     }
 }

@@ -26,8 +26,8 @@ enum FilesTopic {
 
     private static let introduction =
         "The files of kii-push. All are JSON with \"version\": 1; a file of a higher version is refused, and so is one with "
-        + "a member that would be overlooked. Files that hold secrets must be owned by you and closed to others (mode "
-        + "0600); config.json and profile.json decide where secrets go, so they and their folders must be owned by you or "
+        + "a member that would be overlooked. Files that hold secrets must be no links, owned by you and closed to "
+        + "others (mode 0600); config.json and profile.json decide where secrets go, so they and their folders must be owned by you or "
         + "root and writable by nobody else. Others are refused with exit code 78."
 
     private static let files: [(name: String, parts: [Part])] = [

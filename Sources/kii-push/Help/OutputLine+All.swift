@@ -71,7 +71,7 @@ extension OutputLine {
         OutputLine("retried", "a message that is tried again", [.has("id", .integer)]),
         OutputLine(
             "adopted", "what came of 'inbox adopt'", [.has("from", .text), .has("messages", .integer)]),
-        OutputLine("dropped", "a dead letter that is gone", [.has("id", .integer)]),
+        OutputLine("dropped", "a message that is gone", [.has("id", .integer)]),
         OutputLine(
             "recorded", "a line of 'listen --record'",
             [

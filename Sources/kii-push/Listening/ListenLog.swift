@@ -73,7 +73,7 @@ struct ListenLog {
 extension ListenLog {
     /// A message that came to something is listed from the inbox: nobody told of it.
     mutating func caughtUp(_ trace: MessageTrace) throws {
-        let message = try? ReceivedMessage(mqttPayload: trace.payload)
+        let message = try? ReceivedMessage(payload: trace.payload)
         let wasOpen = self.open.removeValue(forKey: trace.messageID) != nil
         guard wasOpen || message.map(self.style.filter.matches) ?? self.style.filter.isEmpty else { return }
         if self.count != nil { self.completed.insert(trace.messageID) }

@@ -36,7 +36,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
             let page = try reader.messages(MessageTrace.Standing.over, after: last, limit: 100)
             guard let end = page.last else { return }
             for trace in page where trace.receivedAt >= start {
-                let message = try? ReceivedMessage(mqttPayload: trace.payload)
+                let message = try? ReceivedMessage(payload: trace.payload)
                 guard message.map(style.filter.matches) ?? style.filter.isEmpty else { continue }
                 try style.show(trace, message)
             }

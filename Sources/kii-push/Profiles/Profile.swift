@@ -126,10 +126,13 @@ struct Profile: Sendable {
     }
 
     private func isOfRegistration(_ name: ProfileCredentials.Name, elsewhereThan baseURL: String?) -> Bool {
-        guard case .registration = self.credentials.origins[name], case .kii(let known, _, _)? = self.saved?.cloud,
-            let baseURL
-        else { return false }
-        return Origin(of: known) != Origin(of: baseURL)
+        guard case .registration = self.credentials.origins[name], let baseURL else { return false }
+        return switch self.saved?.cloud {
+        case .kii(let known, _, _)?: Origin(of: known) != Origin(of: baseURL)
+        case .emulator?: Origin(of: baseURL)?.isLoopback != true
+        // Nobody knows any more whose they are.
+        case nil: true
+        }
     }
 
     /// What the profile was registered as, and what came of it, whatever the cloud.
