@@ -159,6 +159,14 @@ package func withTemporaryDirectory<Result>(_ body: (String) async throws -> Res
     return try await body(directory)
 }
 
+/// How much more memory a program takes than usual, about: a sanitizer keeps notes of every byte.
+package let memoryScale =
+    switch ProcessInfo.processInfo.environment["KII_TEST_SANITIZER"] {
+    case "thread": 4
+    case "address": 8
+    default: 1
+    }
+
 /// Where the built programs are: beside the test bundle.
 package let productsDirectory = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()

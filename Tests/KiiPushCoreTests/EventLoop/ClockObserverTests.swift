@@ -8,7 +8,8 @@ import Testing
         let asleep = Locked(Duration.zero)
         let loop = try EventLoop(
             configuration: .init(readClocks: {
-                ClockReading(monotonic: .zero, sinceBoot: asleep.withLock { $0 }, calendar: asleep.withLock { $0 })
+                let time = asleep.withLock { $0 }
+                return ClockReading(monotonic: .zero, sinceBoot: time, calendar: time)
             }))
         let (jumps, told) = AsyncStream.makeStream(of: ClockJump.self)
         try await loop.run { loop.setClockObserver { told.yield($0) } }
