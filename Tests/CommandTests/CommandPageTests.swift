@@ -34,7 +34,7 @@ import Testing
         #expect(members == Set(RunSettings.Member.allCases.map(\.rawValue)))
     }
 
-    @Test(arguments: [("service", 11), ("debugging", 21)])
+    @Test(arguments: [("service", 11), ("debugging", 22)])
     func everyCommandLineIsOne(name: String, lineCount: Int) throws {
         let lines = Self.blocks("sh", of: try Self.page(name)).flatMap { $0.split(separator: "\n") }.map { String($0) }
         let parser = CommandLineParser(root: KiiPushCommand.self)

@@ -116,7 +116,7 @@ import Testing
         #expect(result.exit == 69)
         #expect(
             result.error.hasSuffix(
-                "kii-push: the process that received has ended\n          the same command receives itself now\n"))
+                "kii-push: the process that received has ended\n          run it again: it receives itself then\n"))
     }
 
     private func directory(_ session: EmulatorSession) -> String {

@@ -23,7 +23,7 @@ import Testing
             message: "unknown command 'tpoic'; did you mean 'topic'?",
             help: "kii-push send"
         ),
-        Case(arguments: ["--json", "explain"], message: "'--json' comes before a command; options follow it"),
+        Case(arguments: ["--json", "explain"], message: "'--json' comes before a command; put it after the command"),
         Case(
             arguments: ["explain", "--jsno"],
             message: "unknown option '--jsno'; did you mean '--json'?",

@@ -92,7 +92,7 @@ struct CommandLineParser {
         guard let word else {
             return UsageError("a command is missing: one of \(names)", commandPath: path)
         }
-        return UsageError("'\(word)' comes before a command; options follow it", commandPath: path)
+        return UsageError("'\(word)' comes before a command; put it after the command", commandPath: path)
     }
 
     /// `path` starts with the tool's own name, which a guess leaves out.

@@ -21,18 +21,18 @@ struct EmulatorCommand: ParsableCommand {
         environment: [.runtimeDirectory, .stateHome, .stateDirectory]
     )
 
-    @Option(value: "PORT", help: "The port of the REST API; 0 takes a free one. Default: 17680.")
+    @Option(value: "PORT", help: "The port of the REST API; 0: the last one, or a free one. Default: 17680.")
     var port: UInt16?
 
-    @Option(value: "PORT", help: "The port of the REST API by HTTPS; 0 takes a free one. Default: 17643.")
+    @Option(value: "PORT", help: "The port of the REST API by HTTPS; 0: the last one, or a free one. Default: 17643.")
     var httpsPort: UInt16?
 
-    @Option(value: "PORT", help: "The broker's plain port; 0 takes a free one. Default: 17683.")
+    @Option(value: "PORT", help: "The broker's plain port; 0: the last one, or a free one. Default: 17683.")
     var mqttPort: UInt16?
 
     @Option(
         name: .customLong("mqtts-port"), value: "PORT",
-        help: "The broker's TLS port; 0 takes a free one. Default: 17684.")
+        help: "The broker's TLS port; 0: the last one, or a free one. Default: 17684.")
     var mqttTLSPort: UInt16?
 
     @Option(

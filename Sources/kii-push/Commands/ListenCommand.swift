@@ -226,7 +226,7 @@ struct ListenCommand: ParsableCommand {
         let ending = try await listening.run(timeout: self.timeout?.duration)
         if case .stopped = ending {
             throw CommandFailure(
-                .unreachable, "the process that received has ended", hint: "the same command receives itself now")
+                .unreachable, "the process that received has ended", hint: "run it again: it receives itself then")
         }
         try await self.conclude(ending, completedCount: listening.completedCount, style.console)
     }
