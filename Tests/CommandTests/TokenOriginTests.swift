@@ -35,6 +35,19 @@ import Testing
         #expect(other.requests.isEmpty, "\(other.requests.map(\.head))")
     }
 
+    /// Without profile.json nobody knows which server the kept key is for.
+    @Test func aKeptKeyGoesNowhereOnceItIsNotKnownWhoseItIs() throws {
+        let registered = try Registered()
+        let profile = registered.session.tool.home.path + "/state/kii-push/profiles/default/profile.json"
+        try FileManager.default.removeItem(atPath: profile)
+        let other = try HookServer { _ in "401 Unauthorized" }
+        let result = try registered.session.tool.start([
+            "register", "--anew", "--base-url", "http://127.0.0.1:\(other.port)/api", "--app-id", registered.appID,
+        ]).waitForExit()
+        #expect(result.exit == 78, "\(result.error)")
+        #expect(other.requests.isEmpty, "\(other.requests.map(\.head))")
+    }
+
     @Test func theSameServerUnderAnotherPathIsTheSame() throws {
         let registered = try Registered()
         let base = try #require(try registered.session.runtimeFile()["baseURL"]?.string)

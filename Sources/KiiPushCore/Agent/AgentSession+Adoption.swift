@@ -11,7 +11,7 @@ extension AgentSession {
             do throws(InboxError) {
                 return try core.pipeline.value.store.takeOver(key, besides: running)
             } catch {
-                // What has waited for nobody can wait for longer.
+                // The messages have waited already; the next start adopts them.
                 if [.full, .locked, .io].contains(error.kind) { return [] }
                 throw PushAgentError(error, in: runtime.configuration.stateDirectory)
             }
@@ -26,8 +26,8 @@ extension AgentSession {
         Task { await self.agent.presentAgain([(adoption.key, adoption.id)], self.core) }
     }
 
-    /// Hands the messages of an installation to this agent's handler from now on. Those of another agent that has begun
-    /// meanwhile to receive as an installation that was adopted are that one's.
+    /// Hands the messages of an installation to this agent's handler from now on. If another agent receives as an adopted
+    /// installation by now, that agent keeps its messages.
     func attach(_ key: Int64, _ id: String) {
         let (hub, isOwn) = (self.agent.hub, key == self.installation.key)
         let isMine = self.agent.runtime.hubs.withLock { hubs in

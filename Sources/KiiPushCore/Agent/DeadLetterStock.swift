@@ -19,7 +19,7 @@ public struct DeadLetterStock: Sendable, Hashable {
 
     /// Whether reading that has stopped goes on: below nine tenths of the limits.
     public var hasRoom: Bool {
-        // Multiplied as a whole, a limit that is meant as none would overflow.
+        // `countLimit * 9` would overflow where the limit is `Int.max`.
         let count = self.countLimit / 10 * 9 + self.countLimit % 10 * 9 / 10
         return self.count <= count && self.bytes / 9 <= self.bytesLimit / 10
     }

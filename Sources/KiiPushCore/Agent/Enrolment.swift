@@ -179,8 +179,8 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Whether an answer has none of Kii's error codes, where the cloud's own answers are known: a gateway's, say. Before
-    /// there is an installation it rather means that the address is wrong.
+    /// Whether a gateway may have answered, and not the cloud: the answer has none of Kii's error codes. It counts only once
+    /// the agent is registered. Before that, the address may be wrong.
     private func isNoWordOfTheCloud(_ error: any Error) -> Bool {
         guard let error = error as? KiiError, self.current?.installationID != nil else { return false }
         return error.errorCode == nil && error.status != 401 && error.status != 403

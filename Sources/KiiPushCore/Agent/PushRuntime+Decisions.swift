@@ -96,7 +96,7 @@ extension PushRuntime {
         return .carriedOut
     }
 
-    /// Has a message wait again that left delivery's memory and could not be removed.
+    /// Makes a message wait again: delivery has let go of it, and the store could not remove it.
     private func putBack(_ messageID: Int64, _ installation: Int64, _ delivery: DeliveryRunner) {
         let change = DeliveryChange(
             sequence: messageID, installation: installation, verdict: .waiting, attempts: 0, crashes: 0)

@@ -189,7 +189,7 @@ extension DeliveryMachine {
         // A retry holds nobody back, and is not held back.
         guard message.attempts > 0 || message.wasInHand || message.isUserOpened || self.queues.isNext(message) else {
             self.decline(message)
-            // What comes after it of its source, and has room already, does not overtake it.
+            // Later messages of its source may have room already. They must not overtake it.
             self.queues.leave(message)
             if let intake = self.intakes[message.installation], intake.scan == nil {
                 self.intakes[message.installation]?.scan = BacklogScan(position: intake.setAside.through)

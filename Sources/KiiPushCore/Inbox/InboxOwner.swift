@@ -13,7 +13,7 @@ package struct InboxOwner: Sendable, Hashable {
         self.principal = principal
     }
 
-    /// From three columns of a row, the first one at `column`; `nil` where nobody has said whose the row is.
+    /// Reads three columns of a row, from `column` on; `nil` where one of them is NULL.
     init?(_ row: SQLiteStatement, from column: Int32) {
         guard let site = row.text(column), let app = row.text(column + 1), let principal = row.text(column + 2) else {
             return nil

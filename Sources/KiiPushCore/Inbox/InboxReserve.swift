@@ -7,8 +7,8 @@ struct InboxReserve {
 
     init(of inboxPath: String) { self.path = inboxPath + "-reserve" }
 
-    /// How much room the file was given; 0 where there is none. By its length: some file systems, ZFS among them, count no
-    /// room for what is all zeros, and keep none for it.
+    /// The file's length in bytes; 0 where there is none. Its blocks say nothing on file systems that store no zeros, such as
+    /// ZFS. Those keep no room for it either.
     var bytes: Int64 { InboxReserve.status(of: self.path).map { Int64($0.st_size) } ?? 0 }
 
     /// Makes the file anew, taking so much room; there is none if that cannot be done.

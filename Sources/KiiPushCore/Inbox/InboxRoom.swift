@@ -75,7 +75,7 @@ package struct InboxRoom {
     private var freeBytes: Int64? {
         var disk = statvfs()
         let directory = self.path.lastIndex(of: "/").map { String(self.path[..<$0]) } ?? "."
-        // Some file systems of user space have no numbers.
+        // Some file systems in user space report 0 for everything.
         guard statvfs(directory, &disk) == 0, disk.f_blocks > 0 else { return nil }
         // Root may also have what the file system keeps back from others.
         let blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail

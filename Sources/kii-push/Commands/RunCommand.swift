@@ -145,7 +145,7 @@ struct RunCommand: ParsableCommand {
         do {
             return try await profile.register(.pseudoUser, with: cloud)
         } catch let error as KiiResponseError {
-            // What answers is not the cloud, a network's sign-in page, say: a service manager is to try again.
+            // Something other than the cloud answered, such as a network's sign-in page. The service manager tries again.
             throw CommandFailure(.temporary, error.description)
         }
     }

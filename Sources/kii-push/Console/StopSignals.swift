@@ -17,7 +17,7 @@ private struct SignalReceiver {
     var isStopping = false
 }
 
-/// `isRead`: whether there is a thread that reads the pipe.
+/// `isRead` says whether a thread reads the pipe.
 private let signalReceiver = Locked<(isRead: Bool, receiver: SignalReceiver?)>((false, nil))
 
 /// SIGINT and SIGTERM as something to wait for: the first asks for a graceful end, the second ends the process at once.

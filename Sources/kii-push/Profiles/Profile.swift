@@ -130,7 +130,7 @@ struct Profile: Sendable {
         return switch self.saved?.cloud {
         case .kii(let known, _, _)?: Origin(of: known) != Origin(of: baseURL)
         case .emulator?: Origin(of: baseURL)?.isLoopback != true
-        // Nobody knows any more whose they are.
+        // Without profile.json nobody knows which server it is for.
         case nil: true
         }
     }
