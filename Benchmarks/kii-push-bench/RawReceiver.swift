@@ -7,7 +7,7 @@ final class RawReceiver: ByteStreamDelegate {
     private let count: Int
     private var session: MQTTSession
     private var output = MQTTSession.Output()
-    private var stream: ByteStream?
+    private var stream: (any ByteStream)?
     private var received = 0
     private var payloadBytes = 0
     private var result: Result<Void, any Error>?
@@ -26,12 +26,12 @@ final class RawReceiver: ByteStreamDelegate {
         self.report = report
     }
 
-    func streamDidConnect(_ stream: ByteStream) {
+    func streamDidConnect(_ stream: any ByteStream) {
         self.session.transportConnected(now: self.loop.now, into: &self.output)
         self.send()
     }
 
-    func stream(_ stream: ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
+    func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
         self.session.received(bytes, now: self.loop.now, into: &self.output)
         self.received += self.output.messages.count
         for message in self.output.messages { self.payloadBytes += message.payload.count }
@@ -47,7 +47,7 @@ final class RawReceiver: ByteStreamDelegate {
         self.send()
     }
 
-    func streamDidClose(_ stream: ByteStream, error: TransportError) {
+    func streamDidClose(_ stream: any ByteStream, error: TransportError) {
         self.finish(.failure(error))
     }
 

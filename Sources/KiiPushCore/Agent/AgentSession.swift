@@ -74,16 +74,9 @@ final class AgentSession: Sendable {
                     installations.append((try pipeline.store.installation(id: id, of: owner), id))
                 }
                 let installation = installations[0].key
-                let unproven = try pipeline.store.unproven(installation: installation)
-                let link = BrokerLink(
+                let link = try pipeline.link(
                     installation: installation,
                     configuration: configuration,
-                    filter: RedeliveryFilter(restoring: unproven.map { ($0.sequence, $0.packetID) }),
-                    // Above every number of an earlier process, as long as the calendar goes forward; if it does not, a
-                    // redelivery may be taken for a new message, which loses nothing.
-                    connectionBase: Timestamp.now().millisecondsSinceEpoch,
-                    loop: loop,
-                    pipeline: pipeline,
                     verifiesCertificates: agent.runtime.configuration.verifiesCertificates,
                     report: { event in
                         if case .connected = event {

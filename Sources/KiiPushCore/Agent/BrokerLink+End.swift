@@ -1,18 +1,18 @@
 extension BrokerLink {
     /// How a connection ended.
-    struct End: Sendable {
-        enum Cause: Sendable {
+    package struct End: Sendable {
+        package enum Cause: Sendable {
             /// The stream ended or never came about.
             case transport(TransportError)
             /// The session ended it, for this reason.
             case session(MQTTSession.Event)
         }
 
-        var cause: Cause
+        package var cause: Cause
         /// How long the subscription stood; `nil` if it never did.
-        var connectedFor: Duration?
+        package var connectedFor: Duration?
         /// Whether the broker had kept the session of the connection before, or cannot say.
-        var hadSession: Bool
+        package var hadSession: Bool
         /// Whether the machine had slept and the broker said nothing since: however it ended, the sleep was the cause.
         var wasProbing: Bool
     }
@@ -49,7 +49,7 @@ extension BrokerLink.End {
         if case .transport(let error) = self.cause { error.code == .shutDown } else { false }
     }
 
-    var loss: ReconnectPolicy.Loss {
+    package var loss: ReconnectPolicy.Loss {
         if self.wasProbing { return .noticedHere }
         return switch self.cause {
         case .session where self.refusesEndpoint: .endpointRefused

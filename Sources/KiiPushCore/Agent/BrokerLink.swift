@@ -2,15 +2,15 @@
 ///
 /// Lives on the loop thread. It moves bytes between a ``ByteStream`` and an ``MQTTSession`` and hands messages to the
 /// ``ReceivePipeline``; storing, retrying and handlers are other people's business.
-final class BrokerLink: ByteStreamDelegate {
+package final class BrokerLink: ByteStreamDelegate {
     /// Where to connect.
-    struct Target: Sendable {
+    package struct Target: Sendable {
         let endpoint: MQTTEndpoint
         let usesTLS: Bool
         let port: UInt16
 
         /// - Throws: ``PushAgentError/noUsablePort(usesTLS:)``.
-        init(_ endpoint: MQTTEndpoint, usesTLS: Bool) throws(PushAgentError) {
+        package init(_ endpoint: MQTTEndpoint, usesTLS: Bool) throws(PushAgentError) {
             guard let port = endpoint.port(usesTLS: usesTLS) else {
                 throw .noUsablePort(usesTLS: usesTLS)
             }
@@ -32,17 +32,17 @@ final class BrokerLink: ByteStreamDelegate {
     /// How long the answer to a PINGREQ may take after a sleep of the machine; tests have it take longer.
     private let probeLimit: Duration
 
-    let installation: Int64
+    package let installation: Int64
     /// The one topic that pushes arrive on.
     let topic: String
-    private let loop: EventLoop
+    private let loop: any Loop
     private let pipeline: ReceivePipeline
     private let verifiesCertificates: Bool
     private let report: (PushEvent) -> Void
     private var session: MQTTSession
     private var filter: RedeliveryFilter
     private var output = MQTTSession.Output()
-    private var stream: ByteStream?
+    private var stream: (any ByteStream)?
     private var target: Target?
     private var ended: ((End) -> Void)?
     private var sessionEnd: MQTTSession.Event?
@@ -68,7 +68,7 @@ final class BrokerLink: ByteStreamDelegate {
         configuration: MQTTSession.Configuration,
         filter: RedeliveryFilter,
         connectionBase: Int64,
-        loop: EventLoop,
+        loop: any Loop,
         pipeline: ReceivePipeline,
         verifiesCertificates: Bool,
         report: @escaping (PushEvent) -> Void
@@ -93,7 +93,7 @@ final class BrokerLink: ByteStreamDelegate {
 
 extension BrokerLink {
     /// Begins a connection. `ended` is called once, when it is over.
-    func connect(to target: Target, ended: @escaping (End) -> Void) {
+    package func connect(to target: Target, ended: @escaping (End) -> Void) {
         self.target = target
         self.ended = ended
         self.sessionEnd = nil
@@ -101,7 +101,7 @@ extension BrokerLink {
         self.session.configuration.username = target.endpoint.username
         self.session.configuration.password = target.endpoint.password
         self.stream = self.loop.openStream(
-            target.stream, sendTimeout: self.session.configuration.sendTimeout, delegate: self)
+            target.stream, sendTimeout: self.session.configuration.sendTimeout, isInspected: false, delegate: self)
         self.pipeline.add(self)
     }
 
@@ -113,13 +113,13 @@ extension BrokerLink {
     }
 
     /// Takes no more messages, for good; keeps the connection alive and acknowledges what is finished meanwhile.
-    func stopReading() {
+    package func stopReading() {
         self.isStopping = true
         self.setReadingPaused(true)
     }
 
     /// Says DISCONNECT after everything that was acknowledged, and closes.
-    func disconnect() {
+    package func disconnect() {
         guard let stream else { return }
         self.session.disconnect(into: &self.output)
         stream.send(self.output.bytes)
@@ -221,7 +221,7 @@ extension BrokerLink {
 // MARK: - From the stream
 
 extension BrokerLink {
-    func streamDidConnect(_ stream: ByteStream) {
+    package func streamDidConnect(_ stream: any ByteStream) {
         self.filter.connectionOpened(firstTicket: self.session.nextTicket)
         self.session.transportConnected(now: self.loop.now, into: &self.output)
         self.openConnection = self.connection
@@ -229,13 +229,13 @@ extension BrokerLink {
         self.perform()
     }
 
-    func stream(_ stream: ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
+    package func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
         self.isProbing = false
         self.session.received(bytes, now: self.loop.now, into: &self.output)
         self.perform()
     }
 
-    func streamDidClose(_ stream: ByteStream, error: TransportError) {
+    package func streamDidClose(_ stream: any ByteStream, error: TransportError) {
         self.finish(self.sessionEnd.map { .session($0) } ?? .transport(self.naming(error)))
     }
 
@@ -250,7 +250,7 @@ extension BrokerLink {
     private func perform() {
         for event in self.output.events { self.handle(event) }
         if !self.output.messages.isEmpty {
-            let receivedAt = Timestamp.now()
+            let receivedAt = self.loop.clocks.calendar
             for message in self.output.messages {
                 self.filter.received(message)
                 self.pipeline.received(

@@ -2,7 +2,7 @@
 ///
 /// Each listener has a buffer of its own that keeps the newest events; nobody who is slow or gone holds anything up.
 /// An observer hears of each event before the next thing happens, and holds up who tells it.
-final class EventHub: Sendable {
+package final class EventHub: Sendable {
     private struct State {
         var nextID = 0
         // Arrays, which are handed out without a copy.
@@ -13,9 +13,11 @@ final class EventHub: Sendable {
     }
 
     /// Called on the thread where the event came about; returns at once.
-    typealias Listener = @Sendable (PushEvent) -> Void
+    package typealias Listener = @Sendable (PushEvent) -> Void
 
     private let state = Locked(State())
+
+    package init() {}
 
     /// How many events a listener may fall behind before the oldest are dropped.
     static let bufferedEvents = 4096
@@ -41,7 +43,7 @@ final class EventHub: Sendable {
     }
 
     /// Has every event told from now on, as long as the hub lives.
-    func observe(_ observer: @escaping Listener) { self.state.withLock { $0.observers.append(observer) } }
+    package func observe(_ observer: @escaping Listener) { self.state.withLock { $0.observers.append(observer) } }
 
     /// Who hears of every event beside the streams' readers: the control server, while somebody asks it.
     var listener: Listener? {

@@ -174,7 +174,7 @@ final class FileMessageStore: MessageStore {
     }
 
     private func write(_ work: TurnWork, into inbox: Inbox) throws(InboxError) -> TurnOutcome {
-        let clock = TurnClock()
+        let clock = TurnClock(inbox.configuration.clocks)
         let now = clock.now
         return try inbox.transaction { transaction throws(InboxError) in
             // First: what this turn writes goes by the new calendar already.

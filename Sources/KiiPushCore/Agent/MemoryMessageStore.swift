@@ -48,6 +48,9 @@ final class MemoryMessageStore: MessageStore {
     /// What is counted for good; where messages stand is counted when somebody asks.
     private var counted = MessageLedger()
     private var finals = FinalMessages()
+    private let clocks: Clocks
+
+    init(clocks: Clocks = .machine) { self.clocks = clocks }
 
     var isDurable: Bool { false }
     var hasMoreToWrite: Bool { false }
@@ -135,7 +138,7 @@ final class MemoryMessageStore: MessageStore {
 
     func commit(_ work: TurnWork) -> TurnOutcome {
         var outcome = TurnOutcome()
-        let now = MonotonicInstant.now()
+        let now = self.clocks.monotonic()
         for order in work.orders {
             switch order {
             case .record(let changes, let committed):

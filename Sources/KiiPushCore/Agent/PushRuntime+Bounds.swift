@@ -93,7 +93,7 @@ extension PushRuntime.Configuration {
     var longestRetryDelay: Duration { (self.delivery.retryDelays.max() ?? .zero) + .seconds(3600) }
 
     /// How the inbox file is kept.
-    var inboxFile: KiiPushCore.Inbox.Configuration {
+    package var inboxFile: KiiPushCore.Inbox.Configuration {
         var file = KiiPushCore.Inbox.Configuration()
         file.keepsDoneFor = self.bounds.handledKeptFor
         file.keepsDoneBytes = self.bounds.handledKeptBytes

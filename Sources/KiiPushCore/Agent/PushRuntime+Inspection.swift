@@ -61,12 +61,12 @@ extension PushRuntime {
 private final class Inspector: ByteStreamDelegate, Sendable {
     let finding = OneShot<(report: ConnectionReport?, failure: TransportError?)>()
 
-    func streamDidConnect(_ stream: ByteStream) {
+    func streamDidConnect(_ stream: any ByteStream) {
         self.finding.resume((stream.report, nil))
         stream.close()
     }
 
-    func stream(_ stream: ByteStream, didReceive bytes: UnsafeRawBufferPointer) {}
+    func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer) {}
 
-    func streamDidClose(_ stream: ByteStream, error: TransportError) { self.finding.resume((stream.report, error)) }
+    func streamDidClose(_ stream: any ByteStream, error: TransportError) { self.finding.resume((stream.report, error)) }
 }

@@ -77,62 +77,24 @@ extension PushRuntime {
         inbox: OpenInbox?, lock: StateLock?, control: ControlServer?, events: [PushEvent]
     ) -> Core {
         let loop = self.loop
-        // An empty command is enough: the loop takes a turn for it, and the turn opens the mailbox.
-        let mailbox = DeliveryMailbox(wake: { [weak loop] in _ = loop?.submit {} })
-        var configuration = self.configuration
-        if inbox == nil { configuration.inbox = .memory }
-        let delivery = configuration.delivery
-        let hubs = self.hubs
-        let report: (PushEvent) -> Void = { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
-        let runner = DeliveryRunner(
-            configuration: delivery,
-            store: mailbox,
-            observer: HubObserver(hubs: hubs, keeping: inbox == nil ? .memory : .file),
+        let path = MessagePath(
+            on: loop,
+            inbox: inbox,
+            configuration: self.configuration,
+            hubs: self.hubs,
+            // An empty command is enough: the loop takes a turn for it, and the turn opens the mailbox.
+            wake: { [weak loop] in _ = loop?.submit {} },
             threads: DeliveryThreads(later: { [weak loop] pause, body in
                 _ = loop?.submit { [weak loop] in
                     guard let loop else { return }
                     loop.schedule(at: loop.now + pause, body)
                 }
-            }),
-            clock: configuration.deliveryClock
+            })
         )
-        let store: any MessageStore =
-            inbox.map { FileMessageStore($0.file, in: $0.room, longestDelay: configuration.longestRetryDelay) }
-            ?? MemoryMessageStore()
-        var limits = inbox == nil ? ReceivePipeline.Limits.memory : .file
-        if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
-        let pipeline = ReceivePipeline(
-            store: store,
-            loop: loop,
-            mailbox: mailbox,
-            limits: limits,
-            delivery: runner,
-            running: { hubs.withLock { Set($0.keys) } },
-            report: report
-        )
-        loop.setTurnDelegate(pipeline)
+        loop.setTurnDelegate(path.pipeline)
         return Core(
-            pipeline: LoopIsolated(confining: pipeline, to: loop), mailbox: mailbox, runner: runner, lock: lock,
-            control: control, isDurable: inbox != nil, events: events)
-    }
-}
-
-/// An inbox file, and the room that it has.
-private struct OpenInbox {
-    let file: RecoverableInbox
-    let room: InboxRoom
-
-    init(path: String, configuration: Inbox.Configuration) throws(InboxError) {
-        var room = InboxRoom(of: path)
-        do throws(InboxError) {
-            self.file = try RecoverableInbox(path: path, configuration: configuration)
-        } catch {
-            guard error.kind == .full else { throw error }
-            // Opening takes a little room, which an earlier process may have left.
-            room.giveUpReserve()
-            self.file = try RecoverableInbox(path: path, configuration: configuration)
-        }
-        self.room = room
+            pipeline: LoopIsolated(confining: path.pipeline, to: loop), mailbox: path.mailbox, runner: path.runner,
+            lock: lock, control: control, isDurable: inbox != nil, events: events)
     }
 }
 

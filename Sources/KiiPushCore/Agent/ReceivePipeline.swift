@@ -3,7 +3,7 @@
 /// Lives on the loop thread. Everything that a turn received, on however many connections, and every verdict handed in
 /// since the last one share one transaction. Only what it has returned for is acknowledged, so a failed commit costs
 /// time and never a message: the work is kept and tried again.
-final class ReceivePipeline: TurnDelegate {
+package final class ReceivePipeline: TurnDelegate {
     /// An acknowledgement that waits for a message's outcome.
     private struct Gate {
         let link: BrokerLink
@@ -25,7 +25,7 @@ final class ReceivePipeline: TurnDelegate {
     }
 
     let store: any MessageStore
-    private let loop: EventLoop
+    let loop: any Loop
     private let mailbox: DeliveryMailbox
     private let limits: Limits
     private let delivery: DeliveryRunner
@@ -50,7 +50,7 @@ final class ReceivePipeline: TurnDelegate {
     private var isUpkeepDue = true
     private var isReadingFailing = false
     private var isLastTurn = false
-    private(set) var isReadingPaused = false
+    package private(set) var isReadingPaused = false
     private var deadLetters = DeadLetterWatch()
     /// What waits for agents that do not run, as of the last look, which holds as long as these two do.
     private var idle: (running: Set<Int64>, revision: Int, bytes: Int64)?
@@ -67,7 +67,7 @@ final class ReceivePipeline: TurnDelegate {
 
     init(
         store: any MessageStore,
-        loop: EventLoop,
+        loop: any Loop,
         mailbox: DeliveryMailbox,
         limits: Limits,
         delivery: DeliveryRunner,
@@ -100,7 +100,7 @@ final class ReceivePipeline: TurnDelegate {
 
     /// The machine slept or its calendar was set: connections are asked whether they still stand, retries keep their
     /// delays.
-    func clocksJumped(_ jump: ClockJump) {
+    package func clocksJumped(_ jump: ClockJump) {
         if jump.calendarMoved != .zero { self.store.calendarMoved(by: jump.calendarMoved) }
         guard jump.slept > .zero else { return }
         for link in self.links.values { link.wokeUp() }
@@ -109,9 +109,9 @@ final class ReceivePipeline: TurnDelegate {
 
     /// Whether this turn has brought as much as may be kept; what else has come is read when that is stored. While reading
     /// is paused nothing comes that could be put off.
-    var isSated: Bool { !self.isReadingPaused && self.isOverLimit }
+    package var isSated: Bool { !self.isReadingPaused && self.isOverLimit }
 
-    func commit() {
+    package func commit() {
         let timersFired = self.timersFired
         self.timersFired.removeAll(keepingCapacity: true)
         for link in timersFired { link.lookAtClock() }
@@ -136,11 +136,11 @@ final class ReceivePipeline: TurnDelegate {
     }
 
     /// What could not be written a moment ago is tried once more.
-    func loopEnds() { self.isLastTurn = true }
+    package func loopEnds() { self.isLastTurn = true }
 
     /// Lets go of the links, which hold the pipeline: without this the inbox would stay open whenever a message of theirs
     /// could not be stored, or waits for its outcome in memory.
-    func loopEnded() {
+    package func loopEnded() {
         self.store.close()
         self.work = TurnWork()
         self.committed = []
@@ -236,7 +236,7 @@ final class ReceivePipeline: TurnDelegate {
         }
     }
 
-    func afterCommit() {
+    package func afterCommit() {
         let committed = self.committed
         self.committed.removeAll(keepingCapacity: true)
         for (work, outcome) in committed { self.follow(work, outcome) }
@@ -245,7 +245,7 @@ final class ReceivePipeline: TurnDelegate {
     /// Acknowledges what was committed, and hands it to delivery.
     private func follow(_ work: TurnWork, _ outcome: TurnOutcome) {
         var unused = 0
-        let now = Timestamp.now()
+        let now = self.loop.clocks.calendar
         var repeated: [(sequence: Int64, installation: Int64)] = []
         for index in outcome.arrivals.indices {
             // Nothing is owed for a message of QoS 0, and none like it comes again.

@@ -19,7 +19,7 @@ final class RecoverableInbox {
         /// What is wrong.
         var reason: String
         /// The replacement is named after this, however often it has to be tried.
-        var foundAt = Timestamp.now()
+        var foundAt: Timestamp
         /// `nil` of a file that was found damaged when it was to be opened.
         var remembered: Inbox.Remembered?
     }
@@ -39,7 +39,7 @@ final class RecoverableInbox {
             self.inbox = try Inbox(path: path, configuration: configuration)
         } catch {
             guard error.kind == .corrupt else { throw error }
-            try self.replace(Damage(reason: error.facts))
+            try self.replace(Damage(reason: error.facts, foundAt: configuration.clocks.calendar))
         }
         self.writeMark()
     }
@@ -83,7 +83,8 @@ final class RecoverableInbox {
         case .failure(let error):
             guard error.kind == .corrupt, self.mayReplace, let inbox else { throw error }
             self.damage = Damage(
-                reason: error.facts, remembered: inbox.remembered(installations: self.installations))
+                reason: error.facts, foundAt: self.configuration.clocks.calendar,
+                remembered: inbox.remembered(installations: self.installations))
         }
         // Closes it: a file must not be moved from under its connection.
         self.inbox = nil
@@ -104,12 +105,14 @@ final class RecoverableInbox {
         }
     }
 
+    private var now: MonotonicInstant { self.configuration.clocks.monotonic() }
+
     // MARK: - The mark
 
     /// How long until the mark has to be written; `nil` when it says what the file says.
     var markIsDue: Duration? {
         guard let inbox, InboxMark(of: inbox.committedLedger) != self.mark?.written else { return nil }
-        return self.mark.map { $0.at + RecoverableInbox.markInterval - .now() } ?? .zero
+        return self.mark.map { $0.at + RecoverableInbox.markInterval - self.now } ?? .zero
     }
 
     private func writeMark(isFlushed: Bool = false) {
@@ -118,7 +121,7 @@ final class RecoverableInbox {
         guard isFlushed || mark != self.mark?.written else { return }
         mark.write(besides: self.path, isFlushed: isFlushed)
         // Also where it could not be written: that is tried again with the next one.
-        self.mark = (mark, .now())
+        self.mark = (mark, self.now)
     }
 
     // MARK: - Damage
@@ -133,7 +136,7 @@ final class RecoverableInbox {
     }
 
     private var mayReplace: Bool {
-        self.replacedAt.map { MonotonicInstant.now() - $0 > RecoverableInbox.replacementInterval } ?? true
+        self.replacedAt.map { self.now - $0 > RecoverableInbox.replacementInterval } ?? true
     }
 
     private func replaceIfDamaged() throws(InboxError) {
@@ -147,7 +150,7 @@ final class RecoverableInbox {
             self.path, configuration: self.configuration, remembered: damage.remembered, reason: damage.reason,
             now: damage.foundAt)
         self.inbox = replacement.inbox
-        self.replacedAt = .now()
+        self.replacedAt = self.now
         self.replacements += 1
         self.writeMark()
     }

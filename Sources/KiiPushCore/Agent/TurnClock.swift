@@ -1,5 +1,3 @@
-import Glibc
-
 /// One moment on both clocks: what happened at a point of the monotonic clock is written with the calendar's time.
 ///
 /// In whole nanoseconds, since a verdict asks twice and a `Duration` takes arithmetic of 128 bits.
@@ -13,14 +11,12 @@ package struct TurnClock: Sendable {
     }
 
     /// Reads both clocks.
-    package init() {
+    package init(_ clocks: Clocks) {
         // This one first: should the thread be held up in between, then what is asked for comes out as later than it was
         // and never before what it followed.
-        self.monotonic = MonotonicInstant.now().nanoseconds
+        self.monotonic = clocks.monotonic().nanoseconds
         // Not from a Timestamp, whose whole milliseconds would put it before, too.
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        self.calendar = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        self.calendar = clocks.calendarNanoseconds()
     }
 
     /// The moment on the calendar.

@@ -4,6 +4,7 @@ extension DeliveryCore {
 
     /// Wakes or starts threads for the work there is.
     func staff() {
+        if let onWork = self.threads.onWork { return onWork() }
         let staffing = self.monitor.withLock { $0.staff() }
         if staffing.signals > 0 { self.monitor.signal(.work, times: staffing.signals) }
         if staffing.signalsTimer { self.monitor.signal(.time) }

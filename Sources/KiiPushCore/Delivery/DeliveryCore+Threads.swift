@@ -1,20 +1,18 @@
 extension DeliveryCore {
     /// A worker's life.
     func work(_ number: Int) {
-        let gate = CallGate(self)
-        while true {
-            switch self.nextJob(number, gate) {
-            case .leave: return
-            case .decode(let inbound, let attachments): self.decode(inbound, attachments)
-            case .handle(let claim, let attachment, at: let now):
-                self.handle(claim, attachment, gate, at: now)
-            }
+        let worker = DeliveryWorker(self)
+        while self.waitForJob(number, worker) {
+            while worker.hasCall, worker.call() == .returned { worker.callReturned() }
         }
     }
 
-    private func nextJob(_ number: Int, _ gate: CallGate) -> DeliveryState.Job {
+    /// Sleeps until there is something to do, and does it or has `worker` do it.
+    ///
+    /// - Returns: whether the thread goes on.
+    private func waitForJob(_ number: Int, _ worker: DeliveryWorker) -> Bool {
         var isWaiting = false
-        let job: DeliveryState.Job = self.monitor.wait(for: .work) { state in
+        let job: DeliveryState.Job? = self.monitor.wait(for: .work) { state in
             if isWaiting {
                 isWaiting = false
                 state.idle -= 1
@@ -24,25 +22,19 @@ extension DeliveryCore {
             guard !state.isStopped, state.workers.count <= state.workerLimit else {
                 // Whoever stops delivery waits for this thread, if it is still listed; a surplus one goes unwaited for.
                 if !state.isStopped { state.workers.removeValue(forKey: number)?.thread?.detach() }
-                return .leave(.leave)
+                return .leave(nil)
             }
-            guard let job = state.nextJob(at: self.clock()) else {
+            guard let job = worker.takeJob(of: &state) else {
                 isWaiting = true
                 state.idle += 1
                 return .sleep(until: nil)
             }
-            if case .handle(let claim, _, at: let now) = job {
-                gate.begin(claim.call, messages: claim.messages.count, at: now)
-                state.gates[claim.call] = gate
-                state.workers[number]?.isInCall = true
-            }
+            if case .handle = job { state.workers[number]?.isInCall = true }
             return .leave(job)
         }
-        if case .leave = job { return job }
-        // What this claim started may include a deadline, and there may be more work than this thread takes.
-        self.flush()
-        self.staff()
-        return job
+        guard let job else { return false }
+        worker.begin(job)
+        return true
     }
 
     /// The timer's life.
@@ -106,7 +98,7 @@ extension DeliveryCore {
 
     // MARK: - Work
 
-    private func decode(_ inbound: DeliveryState.Inbound, _ attachments: [Int64: DeliveryAttachment]) {
+    func decode(_ inbound: DeliveryState.Inbound, _ attachments: [Int64: DeliveryAttachment]) {
         // An installation that was detached meanwhile takes whatever its next handler takes: nothing is refused here.
         let batch = DecodedBatch(inbound.messages) { attachments[$0].map { $0.commandHandler != nil } ?? true }
         let now = self.clock()
@@ -117,37 +109,6 @@ extension DeliveryCore {
                 state.machine.loaded(load.request, load.page, messages: batch.messages, now: now)
             } else {
                 state.machine.received(batch.messages, releasing: inbound.reserved, now: now)
-            }
-        }
-    }
-
-    private func handle(
-        _ claim: DeliveryClaim<DecodedMessage>, _ attachment: DeliveryAttachment?, _ gate: CallGate,
-        at claimedAt: MonotonicInstant
-    ) {
-        var serial = gate.serial
-        var index = 0
-        var deadline = claim.deadline
-        while true {
-            let call = HandlerCall(
-                message: claim.messages[index],
-                attempt: claim.attempts[index],
-                deadline: deadline,
-                serial: serial,
-                call: claim.call
-            )
-            if let task = call.invoke(attachment, gate), !gate.hasEnded(serial),
-                self.leave(claim.call, gate, serial, to: task)
-            {
-                return
-            }
-            switch gate.next(claimedAt: claimedAt, isLast: index == claim.messages.count - 1) {
-            case .stop: return self.returned(claim.call, gate)
-            case .start(let now):
-                index += 1
-                serial += 1
-                let whole = now + self.configuration.deadline
-                deadline = claim.messages[index].answerBy.map { min(whole, $0) } ?? whole
             }
         }
     }

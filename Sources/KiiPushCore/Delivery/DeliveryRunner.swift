@@ -191,6 +191,12 @@ package final class DeliveryRunner: Sendable {
     /// The runner's clock.
     package var now: MonotonicInstant { self.core.clock() }
 
+    /// When ``timeChanged()`` has something to do next; `nil`: not before something else happens.
+    package var nextDeadline: MonotonicInstant? { self.core.monitor.withLock { $0.nextDeadline } }
+
+    /// How many calls may run at once, those included that are stuck.
+    package var workerLimit: Int { self.core.monitor.withLock { $0.workerLimit } }
+
     /// Looks at the clock again: for tests that move it.
     package func timeChanged() { self.core.timerFired() }
 }

@@ -14,7 +14,6 @@ struct DeliveryState {
     enum Job {
         case handle(DeliveryClaim<DecodedMessage>, DeliveryAttachment?, at: MonotonicInstant)
         case decode(Inbound, [Int64: DeliveryAttachment])
-        case leave
     }
 
     struct Worker {

@@ -60,6 +60,17 @@ package struct DeliveryThreads: Sendable {
     /// Calls its argument once when the time has passed, from any thread but none of delivery's: what makes delivery go
     /// on when the system gave it no thread. `nil`: it tries again whenever something happens.
     package var later: (@Sendable (Duration, @escaping @Sendable () -> Void) -> Void)?
+    /// Called in place of starting and waking threads. `nil`: threads do the work.
+    private(set) var onWork: (@Sendable () -> Void)?
+
+    /// No threads: whoever made the ``DeliveryRunner`` does its work, by ``DeliveryWorker``, and looks at its clock.
+    ///
+    /// - Parameter onWork: called when there may be something to do. It must not do it before it returns.
+    package static func none(onWork: @escaping @Sendable () -> Void) -> DeliveryThreads {
+        var threads = DeliveryThreads()
+        threads.onWork = onWork
+        return threads
+    }
 
     package init(
         start: @escaping @Sendable (String, @escaping @Sendable () -> Void) throws(ThreadError) -> DeliveryThread = {

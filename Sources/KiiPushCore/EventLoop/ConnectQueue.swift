@@ -17,16 +17,16 @@ struct ConnectQueue {
     enum Next {
         case nothing
         /// The stream that is to connect in its place.
-        case connect(ByteStream)
+        case connect(SocketStream)
         /// Streams that are to fail with the same error.
-        case fail([ByteStream], TransportError)
+        case fail([SocketStream], TransportError)
     }
 
     private struct Line {
         var connecting = 0
         /// How many have connected.
         var connected = 0
-        var waiting = Fifo<ByteStream>()
+        var waiting = Fifo<SocketStream>()
     }
 
     private let limit: Int
@@ -36,7 +36,7 @@ struct ConnectQueue {
     init(limit: Int) { self.limit = max(1, limit) }
 
     /// - Returns: whether the stream is to connect now; otherwise it waits for its turn.
-    mutating func enter(_ stream: ByteStream) -> Bool {
+    mutating func enter(_ stream: SocketStream) -> Bool {
         var line = self.lines.removeValue(forKey: stream.target) ?? Line()
         defer { self.lines[stream.target] = line }
         guard line.connecting < self.limit else {
@@ -49,7 +49,7 @@ struct ConnectQueue {
     }
 
     /// A stream that was connecting is not any more.
-    mutating func leave(_ stream: ByteStream, _ ending: Ending) -> Next {
+    mutating func leave(_ stream: SocketStream, _ ending: Ending) -> Next {
         guard var line = self.lines.removeValue(forKey: stream.target) else { return .nothing }
         defer { if line.connecting > 0 { self.lines[stream.target] = line } }
         if case .connected = ending { line.connected += 1 }
@@ -57,7 +57,7 @@ struct ConnectQueue {
             // They came while it tried, and none got through: each of them would wait in vain as well, and by turns the last
             // for many minutes. Their owners know when to try again, and where.
             line.connecting -= 1
-            var failed: [ByteStream] = []
+            var failed: [SocketStream] = []
             while let waiting = line.waiting.popFirst() { failed.append(waiting) }
             return .fail(failed, error)
         }

@@ -3,7 +3,7 @@
 /// The thread takes turns. A turn runs the commands queued so far, fires timers, moves transfers, hands out what streams
 /// received, calls the ``TurnDelegate``, writes what was sent, and sleeps until something happens. Nothing on it may
 /// block. A loop that is let go of shuts down; ``shutdown()`` does it at a known time.
-package final class EventLoop: HTTPTransport, Sendable {
+package final class EventLoop: Loop, HTTPTransport, Sendable {
     let thread: LoopThread
     let queue: CommandQueue
 
@@ -88,7 +88,8 @@ package final class EventLoop: HTTPTransport, Sendable {
 
 // Calling these on any other thread is a programmer error and traps.
 extension EventLoop {
-    /// When this turn began.
+    package var clocks: Clocks { .machine }
+
     package var now: MonotonicInstant { self.live.now }
 
     /// Begins to connect. The delegate hears of the outcome, never before this returns.
@@ -106,7 +107,7 @@ extension EventLoop {
     package func openStream(
         _ target: StreamTarget, sendTimeout: Duration? = nil, isInspected: Bool = false,
         delegate: any ByteStreamDelegate
-    ) -> ByteStream {
+    ) -> any ByteStream {
         self.live.streams.open(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: delegate)
     }
 
@@ -116,7 +117,6 @@ extension EventLoop {
         self.live.timers.schedule(at: deadline, body)
     }
 
-    /// Takes a timer back; one that has fired stays fired.
     package func cancel(_ timer: TimerID) {
         self.core?.timers.cancel(timer)
     }

@@ -4,7 +4,7 @@ final class SocketTable {
         /// libcurl connects it, or a transfer waits for it.
         case multi(EventedMulti)
         /// It is connected.
-        case stream(ByteStream)
+        case stream(SocketStream)
         /// No socket: it tells that the clocks have jumped.
         case alarm(ClockAlarm)
     }

@@ -32,11 +32,11 @@ final class StreamGroup {
     }
 
     /// Does what is due and returns the streams that have connected, or failed to, since the last call.
-    func takeSettled(at now: MonotonicInstant) -> [(stream: ByteStream, result: CURLcode)] {
+    func takeSettled(at now: MonotonicInstant) -> [(stream: SocketStream, result: CURLcode)] {
         guard self.multi.advance(at: now) else { return [] }
-        var settled: [(stream: ByteStream, result: CURLcode)] = []
+        var settled: [(stream: SocketStream, result: CURLcode)] = []
         self.multi.forEachFinished { easy, result in
-            if let stream = ByteStream.of(easy) { settled.append((stream, result)) }
+            if let stream = SocketStream.of(easy) { settled.append((stream, result)) }
         }
         return settled
     }

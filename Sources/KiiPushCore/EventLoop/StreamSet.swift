@@ -17,11 +17,11 @@ final class StreamSet {
     private var groups: [StreamGroup] = []
     /// Those in which libcurl has something to do: mostly none, since only connecting is its business.
     private var stirred: [StreamGroup] = []
-    private var streams: [ObjectIdentifier: ByteStream] = [:]
+    private var streams: [ObjectIdentifier: SocketStream] = [:]
     private var connectQueue: ConnectQueue
-    private var toDrain: [ByteStream] = []
-    private var toFlush: [ByteStream] = []
-    private var doomed: [(stream: ByteStream, error: TransportError)] = []
+    private var toDrain: [SocketStream] = []
+    private var toFlush: [SocketStream] = []
+    private var doomed: [(stream: SocketStream, error: TransportError)] = []
     private var hasEnded = false
 
     init(
@@ -41,8 +41,8 @@ final class StreamSet {
 
     func open(
         _ target: StreamTarget, sendTimeout: Duration?, isInspected: Bool, delegate: any ByteStreamDelegate
-    ) -> ByteStream {
-        let stream = ByteStream(
+    ) -> SocketStream {
+        let stream = SocketStream(
             target, delegate: delegate, streams: self, isBuffered: target.isTLS || self.options.usesProxy,
             sendTimeout: sendTimeout, isInspected: isInspected)
         guard !self.hasEnded else {
@@ -54,7 +54,7 @@ final class StreamSet {
         return stream
     }
 
-    private func connect(_ stream: ByteStream) {
+    private func connect(_ stream: SocketStream) {
         stream.isConnecting = true
         do {
             let easy = try self.handle(for: stream.target)
@@ -86,7 +86,7 @@ final class StreamSet {
         self.buryDoomed()
         let streams = self.toDrain
         self.toDrain.removeAll(keepingCapacity: true)
-        var unfinished: [ByteStream] = []
+        var unfinished: [SocketStream] = []
         for (index, stream) in streams.enumerated() {
             if isSated() {
                 // Those that had no turn go first in the next one.
@@ -167,25 +167,25 @@ final class StreamSet {
 // MARK: - Called by the streams
 
 extension StreamSet {
-    func queueDrain(_ stream: ByteStream) {
+    func queueDrain(_ stream: SocketStream) {
         guard !stream.isQueuedForDrain else { return }
         stream.isQueuedForDrain = true
         self.toDrain.append(stream)
     }
 
-    func queueFlush(_ stream: ByteStream) {
+    func queueFlush(_ stream: SocketStream) {
         guard !stream.isQueuedForFlush else { return }
         stream.isQueuedForFlush = true
         self.toFlush.append(stream)
     }
 
     /// Fails `stream` in the next turn, when nobody is in the middle of a call into it.
-    func doom(_ stream: ByteStream, _ error: TransportError) {
+    func doom(_ stream: SocketStream, _ error: TransportError) {
         self.doomed.append((stream, error))
     }
 
     /// A stream has connected, or is over: if it was connecting, the next one may.
-    func connectEnded(_ stream: ByteStream, _ ending: ConnectQueue.Ending) {
+    func connectEnded(_ stream: SocketStream, _ ending: ConnectQueue.Ending) {
         guard stream.isConnecting else { return }
         stream.isConnecting = false
         // At the end of the loop all of them end.
@@ -197,12 +197,12 @@ extension StreamSet {
         }
     }
 
-    func limitLinger(_ stream: ByteStream) {
+    func limitLinger(_ stream: SocketStream) {
         let deadline = MonotonicInstant.now() + self.configuration.lingerTimeout
         _ = self.timers.schedule(at: deadline) { [weak stream] in stream?.close() }
     }
 
-    func forget(_ stream: ByteStream) {
+    func forget(_ stream: SocketStream) {
         self.streams.removeValue(forKey: ObjectIdentifier(stream))
     }
 }

@@ -4,7 +4,7 @@ package struct TimerID: Sendable, Hashable {
 }
 
 /// Timers in order of time, those of one time in order of scheduling. Pure: time comes in as an argument.
-final class TimerHeap {
+package final class TimerHeap {
     private struct Entry {
         var deadline: MonotonicInstant
         var number: UInt64
@@ -18,15 +18,17 @@ final class TimerHeap {
     private var bodies: [UInt64: () -> Void] = [:]
     private var nextNumber: UInt64 = 0
 
-    var count: Int { self.bodies.count }
+    package init() {}
+
+    package var count: Int { self.bodies.count }
 
     /// When the next timer is due.
-    func nextDeadline() -> MonotonicInstant? {
+    package func nextDeadline() -> MonotonicInstant? {
         self.dropCancelledRoots()
         return self.entries.first?.deadline
     }
 
-    func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID {
+    package func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID {
         let number = self.nextNumber
         self.nextNumber += 1
         self.bodies[number] = body
@@ -36,7 +38,7 @@ final class TimerHeap {
     }
 
     /// Cancelling a timer that has fired or was cancelled does nothing.
-    func cancel(_ id: TimerID) {
+    package func cancel(_ id: TimerID) {
         guard self.bodies.removeValue(forKey: id.number) != nil else { return }
         // A keep-alive timer is rescheduled far more often than it fires: without this the heap would hold every one.
         if self.entries.count > 2 * self.bodies.count + 64 {
@@ -45,17 +47,17 @@ final class TimerHeap {
         }
     }
 
-    func removeAll() {
+    package func removeAll() {
         self.entries = []
         self.bodies = [:]
     }
 
     /// Names the timers scheduled from here on; see ``popDue(at:before:)``.
-    var horizon: TimerID { TimerID(number: self.nextNumber) }
+    package var horizon: TimerID { TimerID(number: self.nextNumber) }
 
     /// Takes out the first timer that is due at `now` and older than `horizon`, which keeps a timer that reschedules
     /// itself for the past from holding up the turn.
-    func popDue(at now: MonotonicInstant, before horizon: TimerID) -> (() -> Void)? {
+    package func popDue(at now: MonotonicInstant, before horizon: TimerID) -> (() -> Void)? {
         self.dropCancelledRoots()
         guard let first = self.entries.first, first.deadline <= now, first.number < horizon.number else { return nil }
         self.removeRoot()

@@ -11,7 +11,7 @@ extension Inbox {
         let before = self.counts[.done]
         let kept = min(self.doneBytesKept, before.bytes / 4)
         do throws(InboxError) {
-            try self.makeRoom(keeping: kept, until: .now() + limit)
+            try self.makeRoom(keeping: kept, until: self.configuration.clocks.monotonic() + limit)
         } catch {
             guard error.kind == .full else { throw error }
         }
@@ -24,7 +24,7 @@ extension Inbox {
         try? self.writeLog(emptying: true)
         for isProvenAlone in [true, false] {
             var cursor: Int64 = 0
-            while self.counts[.done].bytes > kept, MonotonicInstant.now() < deadline {
+            while self.counts[.done].bytes > kept, self.configuration.clocks.monotonic() < deadline {
                 let excess = self.counts[.done].bytes - kept
                 let rows = try self.done(after: cursor, isProvenAlone: isProvenAlone, bytes: excess)
                 guard let last = rows.last else { break }
@@ -35,7 +35,7 @@ extension Inbox {
             }
         }
         var free = try self.freePages()
-        while free > 0, MonotonicInstant.now() < deadline {
+        while free > 0, self.configuration.clocks.monotonic() < deadline {
             try self.transaction { _ throws(InboxError) in try self.statements.vacuumStep.run() }
             let left = try self.freePages()
             // A file that was not made for it keeps all that it has.

@@ -26,6 +26,8 @@ package final class Inbox {
         package var sweepInterval: Duration = .seconds(60)
         /// The most that the file may grow to, in bytes; `nil` leaves it to the disk.
         package var maximumFileBytes: Int64?
+        /// What the inbox tells the time by.
+        package var clocks = Clocks.machine
 
         package init() {}
     }
@@ -59,7 +61,7 @@ package final class Inbox {
         self.configuration = configuration
         if path != ":memory:" {
             try InboxFile.requireRegular(path)
-            if !configuration.isReadOnly { try InboxReplacement(of: path).finish(now: .now()) }
+            if !configuration.isReadOnly { try InboxReplacement(of: path).finish(now: configuration.clocks.calendar) }
             try InboxFile.refuseEmptied(path)
             if !configuration.isReadOnly { try InboxFile.makePrivate(path) }
         }

@@ -10,6 +10,8 @@ package struct InboxRoom {
 
     private let path: String
     private let reserve: InboxReserve
+    private let clocks: Clocks
+    private let freeBytes: (String) -> Int64?
     private var lookedAt: MonotonicInstant
     /// How the room is shared out.
     package private(set) var shares = InboxShares.unlimited
@@ -17,30 +19,39 @@ package struct InboxRoom {
     package private(set) var hasReserve = false
 
     /// Looks at the disk of the inbox at `path`, and makes the reserve if there is room for it.
-    package init(of path: String) {
-        self.init(lookingAt: path)
+    ///
+    /// - Parameters:
+    ///   - clocks: what tells how old a look is.
+    ///   - freeBytes: what this user may still write on the disk that a path is on; `nil` where the disk cannot tell.
+    package init(
+        of path: String, clocks: Clocks = .machine,
+        freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
+    ) {
+        self.init(lookingAt: path, clocks, freeBytes)
         self.look()
     }
 
     /// How the room of the inbox at `path` is shared out. Changes nothing.
-    package static func shares(of path: String) -> InboxShares { InboxRoom(lookingAt: path).shares }
+    package static func shares(of path: String) -> InboxShares { InboxRoom(lookingAt: path, .machine, InboxRoom.freeBytes(at:)).shares }
 
-    private init(lookingAt path: String) {
+    private init(lookingAt path: String, _ clocks: Clocks, _ freeBytes: @escaping (String) -> Int64?) {
         self.path = path
         self.reserve = InboxReserve(of: path)
-        self.lookedAt = .now()
+        self.clocks = clocks
+        self.freeBytes = freeBytes
+        self.lookedAt = clocks.monotonic()
         self.measure()
     }
 
     /// Looks again, if the last look is old or has found no room.
     package mutating func lookIfDue() {
-        guard !self.hasReserve || MonotonicInstant.now() - self.lookedAt > InboxRoom.lookInterval else { return }
+        guard !self.hasReserve || self.clocks.monotonic() - self.lookedAt > InboxRoom.lookInterval else { return }
         self.look()
     }
 
     /// Looks again, and makes the reserve if there is room for it.
     package mutating func look() {
-        self.lookedAt = .now()
+        self.lookedAt = self.clocks.monotonic()
         let free = self.measure()
         let (reserved, needed) = (self.reserve.bytes, self.shares.reserveBytes)
         // One that would leave no room to work in is not tried: others need some as well.
@@ -58,7 +69,7 @@ package struct InboxRoom {
     @discardableResult
     private mutating func measure() -> Int64 {
         // Where the disk cannot tell, only a write that fails does.
-        let free = self.freeBytes ?? .max / 2
+        let free = self.freeBytes(self.path) ?? .max / 2
         self.shares = InboxShares(
             of: [self.path, self.path + "-wal", self.reserve.path].reduce(free) { $0 + InboxReserve.allocated($1) })
         return free
@@ -72,9 +83,9 @@ package struct InboxRoom {
     }
 
     /// What this user may still write on the disk.
-    private var freeBytes: Int64? {
+    package static func freeBytes(at path: String) -> Int64? {
         var disk = statvfs()
-        let directory = self.path.lastIndex(of: "/").map { String(self.path[..<$0]) } ?? "."
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         // Some file systems in user space report 0 for everything.
         guard statvfs(directory, &disk) == 0, disk.f_blocks > 0 else { return nil }
         // Root may also have what the file system keeps back from others.

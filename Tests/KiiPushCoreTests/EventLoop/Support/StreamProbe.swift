@@ -10,25 +10,25 @@ enum StreamEvent: Sendable {
 /// Tells a test, in order, what a stream tells its delegate; what the delegate does about it is up to `onEvent`.
 final class StreamReporter: ByteStreamDelegate {
     private let events: AsyncStream<StreamEvent>.Continuation
-    private let onEvent: (ByteStream, StreamEvent) -> Void
+    private let onEvent: (any ByteStream, StreamEvent) -> Void
 
-    init(_ events: AsyncStream<StreamEvent>.Continuation, onEvent: @escaping (ByteStream, StreamEvent) -> Void) {
+    init(_ events: AsyncStream<StreamEvent>.Continuation, onEvent: @escaping (any ByteStream, StreamEvent) -> Void) {
         self.events = events
         self.onEvent = onEvent
     }
 
-    func streamDidConnect(_ stream: ByteStream) { self.report(stream, .connected) }
+    func streamDidConnect(_ stream: any ByteStream) { self.report(stream, .connected) }
 
-    func stream(_ stream: ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
+    func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
         self.report(stream, .received(Array(bytes)))
     }
 
-    func streamDidClose(_ stream: ByteStream, error: TransportError) {
+    func streamDidClose(_ stream: any ByteStream, error: TransportError) {
         self.report(stream, .closed(error))
         self.events.finish()
     }
 
-    private func report(_ stream: ByteStream, _ event: StreamEvent) {
+    private func report(_ stream: any ByteStream, _ event: StreamEvent) {
         self.onEvent(stream, event)
         self.events.yield(event)
     }
@@ -37,7 +37,7 @@ final class StreamReporter: ByteStreamDelegate {
 /// A stream under test, driven from an async test.
 struct StreamProbe {
     let loop: EventLoop
-    let stream: LoopIsolated<ByteStream>
+    let stream: LoopIsolated<any ByteStream>
     private var events: AsyncStream<StreamEvent>.Iterator
     private var unread: [UInt8] = []
 
@@ -45,7 +45,7 @@ struct StreamProbe {
         _ loop: EventLoop,
         _ target: StreamTarget,
         sendTimeout: Duration? = nil,
-        onEvent: @escaping @Sendable (ByteStream, StreamEvent) -> Void = { _, _ in }
+        onEvent: @escaping @Sendable (any ByteStream, StreamEvent) -> Void = { _, _ in }
     ) async throws {
         let (events, continuation) = AsyncStream.makeStream(of: StreamEvent.self, bufferingPolicy: .unbounded)
         self.loop = loop
@@ -57,7 +57,7 @@ struct StreamProbe {
         }
     }
 
-    func use(_ body: @escaping @Sendable (ByteStream) -> Void) {
+    func use(_ body: @escaping @Sendable (any ByteStream) -> Void) {
         self.loop.submit { [stream = self.stream] in body(stream.value) }
     }
 

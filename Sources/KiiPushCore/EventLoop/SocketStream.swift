@@ -1,11 +1,8 @@
 import CCurl
 import Glibc
 
-/// A connection that carries bytes both ways. Loop thread only.
-///
-/// It lives until it is closed from either side; the loop holds it, and it holds its delegate, until then. Every call is
-/// allowed at any time, from any callback; on a closed stream they do nothing.
-package final class ByteStream {
+/// A ``ByteStream`` over a socket that libcurl has connected.
+package final class SocketStream: ByteStream {
     private enum State {
         /// It connects, or waits for its turn to; bytes to send are kept. Exits: `open`, `closed`.
         case connecting
@@ -42,13 +39,10 @@ package final class ByteStream {
     var isQueuedForFlush = false
     var isQueuedForDrain = false
 
-    /// Whether reading is paused.
     package private(set) var isPaused = false
     /// Whether the stream is closed, by either side.
     package var isClosed: Bool { self.state == .closed }
-    /// How the connection came about, or how far; `nil` before, and of a stream that is not inspected.
     package private(set) var report: ConnectionReport?
-    /// How many bytes wait to be sent.
     package var unsentBytes: Int { self.outgoing.count }
 
     init(
@@ -63,26 +57,18 @@ package final class ByteStream {
         self.isBuffered = isBuffered
     }
 
-    /// Queues `bytes`; everything queued in one turn leaves at its end in one write, if the peer takes it.
-    ///
-    /// Before the connection stands they are kept. There is no limit here: look at ``unsentBytes``.
     package func send(_ bytes: [UInt8]) {
         guard self.state == .connecting || self.state == .open, !bytes.isEmpty, self.sendError == nil else { return }
         self.outgoing.append(bytes)
         if self.state == .open, !self.wantsToWrite { self.streams?.queueFlush(self) }
     }
 
-    /// Stops handing over bytes, from this moment on; the peer feels it once the kernel's buffers are full.
-    ///
-    /// A connection that breaks is still reported. A peer that has closed in good order is reported after
-    /// ``resumeReading()``, since bytes from before may still have to be read.
     package func pauseReading() {
         guard self.state == .connecting || self.state == .open, !self.isPaused else { return }
         self.isPaused = true
         self.updateInterest()
     }
 
-    /// Goes on where ``pauseReading()`` stopped.
     package func resumeReading() {
         guard self.isPaused else { return }
         self.isPaused = false
@@ -91,14 +77,11 @@ package final class ByteStream {
         self.streams?.queueDrain(self)
     }
 
-    /// Closes at once; what was not sent yet is dropped. No delegate call follows.
     package func close() {
         guard self.state != .closed else { return }
         self.tearDown()
     }
 
-    /// Closes in good order: when everything queued has left and the peer has closed too, or after the configured linger
-    /// time. What still comes is dropped. No delegate call follows.
     package func closeAfterFlush() {
         switch self.state {
         case .closed, .lingering: return
@@ -119,12 +102,12 @@ package final class ByteStream {
 
 // MARK: - Called by the set of streams
 
-extension ByteStream {
+extension SocketStream {
     /// The stream whose handle `easy` is, while the set of streams holds it.
-    static func of(_ easy: UnsafeMutableRawPointer) -> ByteStream? {
+    static func of(_ easy: UnsafeMutableRawPointer) -> SocketStream? {
         var context: UnsafeMutableRawPointer?
         guard ccurl_easy_get_private(easy, &context) == CURLE_OK, let context else { return nil }
-        return Unmanaged<ByteStream>.fromOpaque(context).takeUnretainedValue()
+        return Unmanaged<SocketStream>.fromOpaque(context).takeUnretainedValue()
     }
 
     func start(_ easy: CurlEasy, in group: StreamGroup) throws(TransportError) {
@@ -243,7 +226,7 @@ extension ByteStream {
 
 // MARK: - Inside
 
-extension ByteStream {
+extension SocketStream {
     private enum Stop {
         case full, wouldBlock
         case ended(TransportError)

@@ -1,0 +1,31 @@
+import Glibc
+
+/// The two clocks that everything kept or awaited goes by.
+package struct Clocks: Sendable {
+    /// Tells what has passed; see ``MonotonicInstant``.
+    package var monotonic: @Sendable () -> MonotonicInstant
+    /// Tells the calendar's time, in nanoseconds since 1970-01-01T00:00:00Z. It can be set.
+    package var calendarNanoseconds: @Sendable () -> Int64
+
+    /// Any clocks, such as a simulation's.
+    package init(
+        monotonic: @escaping @Sendable () -> MonotonicInstant, calendarNanoseconds: @escaping @Sendable () -> Int64
+    ) {
+        self.monotonic = monotonic
+        self.calendarNanoseconds = calendarNanoseconds
+    }
+
+    /// The machine's own.
+    package static let machine = Clocks(
+        monotonic: { .now() },
+        calendarNanoseconds: {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        })
+
+    /// The calendar's time.
+    package var calendar: Timestamp {
+        Timestamp(millisecondsSinceEpoch: self.calendarNanoseconds() / 1_000_000)
+    }
+}
