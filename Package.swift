@@ -178,6 +178,19 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "SimulatedDisk", dependencies: ["CSQLite"], path: "Tests/SimulatedDisk"),
+        .target(
+            name: "Simulation",
+            dependencies: ["KiiPushCore", "SeededNumbers", "SimulatedDisk"],
+            path: "Tests/Simulation",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "kii-push-simulate",
+            dependencies: ["KiiPushCore", "Simulation"],
+            path: "Tests/SimulationRunner",
+            swiftSettings: settings
+        ),
         .target(
             name: "FuzzTargets",
             dependencies: ["KiiPushCore"],

@@ -138,10 +138,14 @@ package final class ReceivePipeline: TurnDelegate {
     /// What could not be written a moment ago is tried once more.
     package func loopEnds() { self.isLastTurn = true }
 
-    /// Lets go of the links, which hold the pipeline: without this the inbox would stay open whenever a message of theirs
-    /// could not be stored, or waits for its outcome in memory.
     package func loopEnded() {
         self.store.close()
+        self.release()
+    }
+
+    /// Lets go of the links, which hold the pipeline: without this the inbox would stay open whenever a message of theirs
+    /// could not be stored, or waits for its outcome in memory.
+    package func release() {
         self.work = TurnWork()
         self.committed = []
         self.gates = [:]

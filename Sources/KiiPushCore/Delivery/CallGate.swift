@@ -21,7 +21,6 @@ final class CallGate: AnswerChannel {
         var isPresenting = false
         /// The last answer was a success, so the next message may be started.
         var isSuccess = false
-        var answeredAt = MonotonicInstant(nanoseconds: 0)
         /// The asynchronous call that ended before the thread left it.
         var ended = 0
 
@@ -65,16 +64,15 @@ final class CallGate: AnswerChannel {
     /// The serial of the message that is running.
     var serial: Int { self.state.withLock { $0.position } }
 
-    /// The running message's handler has returned.
-    func next(claimedAt: MonotonicInstant, isLast: Bool) -> Next {
+    /// The running message's handler has returned, now. It may have answered long before.
+    func next(claimedAt: MonotonicInstant, isLast: Bool, at now: MonotonicInstant) -> Next {
         self.state.withLock { state in
             let goesOn = state.isAnswered && state.isSuccess && !isLast && !state.isCut
-            guard goesOn, state.answeredAt - claimedAt < CallGate.slice else { return .stop }
+            guard goesOn, now - claimedAt < CallGate.slice else { return .stop }
             state.position += 1
-            // The answer was given a moment ago: that is when the next one starts, without asking the clock again.
-            state.startedAt = state.answeredAt
+            state.startedAt = now
             state.isAnswered = false
-            return .start(state.startedAt)
+            return .start(now)
         }
     }
 
@@ -158,7 +156,6 @@ final class CallGate: AnswerChannel {
             state.answers.append(.init(index: state.position - state.first, verdict: verdict))
             state.isAnswered = true
             state.isSuccess = verdict.isSuccess
-            state.answeredAt = now
             return now - state.startedAt < CallGate.slice ? .counted : .countedInSlowCall(state.call)
         }
         switch reception {

@@ -49,12 +49,7 @@ final class DeliveryCore: Sendable {
     /// A call that takes long was answered and goes on.
     func report(_ call: Int, _ gate: CallGate) {
         let now = self.clock()
-        self.change { state in
-            gate.examine(call) { progress in
-                state.machine.reported(call, progress, now: now)
-                return false
-            }
-        }
+        self.change { $0.collect(call, gate, at: now) }
     }
 
     /// Hands over what was answered in calls that go on: the thread of a handler that answers at once reports that when
@@ -62,12 +57,7 @@ final class DeliveryCore: Sendable {
     func collectAnswers() {
         let now = self.clock()
         self.change { state in
-            for (call, gate) in state.gates {
-                gate.examine(call) { progress in
-                    state.machine.reported(call, progress, now: now)
-                    return false
-                }
-            }
+            for (call, gate) in state.gates { state.collect(call, gate, at: now) }
         }
     }
 
@@ -76,6 +66,7 @@ final class DeliveryCore: Sendable {
         let now = self.clock()
         self.change { state in
             state.gates[call] = nil
+            state.collections[call] = nil
             let (progress, isUnanswered) = gate.finish()
             state.machine.returned(call, progress, isUnanswered: isUnanswered, now: now)
         }
@@ -87,6 +78,7 @@ final class DeliveryCore: Sendable {
         let (isLeft, isTooLate) = self.change { state in
             guard let progress = gate.leave(serial) else { return (false, false) }
             state.gates[call] = nil
+            state.collections[call] = nil
             state.machine.cutShort(call, progress, now: now)
             guard state.machine.isRunning(call) else { return (true, false) }
             state.tasks[call] = task
@@ -111,7 +103,9 @@ final class DeliveryCore: Sendable {
     func timerFired() {
         let now = self.clock()
         self.change { state in
+            state.collectDue(at: now)
             for call in state.machine.overdueCalls(now: now) {
+                state.collections[call] = nil
                 state.gates[call]?.examine(call) { progress in
                     state.machine.reported(call, progress, now: now)
                     return state.machine.isOverdue(call, now: now)

@@ -43,6 +43,9 @@ package final class DeliveryRunner: Sendable {
             state.attachments[installation] = nil
             state.machine.detached(installation)
         }
+        // What is not decoded is given back like the rest. In hand it would look to the next process as if this one had ended
+        // of it, and start before what came earlier.
+        self.core.decodeInbound()
     }
 
     /// Stops delivering the messages of an installation, and waits for its calls that run.
@@ -52,10 +55,9 @@ package final class DeliveryRunner: Sendable {
     @discardableResult
     package func detach(installation: Int64, until deadline: MonotonicInstant) async -> Bool {
         self.core.collectAnswers()
+        self.detach(installation: installation)
         let isDrained = await withCheckedContinuation { continuation in
             self.core.change { state in
-                state.attachments[installation] = nil
-                state.machine.detached(installation)
                 state.drains.append(
                     .init(installation: installation, deadline: deadline, continuation: continuation))
             }

@@ -36,6 +36,8 @@ struct DeliveryState {
     /// One thread decodes at a time, so that messages stay in order.
     var isDecoding = false
     var gates: [Int: CallGate] = [:]
+    /// When answers are collected, by call: a handler may go on for long after its answer, or the next message's may.
+    var collections: [Int: MonotonicInstant] = [:]
     var tasks: [Int: Task<Void, Never>] = [:]
     /// One thread hands out the output at a time, so that changes stay in order.
     var flusher: DeliveryThread?
@@ -66,14 +68,37 @@ struct DeliveryState {
         var signalsTimer = false
     }
 
+    /// How long an answer waits at most for the end of its call.
+    static let collectionInterval: Duration = .milliseconds(100)
+
+    /// Takes over what was answered in a call that goes on.
+    mutating func collect(_ call: Int, _ gate: CallGate, at now: MonotonicInstant) {
+        gate.examine(call) { progress in
+            self.machine.reported(call, progress, now: now)
+            return false
+        }
+    }
+
+    mutating func collectDue(at now: MonotonicInstant) {
+        for (call, due) in self.collections where due <= now {
+            self.collections[call] = now + DeliveryState.collectionInterval
+            if let gate = self.gates[call] { self.collect(call, gate, at: now) }
+        }
+    }
+
     mutating func nextJob(at now: MonotonicInstant) -> Job? {
         if let claim = self.machine.claim(now: now) {
             let installation = claim.messages[0].installation
             return .handle(claim, self.attachments[installation], at: now)
         }
+        return self.takeInbound().map { .decode($0, self.attachments) }
+    }
+
+    /// What is to be decoded next, if nobody is at that.
+    mutating func takeInbound() -> Inbound? {
         guard !self.isDecoding, let inbound = self.inbound.popFirst() else { return nil }
         self.isDecoding = true
-        return .decode(inbound, self.attachments)
+        return inbound
     }
 
     mutating func staff() -> Staffing {
@@ -105,9 +130,8 @@ struct DeliveryState {
     var workerLimit: Int { max(1, self.machine.configuration.concurrentHandlers) + self.machine.stuckCount }
 
     var nextDeadline: MonotonicInstant? {
-        let drain = self.drains.map(\.deadline).min()
-        guard let machine = self.machine.nextDeadline else { return drain }
-        return drain.map { min($0, machine) } ?? machine
+        [self.drains.map(\.deadline).min(), self.collections.values.min(), self.machine.nextDeadline]
+            .compactMap(\.self).min()
     }
 
     /// Whether everything that the drain waits for has come to its end, and was handed to the store.

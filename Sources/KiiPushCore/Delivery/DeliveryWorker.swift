@@ -82,7 +82,7 @@ package final class DeliveryWorker {
     /// The call has returned: the next message of the claim is the present one, or the worker is free.
     package func callReturned() {
         guard let (claimedAt, isLast) = self.claimed.map({ ($0.claimedAt, $0.isLast) }) else { return }
-        switch self.gate.next(claimedAt: claimedAt, isLast: isLast) {
+        switch self.gate.next(claimedAt: claimedAt, isLast: isLast, at: self.core.clock()) {
         case .start(let now): self.claimed?.advance(at: now, self.core.configuration.deadline)
         case .stop:
             guard let number = self.claimed?.claim.call else { return }
@@ -99,6 +99,7 @@ package final class DeliveryWorker {
         if case .handle(let claim, _, at: let now) = job {
             self.gate.begin(claim.call, messages: claim.messages.count, at: now)
             state.gates[claim.call] = self.gate
+            state.collections[claim.call] = now + DeliveryState.collectionInterval
         }
         return job
     }

@@ -32,7 +32,9 @@ package struct InboxRoom {
     }
 
     /// How the room of the inbox at `path` is shared out. Changes nothing.
-    package static func shares(of path: String) -> InboxShares { InboxRoom(lookingAt: path, .machine, InboxRoom.freeBytes(at:)).shares }
+    package static func shares(of path: String) -> InboxShares {
+        InboxRoom(lookingAt: path, .machine, InboxRoom.freeBytes(at:)).shares
+    }
 
     private init(lookingAt path: String, _ clocks: Clocks, _ freeBytes: @escaping (String) -> Int64?) {
         self.path = path

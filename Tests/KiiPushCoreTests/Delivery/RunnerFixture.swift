@@ -125,7 +125,7 @@ extension StoredMessage {
 /// A runner with its store, attached, and its clock.
 struct RunnerFixture {
     let store = JournalStore()
-    let clock = TestClock()
+    let clock: TestClock
     let runner: DeliveryRunner
 
     init(
@@ -136,12 +136,12 @@ struct RunnerFixture {
     }
 
     init(
-        _ receiver: TestReceiver, observer: (any DeliveryObserver)? = nil, threads: DeliveryThreads = .init(),
-        _ change: (inout DeliveryConfiguration) -> Void = { _ in }
+        _ receiver: TestReceiver, observer: (any DeliveryObserver)? = nil, clock: TestClock = TestClock(),
+        threads: DeliveryThreads = .init(), _ change: (inout DeliveryConfiguration) -> Void = { _ in }
     ) {
         var configuration = DeliveryConfiguration()
         change(&configuration)
-        let clock = self.clock
+        self.clock = clock
         self.runner = DeliveryRunner(
             configuration: configuration, store: self.store, observer: observer, threads: threads,
             clock: { clock.now })

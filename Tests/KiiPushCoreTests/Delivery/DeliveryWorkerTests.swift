@@ -1,0 +1,63 @@
+import KiiPushCore
+import Testing
+
+/// Delivery without threads: the test takes a worker's steps, and time stands still in between.
+@Suite struct DeliveryWorkerTests {
+    private static func fixture(
+        _ body: @escaping @Sendable (DeliveryContext, FetchCompletion, TestClock) -> Void
+    ) -> RunnerFixture {
+        let clock = TestClock()
+        return RunnerFixture(
+            TestReceiver(handler: ClosureHandler { _, context, completion in body(context, completion, clock) }),
+            clock: clock, threads: .none(onWork: {}))
+    }
+
+    /// Has the worker take what there is until it has a message to hand over.
+    private static func take(_ worker: DeliveryWorker) { while !worker.hasCall, worker.takeJob() {} }
+
+    @Test func anAttemptBeginsWhenItsHandlerIsCalled() {
+        let deadlines = Journal<MonotonicInstant>()
+        let fixture = Self.fixture { context, completion, clock in
+            deadlines.add(context.deadlineInstant)
+            completion(.newData)
+            // It goes on after its answer.
+            clock.advanceUnseen(.seconds(20))
+        }
+        fixture.deliver([.push(1), .push(2)])
+        let worker = DeliveryWorker(fixture.runner)
+        var begun: [MonotonicInstant] = []
+        for _ in 1...2 {
+            Self.take(worker)
+            begun.append(fixture.clock.now)
+            #expect(worker.call() == .returned)
+            worker.callReturned()
+        }
+        #expect(deadlines.entries == begun.map { $0 + .seconds(30) })
+    }
+
+    @Test func anAnswerIsStoredWhileTheNextMessageOfItsClaimRuns() {
+        let fixture = Self.fixture { context, completion, _ in completion(.newData) }
+        fixture.deliver([.push(1), .push(2)])
+        let worker = DeliveryWorker(fixture.runner)
+        Self.take(worker)
+        #expect(worker.call() == .returned)
+        worker.callReturned()
+        #expect(worker.hasCall)
+        #expect(fixture.store.verdicts.isEmpty)
+        fixture.clock.advance(.milliseconds(100), fixture.runner)
+        #expect(fixture.store.verdicts == [.done(.newData)])
+    }
+
+    @Test func whatIsNotDecodedWhenItsAgentStopsWaitsAgain() {
+        let fixture = Self.fixture { _, _, _ in }
+        fixture.deliver([.push(1)])
+        let worker = DeliveryWorker(fixture.runner)
+        Self.take(worker)
+        // The only worker is in a call, and takes no other step.
+        #expect(worker.hasCall)
+        fixture.deliver([.push(2)])
+        fixture.runner.detach(installation: 1)
+        #expect(fixture.store.changes.entries.map(\.sequence) == [2])
+        #expect(fixture.store.verdicts == [.waiting])
+    }
+}

@@ -1,0 +1,389 @@
+#include "simulated_disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { sector = 512 };
+
+/// A file's flushed contents, and what was changed since. Known by inode, since files are renamed while they are kept.
+typedef struct image {
+    struct image *next;
+    ino_t inode;
+    char *path;
+    uint8_t *flushed;
+    int64_t flushed_length;
+    int64_t length;
+    /// A byte a sector: whether it was written since the last flush.
+    uint8_t *dirty;
+    int64_t sectors;
+} image;
+
+struct simulated_disk {
+    uint64_t random;
+    int64_t capacity, reserved;
+    uint32_t failing_writes, failing_flushes, failing_reads;
+    uint64_t operations, alarm_at;
+    void (*alarm)(void *);
+    void *alarm_context;
+    int is_frozen;
+    image *images;
+};
+
+/// An open file; the real one's follows it.
+typedef struct {
+    sqlite3_file base;
+    simulated_disk *disk;
+    image *image;
+} open_file;
+
+static sqlite3_vfs *real_system;
+static sqlite3_vfs simulated_system;
+static __thread simulated_disk *current;
+
+static sqlite3_file *real(sqlite3_file *file) { return (sqlite3_file *)((open_file *)file + 1); }
+
+// SplitMix64, as SeededGenerator.
+static uint64_t draw(simulated_disk *disk) {
+    uint64_t mixed = disk->random += 0x9E3779B97F4A7C15u;
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBu;
+    return mixed ^ (mixed >> 31);
+}
+
+static int happens(simulated_disk *disk, uint32_t permille) { return permille && draw(disk) % 1000 < permille; }
+
+// MARK: - Images
+
+static int grow(image *image, int64_t length) {
+    int64_t sectors = (length + sector - 1) / sector;
+    if (sectors <= image->sectors) return SQLITE_OK;
+    sectors += sectors / 2 + 64;
+    uint8_t *dirty = realloc(image->dirty, (size_t)sectors);
+    if (dirty) image->dirty = dirty;
+    uint8_t *flushed = dirty ? realloc(image->flushed, (size_t)(sectors * sector)) : NULL;
+    if (!flushed) return SQLITE_IOERR_NOMEM;
+    image->flushed = flushed;
+    memset(image->dirty + image->sectors, 0, (size_t)(sectors - image->sectors));
+    memset(image->flushed + image->sectors * sector, 0, (size_t)((sectors - image->sectors) * sector));
+    image->sectors = sectors;
+    return SQLITE_OK;
+}
+
+static void release(image *image) {
+    free(image->path);
+    free(image->flushed);
+    free(image->dirty);
+    free(image);
+}
+
+static void forget_images(simulated_disk *disk) {
+    while (disk->images) {
+        image *next = disk->images->next;
+        release(disk->images);
+        disk->images = next;
+    }
+}
+
+/// The image of an open file: made of what the real file holds, if it is not known.
+static image *image_of(simulated_disk *disk, const char *path, sqlite3_file *file) {
+    struct stat status;
+    if (stat(path, &status) != 0) return NULL;
+    for (image *image = disk->images; image; image = image->next) {
+        if (image->inode != status.st_ino) continue;
+        // It may have another name by now.
+        char *name = strdup(path);
+        if (!name) return NULL;
+        free(image->path);
+        image->path = name;
+        return image;
+    }
+    image *fresh = calloc(1, sizeof(image));
+    if (!fresh) return NULL;
+    fresh->inode = status.st_ino;
+    fresh->path = strdup(path);
+    fresh->length = fresh->flushed_length = status.st_size;
+    if (!fresh->path || grow(fresh, fresh->length) != SQLITE_OK
+        || (fresh->length
+            && file->pMethods->xRead(file, fresh->flushed, (int)fresh->length, 0) != SQLITE_OK)) {
+        release(fresh);
+        return NULL;
+    }
+    fresh->next = disk->images;
+    return disk->images = fresh;
+}
+
+static int64_t used(const simulated_disk *disk) {
+    int64_t bytes = disk->reserved;
+    for (const image *image = disk->images; image; image = image->next) bytes += image->length;
+    return bytes;
+}
+
+// MARK: - Operations
+
+/// Counts an operation; when the alarm is set for it, calls the alarm, which freezes the disk.
+static int begin(simulated_disk *disk) {
+    if (disk->is_frozen) return SQLITE_IOERR;
+    if (++disk->operations != disk->alarm_at || !disk->alarm) return SQLITE_OK;
+    disk->alarm(disk->alarm_context);
+    return SQLITE_IOERR;
+}
+
+static void mark(image *image, int64_t offset, int64_t count) {
+    for (int64_t index = offset / sector; index * sector < offset + count; index++) image->dirty[index] = 1;
+    if (offset + count > image->length) image->length = offset + count;
+}
+
+static int write_part(open_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    int code = grow(file->image, offset + count);
+    if (code != SQLITE_OK) return code;
+    mark(file->image, offset, count);
+    sqlite3_file *below = real((sqlite3_file *)file);
+    return below->pMethods->xWrite(below, bytes, count, offset);
+}
+
+static int disk_write(sqlite3_file *base, const void *bytes, int count, sqlite3_int64 offset) {
+    open_file *file = (open_file *)base;
+    simulated_disk *disk = file->disk;
+    if (disk->is_frozen) return SQLITE_IOERR_WRITE;
+    // What a process had written of this when it died.
+    if (disk->operations + 1 == disk->alarm_at && disk->alarm) {
+        int part = (int)(draw(disk) % (uint64_t)(count / sector + 1)) * sector;
+        if (part) write_part(file, bytes, part, offset);
+    }
+    if (begin(disk) != SQLITE_OK) return SQLITE_IOERR_WRITE;
+    if (happens(disk, disk->failing_writes)) return SQLITE_IOERR_WRITE;
+    int64_t more = offset + count - file->image->length;
+    if (disk->capacity && more > 0 && used(disk) + more > disk->capacity) return SQLITE_FULL;
+    return write_part(file, bytes, count, offset);
+}
+
+static int disk_sync(sqlite3_file *base, int flags) {
+    open_file *file = (open_file *)base;
+    (void)flags;
+    if (begin(file->disk) != SQLITE_OK) return SQLITE_IOERR_FSYNC;
+    if (happens(file->disk, file->disk->failing_flushes)) return SQLITE_IOERR_FSYNC;
+    image *image = file->image;
+    sqlite3_file *below = real(base);
+    int64_t end = (image->length + sector - 1) / sector;
+    for (int64_t first = 0; first < end; first++) {
+        if (!image->dirty[first]) continue;
+        int64_t last = first;
+        while (last < end && image->dirty[last]) image->dirty[last++] = 0;
+        int64_t bytes = (last * sector < image->length ? last * sector : image->length) - first * sector;
+        int code = below->pMethods->xRead(below, image->flushed + first * sector, (int)bytes, first * sector);
+        if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
+        first = last;
+    }
+    image->flushed_length = image->length;
+    return SQLITE_OK;
+}
+
+static int disk_truncate(sqlite3_file *base, sqlite3_int64 length) {
+    open_file *file = (open_file *)base;
+    if (begin(file->disk) != SQLITE_OK) return SQLITE_IOERR_TRUNCATE;
+    int code = real(base)->pMethods->xTruncate(real(base), length);
+    if (code == SQLITE_OK && length < file->image->length) {
+        // What is written there later is new.
+        for (int64_t index = (length + sector - 1) / sector; index * sector < file->image->length; index++) {
+            file->image->dirty[index] = 1;
+        }
+        file->image->length = length;
+    }
+    return code;
+}
+
+static int disk_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 offset) {
+    open_file *file = (open_file *)base;
+    if (file->disk->is_frozen || happens(file->disk, file->disk->failing_reads)) return SQLITE_IOERR_READ;
+    return real(base)->pMethods->xRead(real(base), bytes, count, offset);
+}
+
+static int disk_close(sqlite3_file *base) { return real(base)->pMethods->xClose(real(base)); }
+static int disk_size(sqlite3_file *base, sqlite3_int64 *size) {
+    return real(base)->pMethods->xFileSize(real(base), size);
+}
+static int disk_lock(sqlite3_file *base, int level) { return real(base)->pMethods->xLock(real(base), level); }
+static int disk_unlock(sqlite3_file *base, int level) { return real(base)->pMethods->xUnlock(real(base), level); }
+static int disk_reserved(sqlite3_file *base, int *result) {
+    return real(base)->pMethods->xCheckReservedLock(real(base), result);
+}
+static int disk_control(sqlite3_file *base, int operation, void *argument) {
+    return real(base)->pMethods->xFileControl(real(base), operation, argument);
+}
+static int disk_sector_size(sqlite3_file *base) {
+    (void)base;
+    return sector;
+}
+// No promise that a sector beside one that is written stays as it is, and none that writes stay in order.
+static int disk_characteristics(sqlite3_file *base) {
+    (void)base;
+    return 0;
+}
+static int disk_shm_map(sqlite3_file *base, int region, int size, int extends, void volatile **memory) {
+    return real(base)->pMethods->xShmMap(real(base), region, size, extends, memory);
+}
+static int disk_shm_lock(sqlite3_file *base, int offset, int count, int flags) {
+    return real(base)->pMethods->xShmLock(real(base), offset, count, flags);
+}
+static void disk_shm_barrier(sqlite3_file *base) { real(base)->pMethods->xShmBarrier(real(base)); }
+static int disk_shm_unmap(sqlite3_file *base, int deletes) {
+    // The next process finds what a dead one has left.
+    int kept = ((open_file *)base)->disk->is_frozen ? 0 : deletes;
+    return real(base)->pMethods->xShmUnmap(real(base), kept);
+}
+
+static const sqlite3_io_methods methods = {
+    .iVersion = 2,
+    .xClose = disk_close,
+    .xRead = disk_read,
+    .xWrite = disk_write,
+    .xTruncate = disk_truncate,
+    .xSync = disk_sync,
+    .xFileSize = disk_size,
+    .xLock = disk_lock,
+    .xUnlock = disk_unlock,
+    .xCheckReservedLock = disk_reserved,
+    .xFileControl = disk_control,
+    .xSectorSize = disk_sector_size,
+    .xDeviceCharacteristics = disk_characteristics,
+    .xShmMap = disk_shm_map,
+    .xShmLock = disk_shm_lock,
+    .xShmBarrier = disk_shm_barrier,
+    .xShmUnmap = disk_shm_unmap,
+};
+
+// MARK: - The file system
+
+static int system_open(sqlite3_vfs *system, const char *path, sqlite3_file *base, int flags, int *granted) {
+    (void)system;
+    open_file *file = (open_file *)base;
+    memset(file, 0, sizeof(*file));
+    int kept = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL;
+    // The real file system's own file takes the place of ours where there is nothing to simulate.
+    if (!current || !path || !(flags & kept)) {
+        return real_system->xOpen(real_system, path, base, flags, granted);
+    }
+    if (current->is_frozen) return SQLITE_CANTOPEN;
+    int code = real_system->xOpen(real_system, path, real(base), flags, granted);
+    if (code != SQLITE_OK) return code;
+    file->disk = current;
+    file->image = image_of(current, path, real(base));
+    if (!file->image) {
+        real(base)->pMethods->xClose(real(base));
+        return SQLITE_IOERR_NOMEM;
+    }
+    file->base.pMethods = &methods;
+    return SQLITE_OK;
+}
+
+static int system_delete(sqlite3_vfs *system, const char *path, int flushes) {
+    (void)system;
+    if (!current) return real_system->xDelete(real_system, path, flushes);
+    if (begin(current) != SQLITE_OK) return SQLITE_IOERR_DELETE;
+    struct stat status;
+    int is_there = stat(path, &status) == 0;
+    int code = real_system->xDelete(real_system, path, flushes);
+    if (code != SQLITE_OK || !is_there) return code;
+    for (image **link = &current->images; *link; link = &(*link)->next) {
+        if ((*link)->inode != status.st_ino) continue;
+        image *gone = *link;
+        *link = gone->next;
+        release(gone);
+        break;
+    }
+    return SQLITE_OK;
+}
+
+int simulated_disk_register(void) {
+    int code = sqlite3_initialize();
+    if (code != SQLITE_OK) return code;
+    // It locks a file once and keeps the index of the log in memory, which saves most of the time: a history has one process
+    // at a time.
+    real_system = sqlite3_vfs_find("unix-excl");
+    if (!real_system) return SQLITE_ERROR;
+    simulated_system = *real_system;
+    simulated_system.zName = "simulated";
+    simulated_system.szOsFile += (int)sizeof(open_file);
+    simulated_system.xOpen = system_open;
+    simulated_system.xDelete = system_delete;
+    return sqlite3_vfs_register(&simulated_system, 1);
+}
+
+// MARK: - The disk
+
+simulated_disk *simulated_disk_create(uint64_t seed) {
+    simulated_disk *disk = calloc(1, sizeof(*disk));
+    if (disk) disk->random = seed;
+    return disk;
+}
+
+void simulated_disk_destroy(simulated_disk *disk) {
+    forget_images(disk);
+    free(disk);
+}
+
+void simulated_disk_use(simulated_disk *disk) { current = disk; }
+void simulated_disk_set_capacity(simulated_disk *disk, int64_t capacity) { disk->capacity = capacity; }
+void simulated_disk_set_reserved(simulated_disk *disk, int64_t reserved) { disk->reserved = reserved; }
+
+int64_t simulated_disk_free(const simulated_disk *disk) {
+    if (!disk->capacity) return INT64_MAX;
+    int64_t left = disk->capacity - used(disk);
+    return left > 0 ? left : 0;
+}
+
+void simulated_disk_set_failures(simulated_disk *disk, uint32_t writes, uint32_t flushes, uint32_t reads) {
+    disk->failing_writes = writes;
+    disk->failing_flushes = flushes;
+    disk->failing_reads = reads;
+}
+
+uint64_t simulated_disk_operations(const simulated_disk *disk) { return disk->operations; }
+
+void simulated_disk_set_alarm(simulated_disk *disk, uint64_t operation, void (*alarm)(void *), void *context) {
+    disk->alarm_at = operation;
+    disk->alarm = alarm;
+    disk->alarm_context = context;
+}
+
+void simulated_disk_freeze(simulated_disk *disk) {
+    disk->is_frozen = 1;
+    disk->alarm = NULL;
+}
+
+/// Puts back what a file has lost.
+static int settle(simulated_disk *disk, image *image) {
+    // By a file descriptor of its own: SQLite's locks on it belong to a process that is dead.
+    int file = open(image->path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return errno == ENOENT ? 0 : errno;
+    int64_t length = draw(disk) % 2 ? image->length : image->flushed_length;
+    int code = ftruncate(file, length) == 0 ? 0 : errno;
+    // A flush that never came leaves all or nothing more often than a mixture.
+    uint64_t fate = draw(disk) % 4;
+    for (int64_t index = 0; !code && index * sector < length; index++) {
+        if (!image->dirty[index] || fate == 0 || (fate != 1 && draw(disk) % 2)) continue;
+        int64_t count = length - index * sector < sector ? length - index * sector : sector;
+        if (pwrite(file, image->flushed + index * sector, (size_t)count, index * sector) != count) code = errno;
+    }
+    close(file);
+    return code;
+}
+
+int simulated_disk_cut_power(simulated_disk *disk) {
+    simulated_disk_freeze(disk);
+    for (image *image = disk->images; image; image = image->next) {
+        int code = settle(disk, image);
+        if (code) return code;
+    }
+    return 0;
+}
+
+void simulated_disk_thaw(simulated_disk *disk) {
+    disk->is_frozen = 0;
+    forget_images(disk);
+}

@@ -1,0 +1,280 @@
+import KiiPushCore
+
+/// What is known of every message from outside: what the broker took and sent, what the agent acknowledged, what handlers
+/// were called with and what they answered. The invariants are held against it as things happen, and at the end.
+final class Account {
+    /// A message that the broker took.
+    struct Copy {
+        let message: Plan.Message
+        var isAcknowledged = false
+        var isLostByBroker = false
+        /// When it was sent, and on which connection.
+        var sent: [(at: MonotonicInstant, connection: Int)] = []
+        /// Why it may be handled once more: a redelivery that an agent cannot tell from a new message.
+        var excuses: [String] = []
+    }
+
+    /// A message as an agent knows it: by its number in the inbox.
+    struct Row: Hashable {
+        /// The process, with the inbox in memory, where each begins to count anew; else 0.
+        var process: Int
+        var messageID: Int64
+    }
+
+    /// What has become of a row so far.
+    struct Life {
+        let number: Int
+        let source: String
+        /// The last attempt that was started, in which process, and when.
+        var attempt = 0
+        var process = 0
+        var starts = 0
+        /// Calls that have not returned.
+        var running = 0
+        /// Where a success counted.
+        var successes: [(process: Int, at: MonotonicInstant)] = []
+        /// Where it was given up on.
+        var dead: (process: Int, at: MonotonicInstant)?
+        /// The process in which its handler left it to a later run.
+        var setAsideIn: Int?
+        /// When its next attempt may start, if the last one failed in this process.
+        var notBefore: MonotonicInstant?
+
+        var isFinished: Bool { self.dead != nil || !self.successes.isEmpty }
+    }
+
+    /// What a process was.
+    struct Process {
+        var diedAt: MonotonicInstant?
+        /// Whether its answers may be missing: the disk did not take them, or the inbox was damaged.
+        var mayLackAnswers = false
+    }
+
+    private let plan: Plan
+    private let timeline: Timeline
+    private(set) var copies: [Copy] = []
+    var lives: [Row: Life] = [:]
+    private(set) var processes: [Process] = []
+    private(set) var violations: [String] = []
+    /// Whether an agent may have forgotten what it has received: the inbox was damaged, or history was cut or pruned.
+    var hasForgotten: Bool
+    var toldAsLost = 0
+    private var connections = 0
+    /// By client: the present connection, and what is known of its broker's packet identifiers.
+    private var numbering: [String: Numbering] = [:]
+    /// The last row of each source whose first attempt has started.
+    private var lastStarted: [String: Int64] = [:]
+    /// How many handlers run.
+    private var running = 0
+
+    private struct Numbering {
+        var connection = 0
+        var hasSent = false
+        /// Whether the process has seen a connection begin with another identifier than 1.
+        var isKept = false
+        /// When the broker's present session or state began.
+        var since: MonotonicInstant
+    }
+
+    init(_ plan: Plan, _ timeline: Timeline) {
+        self.plan = plan
+        self.timeline = timeline
+        self.hasForgotten = plan.agent.keptFor < .seconds(3600) || plan.agent.keptBytes < 1 << 20
+    }
+
+    /// Called with each thing that happens, for whoever reads one history.
+    var tracer: ((String) -> Void)?
+
+    func note(_ sentence: @autoclosure () -> String) {
+        if let tracer { tracer("\(self.timeline.seconds): \(sentence())") }
+    }
+
+    func violated(_ sentence: String) {
+        self.note("✘ \(sentence)")
+        if self.violations.count < 20 { self.violations.append("\(self.timeline.seconds): \(sentence)") }
+    }
+
+    var process: Int { self.processes.count - 1 }
+
+    func processBegan() {
+        self.note("process \(self.processes.count) begins")
+        self.processes.append(Process())
+        for row in self.lives.keys {
+            self.lives[row]?.running = 0
+            self.lives[row]?.notBefore = nil
+        }
+        self.running = 0
+        for client in self.numbering.keys { self.numbering[client]?.isKept = false }
+    }
+
+    /// It was killed.
+    func processDied() {
+        self.note("process \(self.process) is killed")
+        self.processes[self.process].diedAt = self.timeline.now
+    }
+    func answersMayBeMissing() { self.processes[max(0, self.process)].mayLackAnswers = true }
+
+    // MARK: - The broker
+
+    /// - Returns: the copy's number.
+    func accepted(_ message: Plan.Message) -> Int {
+        self.copies.append(Copy(message: message))
+        return self.copies.count - 1
+    }
+
+    func lostByBroker(_ copies: [Int]) { for copy in copies { self.copies[copy].isLostByBroker = true } }
+
+    func sessionBegan(_ client: String) { self.numbering[client]?.since = self.timeline.now }
+    func brokerWentBack() { for client in self.numbering.keys { self.numbering[client]?.since = self.timeline.now } }
+
+    func connectionBegan(_ client: String) {
+        self.connections += 1
+        var numbering = self.numbering[client] ?? Numbering(since: self.timeline.now)
+        numbering.connection = self.connections
+        numbering.hasSent = false
+        self.numbering[client] = numbering
+    }
+
+    func sent(_ copy: Int, packetID: UInt16, duplicate: Bool, to client: String) {
+        self.note(
+            "copy \(copy), message \(self.copies[copy].message.number), is sent as packet \(packetID)\(duplicate ? ", DUP" : "")"
+        )
+        guard var numbering = self.numbering[client] else { return }
+        if !numbering.hasSent {
+            numbering.hasSent = true
+            if packetID != 1 { numbering.isKept = true }
+            self.numbering[client] = numbering
+        }
+        if let last = self.copies[copy].sent.last,
+            let excuse = self.excuse(last.at, last.connection, duplicate: duplicate, numbering)
+        {
+            self.copies[copy].excuses.append(excuse)
+        }
+        self.copies[copy].sent.append((self.timeline.now, numbering.connection))
+    }
+
+    /// Why a message that is sent again may be taken for a new one: Documentation/brokers.md, "When a packet ID counts".
+    private func excuse(
+        _ before: MonotonicInstant, _ connection: Int, duplicate: Bool, _ numbering: Numbering
+    ) -> String? {
+        if !duplicate { return "came without DUP" }
+        if self.hasForgotten { return "forgotten" }
+        if numbering.since > before { return "another state of the broker" }
+        if self.plan.broker.resendsAfter != nil { return "sent again out of order" }
+        guard connection != numbering.connection else { return nil }
+        if self.plan.broker.renumbers { return "renumbered" }
+        if self.plan.broker.isOld { return "MQTT 3.1" }
+        if !numbering.isKept { return "not known to keep packet identifiers" }
+        if self.timeline.now - before > .seconds(290) { return "too late" }
+        return nil
+    }
+
+    func acknowledged(_ copy: Int) {
+        self.note("copy \(copy), message \(self.copies[copy].message.number), is acknowledged")
+        self.copies[copy].isAcknowledged = true
+        guard self.isInMemory, self.copies[copy].message.kind == .good else { return }
+        let number = self.copies[copy].message.number
+        let owed = self.copies.count { $0.message.number == number && $0.isAcknowledged }
+        let finished = self.lives.values.count { $0.number == number && $0.isFinished }
+        if finished < owed { self.violated("message \(number) was acknowledged before its outcome was final") }
+    }
+
+    // MARK: - The handlers
+
+    func row(_ messageID: Int64) -> Row {
+        Row(process: self.isInMemory ? self.process : 0, messageID: messageID)
+    }
+
+    /// A handler is called.
+    func started(_ messageID: Int64, number: Int, source: String, attempt: Int) {
+        self.note("row \(messageID), message \(number): attempt \(attempt) begins")
+        let row = self.row(messageID)
+        var life = self.lives[row] ?? Life(number: number, source: source)
+        if life.number != number { self.violated("row \(messageID) holds message \(life.number) and \(number)") }
+        self.judgeStart(messageID, life, attempt: attempt)
+        if life.setAsideIn == self.process { self.violated("row \(messageID) was set aside and started again") }
+        life.attempt = attempt
+        life.process = self.process
+        life.starts += 1
+        life.running += 1
+        life.notBefore = nil
+        life.dead = nil
+        self.running += 1
+        self.lives[row] = life
+    }
+
+    /// Whether a verdict that a process knew may be missing in its inbox: the process was killed before it was written.
+    func mayBeUnwritten(_ process: Int, _ at: MonotonicInstant) -> Bool {
+        if self.processes[process].mayLackAnswers { return true }
+        // An answer is collected within 100 ms, and written with the next turn of the loop.
+        guard process < self.process, let diedAt = self.processes[process].diedAt else { return false }
+        return diedAt - at < .milliseconds(200)
+    }
+
+    private func judgeStart(_ messageID: Int64, _ life: Life, attempt: Int) {
+        if let last = life.successes.last, last.process == self.process, !self.processes[last.process].mayLackAnswers {
+            self.violated("row \(messageID) was started again after a success that counted")
+        }
+        if let dead = life.dead, !self.mayBeUnwritten(dead.process, dead.at) {
+            self.violated("row \(messageID) was started again after it was given up on")
+        }
+        if let notBefore = life.notBefore, self.timeline.now < notBefore {
+            self.violated("attempt \(attempt) of row \(messageID) started before its pause was over")
+        }
+        if attempt > self.attempts || attempt < 1 { self.violated("row \(messageID) has an attempt \(attempt)") }
+        if life.process == self.process, life.attempt > 0, attempt != life.attempt + 1 {
+            self.violated("after attempt \(life.attempt) of row \(messageID) came attempt \(attempt)")
+        }
+        guard life.starts == 0, !self.isInMemory else { return }
+        // After a crash, what was in memory starts before what memory had no room for.
+        let isKept = self.plan.agent.isStrict || self.plan.agent.messagesInMemory >= 1000 || self.process == 0
+        if let last = self.lastStarted[life.source], last > messageID, isKept {
+            self.violated("row \(messageID) started after row \(last) of its source")
+        }
+        self.lastStarted[life.source] = max(messageID, self.lastStarted[life.source] ?? 0)
+    }
+
+    var isInMemory: Bool { self.plan.agent.isInMemory }
+
+    private var attempts: Int { self.plan.agent.allPauses.count + 1 }
+    /// Whether a page of the inbox was damaged.
+    var isDamaged = false
+
+    /// The call of a handler has returned.
+    func returned(_ messageID: Int64) {
+        self.note("row \(messageID): its call returns")
+        self.lives[self.row(messageID)]?.running -= 1
+        self.running -= 1
+    }
+
+    /// A success was answered, and the completion says that it counts.
+    func succeeded(_ messageID: Int64) {
+        self.note("row \(messageID): a success counts")
+        let row = self.row(messageID)
+        if let last = self.lives[row]?.successes.last, last.process == self.process {
+            self.violated("two successes of row \(messageID) counted")
+        }
+        self.lives[row]?.successes.append((self.process, self.timeline.now))
+        self.lives[row]?.notBefore = nil
+    }
+
+    /// The attempt failed, or its time is over.
+    func failed(_ messageID: Int64, attempt: Int, pause: Duration) {
+        guard self.lives[self.row(messageID)]?.attempt == attempt else { return }
+        self.note("row \(messageID): attempt \(attempt) has failed")
+        self.lives[self.row(messageID)]?.notBefore = self.timeline.now + pause
+    }
+
+    func setAside(_ messageID: Int64) { self.lives[self.row(messageID)]?.setAsideIn = self.process }
+
+    /// How many messages wait for a later process.
+    var setAsideCount: Int { self.lives.values.count { $0.setAsideIn == self.process } }
+
+    /// The machine slept: what was due meanwhile is due now.
+    func slept() { for row in self.lives.keys { self.lives[row]?.notBefore = nil } }
+
+    func died(_ messageID: Int64) {
+        self.note("row \(messageID): is given up on")
+        self.lives[self.row(messageID)]?.dead = (self.process, self.timeline.now)
+    }
+}

@@ -1,0 +1,334 @@
+import KiiPushCore
+
+/// One life of the agent's process: what ``PushRuntime`` and its agents do, without cloud and tasks.
+///
+/// Everything of a history happens on one thread, one event after the other, so nothing here is ever used by two at once.
+final class AgentProcess: @unchecked Sendable {
+    private let history: History
+    private let number: Int
+    private let loop: SimulatedLoop
+    private let workforce: Workforce
+    private var path: MessagePath?
+    private var lines: [Line] = []
+    private var dice: Dice
+    private(set) var isDead = false
+    private(set) var isStopping = false
+
+    /// One installation's way to its broker.
+    private struct Line {
+        let client: String
+        let link: BrokerLink
+        var policy = ReconnectPolicy()
+        var beganAt: MonotonicInstant?
+        var isUp = false
+    }
+
+    init(_ history: History, number: Int) {
+        self.history = history
+        self.number = number
+        self.dice = Dice(history.plan.seed, 2, UInt64(number))
+        let timeline = history.timeline
+        self.workforce = Workforce(timeline, dice: Dice(history.plan.seed, 3, UInt64(number)))
+        self.loop = SimulatedLoop(
+            timeline, clocks: history.clocks, dice: Dice(history.plan.seed, 4, UInt64(number)),
+            connect: { [weak history] stream, target in history?.connect(stream, target) })
+    }
+
+    /// Opens the inbox and begins to receive.
+    ///
+    /// - Throws: ``InboxError``.
+    func begin() throws {
+        let plan = self.history.plan
+        let configuration = self.configuration
+        var inbox: OpenInbox?
+        if !plan.agent.isInMemory {
+            var file = configuration.inboxFile
+            file.clocks = self.history.clocks
+            inbox = try OpenInbox(
+                path: self.history.inboxPath, configuration: file,
+                freeBytes: { [history] _ in history.disk.free })
+        }
+        guard !self.isDead else { return }
+        let hubs = Locked<[Int64: EventHub]>([:])
+        let path = MessagePath(
+            on: self.loop, inbox: inbox, configuration: configuration, hubs: hubs,
+            wake: { [weak self] in self?.loop.wake() },
+            threads: .none(onWork: { [weak self] in self?.workforce.wake() }))
+        self.path = path
+        self.workforce.begin(path.runner)
+        self.loop.turnDelegate = path.pipeline
+        self.loop.turnEnded = { [weak self] in self?.judgeBounds() }
+        for index in 0..<plan.installations {
+            let client = History.topic(index)
+            let key = try path.pipeline.installation(id: client)
+            guard !self.isDead else { return }
+            let hub = EventHub()
+            hub.observe { [weak self] in self?.heard($0, index) }
+            hubs.withLock { $0[key] = hub }
+            var session = MQTTSession.Configuration(
+                clientID: client, topicFilter: client, keepAlive: plan.agent.keepAlive)
+            session.maximumPacketBytes = History.packetBytes
+            session.expectsSession = true
+            let link = try path.pipeline.link(
+                installation: key, configuration: session, verifiesCertificates: true,
+                report: { [weak self] in self?.heard($0, index) })
+            guard !self.isDead else { return }
+            self.lines.append(Line(client: client, link: link))
+            path.runner.attach(installation: key, id: client, receiver: Handler(self))
+        }
+        for index in self.lines.indices { self.connect(index) }
+        self.loop.wake()
+    }
+
+    private var configuration: PushRuntime.Configuration {
+        let agent = self.history.plan.agent
+        var configuration = PushRuntime.Configuration(stateDirectory: self.history.directory)
+        configuration.inbox = agent.isInMemory ? .memory : .file
+        configuration.concurrentHandlers = agent.handlers
+        configuration.isStrictlyOrdered = agent.isStrict
+        if !agent.isInMemory { configuration.retryDelays = agent.pauses }
+        configuration.bounds.messagesInMemory = agent.messagesInMemory
+        configuration.bounds.handledKeptFor = agent.keptFor
+        configuration.bounds.handledKeptBytes = agent.keptBytes
+        configuration.deliveryClock = self.history.clocks.monotonic
+        return configuration
+    }
+
+    // MARK: - Connections
+
+    private func connect(_ index: Int) {
+        guard !self.isDead, !self.isStopping,
+            let target = try? BrokerLink.Target(History.endpoint(index), usesTLS: false)
+        else { return }
+        self.loop.submit { [weak self] in
+            guard let self, !self.isDead, !self.isStopping else { return }
+            self.lines[index].beganAt = self.history.timeline.now
+            self.lines[index].isUp = false
+            self.judgeConnecting(index)
+            self.lines[index].link.connect(to: target) { [weak self] in self?.ended(index, $0) }
+        }
+    }
+
+    private func ended(_ index: Int, _ end: BrokerLink.End) {
+        guard !self.isDead, !self.isStopping else { return }
+        self.lines[index].beganAt = nil
+        self.lines[index].isUp = false
+        let decision = self.lines[index].policy.connectionEnded(
+            end.loss, connectedFor: end.connectedFor, hadSession: end.hadSession,
+            jitter: Double.random(in: 0..<1, using: &self.dice))
+        self.history.timeline.after(decision.delay) { [weak self] in self?.connect(index) }
+    }
+
+    private func heard(_ event: PushEvent, _ index: Int) {
+        guard !self.isDead else { return }
+        switch event {
+        case .connected: self.lines[index].isUp = true
+        case .inboxMovedAside:
+            self.history.account.hasForgotten = true
+            self.history.account.answersMayBeMissing()
+        case .historyCut: self.history.account.hasForgotten = true
+        case .storageFailed, .readingFailed: self.history.account.answersMayBeMissing()
+        case .message(let event): self.heard(event)
+        default: break
+        }
+    }
+
+    private func heard(_ event: MessageEvent) {
+        if case .dead = event.kind { self.history.account.died(event.messageID) }
+    }
+
+    // MARK: - The handler
+
+    func called(_ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion) {
+        guard !self.isDead, let number = message["n"]?.int64, let planned = self.history.message(Int(number)) else {
+            return self.history.account.violated("a handler was called with an unknown message")
+        }
+        let account = self.history.account
+        account.started(
+            context.messageID, number: planned.number, source: "\(planned.installation)/\(planned.source)",
+            attempt: context.attempt)
+        let call = self.history.calls(of: planned.number)
+        var dice = Dice(self.history.plan.seed, 5, UInt64(planned.number), UInt64(call))
+        var behaviour = Behaviour(
+            planned, call: call, isInMemory: self.history.plan.agent.isInMemory, dice: &dice)
+        if self.history.isLastRun, behaviour.answer == .setAside { behaviour.answer = .newData }
+        switch behaviour.end {
+        case .killed: return self.history.kill(self, power: false)
+        case .stopped: self.stop()
+        case nil: break
+        }
+        let attempt = Attempt(
+            messageID: context.messageID, number: context.attempt, completion: completion,
+            sleeps: self.history.sleeps)
+        self.expire(attempt)
+        self.workforce.callTakes = behaviour.takes
+        if behaviour.takes == .zero {
+            account.returned(context.messageID)
+        } else {
+            self.later(behaviour.takes) { account.returned(context.messageID) }
+        }
+        if behaviour.answersAfter == .zero {
+            self.answer(attempt, behaviour)
+        } else {
+            self.later(behaviour.answersAfter) { [weak self] in self?.answer(attempt, behaviour) }
+        }
+    }
+
+    /// One call's completion.
+    private final class Attempt {
+        let messageID: Int64
+        let number: Int
+        var completion: FetchCompletion?
+        /// How often the machine had slept when it began: its time is over earlier then.
+        let sleeps: Int
+
+        init(messageID: Int64, number: Int, completion: FetchCompletion, sleeps: Int) {
+            self.messageID = messageID
+            self.number = number
+            self.completion = completion
+            self.sleeps = sleeps
+        }
+    }
+
+    private func later(_ pause: Duration, _ body: @escaping () -> Void) {
+        self.history.timeline.after(pause) { [weak self] in
+            if let self, !self.isDead { body() }
+        }
+    }
+
+    private func pause(after attempt: Int) -> Duration {
+        let pauses = self.history.plan.agent.allPauses
+        return pauses.indices.contains(attempt - 1) ? pauses[attempt - 1] : .zero
+    }
+
+    /// The attempt fails when its time is over, if it was not answered.
+    private func expire(_ attempt: Attempt) {
+        self.later(.seconds(30)) { [weak self] in
+            if attempt.completion != nil { self?.failed(attempt) }
+        }
+    }
+
+    private func failed(_ attempt: Attempt) {
+        guard attempt.sleeps == self.history.sleeps else { return }
+        self.history.account.failed(
+            attempt.messageID, attempt: attempt.number, pause: self.pause(after: attempt.number))
+    }
+
+    private func answer(_ attempt: Attempt, _ behaviour: Behaviour) {
+        guard let completion = attempt.completion else { return }
+        attempt.completion = nil
+        let account = self.history.account
+        let isInTime = behaviour.answersAfter < .seconds(30)
+        let counted: Bool
+        switch behaviour.answer {
+        case .newData, .noData:
+            counted = completion(behaviour.answer == .newData ? .newData : .noData)
+            if counted { account.succeeded(attempt.messageID) }
+        case .failed:
+            counted = completion(.failed)
+            if counted { self.failed(attempt) }
+        case .threw:
+            completion.fail(ThrownError())
+            counted = isInTime
+            if counted { self.failed(attempt) }
+        case .rejected: counted = completion.reject("no")
+        case .setAside:
+            counted = completion.setAside()
+            if counted { account.setAside(attempt.messageID) }
+        case .none:
+            counted = false
+            if isInTime { self.failed(attempt) }
+        }
+        if behaviour.answersTwice, behaviour.answer != .none, completion(.newData) {
+            // An answer that did not count leaves the completion as it was.
+            if counted { account.violated("a second answer to row \(attempt.messageID) counted") }
+            account.succeeded(attempt.messageID)
+        }
+    }
+
+    private struct ThrownError: Error {}
+
+    // MARK: - Ends
+
+    /// The process is gone, in the middle of whatever it did.
+    func die() {
+        self.isDead = true
+        self.loop.isDead = true
+        self.loop.turnDelegate = nil
+        self.workforce.die()
+    }
+
+    /// Frees what a dead process held, when nothing of it is running any more.
+    func release() {
+        self.path?.pipeline.release()
+        self.path = nil
+        self.lines = []
+        self.loop.release()
+    }
+
+    /// Ends as an agent does whose task is cancelled and whose runtime is shut down.
+    func stop() {
+        guard !self.isDead, !self.isStopping, let path else { return }
+        self.isStopping = true
+        self.loop.submit { [weak self] in
+            guard let self, !self.isDead else { return }
+            for line in self.lines {
+                line.link.stopReading()
+                path.runner.detach(installation: line.link.installation)
+            }
+        }
+        self.later(.seconds(10)) { [weak self] in
+            path.runner.collectAnswers()
+            self?.later(.milliseconds(20)) { [weak self] in self?.finish(path) }
+        }
+    }
+
+    private func finish(_ path: MessagePath) {
+        for line in self.lines { line.link.disconnect() }
+        path.runner.shutdown()
+        self.loop.end()
+        guard !self.isDead else { return }
+        self.history.ended(self)
+    }
+
+    // MARK: - For the history
+
+    func clocksJumped(_ jump: ClockJump) {
+        self.loop.submit { [weak self] in
+            guard let self, !self.isDead else { return }
+            self.path?.pipeline.clocksJumped(jump)
+        }
+    }
+
+    /// What is left to be done, for a history that comes to no end.
+    var standing: String {
+        "\(self.path.map { "\($0.pipeline.ledger)" } ?? "no inbox"); \(self.lines.count { $0.isUp }) connections stand"
+    }
+
+    /// Whether nothing is left to be done.
+    var isIdle: Bool {
+        guard let path, !self.isStopping, self.lines.allSatisfy(\.isUp) else { return false }
+        let ledger = path.pipeline.ledger
+        return ledger.waiting - Int64(self.history.account.setAsideCount) <= 0 && ledger.running == 0
+    }
+
+    /// How long a broker may take to answer CONNECT and SUBSCRIBE, and a connection to be made.
+    private func judgeConnecting(_ index: Int) {
+        let beganAt = self.lines[index].beganAt
+        self.later(.seconds(35)) { [weak self] in
+            guard let self, !self.isStopping else { return }
+            let line = self.lines[index]
+            if !line.isUp, line.beganAt == beganAt {
+                self.history.account.violated("35 s after it began a connection was neither up nor ended")
+            }
+        }
+    }
+
+    private func judgeBounds() {
+        guard let path else { return }
+        let agent = self.history.plan.agent
+        if !agent.isInMemory, path.runner.memoryWeight > agent.messagesInMemory * 5 / 4 + 4 {
+            self.history.account.violated("delivery has a weight of \(path.runner.memoryWeight) in memory")
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import KiiPushCore
+
+/// One connection between the agent and the broker, and what the network does to it.
+final class Connection {
+    /// The client identifier, which is the topic.
+    let client: String
+    private let timeline: Timeline
+    private let account: Account
+    private weak var broker: ModelBroker?
+    private var stream: SimulatedStream?
+    private var dice: Dice
+    /// When the last bytes of each direction arrive: those that follow come no earlier.
+    private var lastToAgent: MonotonicInstant
+    private var lastToBroker: MonotonicInstant
+    private var isCut = false
+    private var isSilent = false
+    private var isDripping = false
+    /// Bytes of the agent's that are no whole packet yet.
+    private var sent: [UInt8] = []
+    /// What has been sent to the agent on this connection and not been acknowledged, in order.
+    private var owed: [(packetID: UInt16, copy: Int)] = []
+
+    init(
+        _ client: String, _ timeline: Timeline, _ broker: ModelBroker, _ account: Account, _ stream: SimulatedStream,
+        dice: Dice
+    ) {
+        self.client = client
+        self.timeline = timeline
+        self.broker = broker
+        self.account = account
+        self.stream = stream
+        self.dice = dice
+        self.lastToAgent = timeline.now
+        self.lastToBroker = timeline.now
+        account.connectionBegan(client)
+    }
+
+    /// Whether something was done to it, so that its ends may not hear each other.
+    var isDisturbed: Bool { self.isCut || self.isSilent || self.isDripping || self.stream?.isPaused != false }
+
+    // MARK: - Broker to agent
+
+    func send(_ bytes: [UInt8]) {
+        guard !self.isCut, !self.isDripping else { return }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // The network cuts a stream into any pieces.
+            let count = self.dice.percent(10) ? self.dice.number(1...rest.count) : rest.count
+            self.carry(Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func carry(_ bytes: [UInt8]) {
+        let latency = self.dice.milliseconds(0...(self.dice.percent(2) ? 400 : 4))
+        self.lastToAgent = max(self.lastToAgent, self.timeline.now + latency)
+        self.timeline.at(self.lastToAgent) { [weak self] in
+            guard let self, !self.isCut, !self.isSilent else { return }
+            self.stream?.received(bytes)
+        }
+    }
+
+    func publish(_ message: ModelBroker.Outgoing, packetID: UInt16?, duplicate: Bool) {
+        guard !self.isCut, !self.isDripping else { return }
+        if let packetID {
+            self.owed.append((packetID, message.copy))
+            self.account.sent(message.copy, packetID: packetID, duplicate: duplicate, to: self.client)
+        }
+        self.send(
+            Wire.publish(
+                topic: message.topic, payload: message.payload, qos: packetID == nil ? 0 : message.qos,
+                duplicate: duplicate, packetID: packetID))
+    }
+
+    // MARK: - Agent to broker
+
+    /// What the agent's stream sends; `nil` closes.
+    func agentSent(_ bytes: [UInt8]?) {
+        guard let bytes else { return self.agentClosed() }
+        self.examine(bytes)
+        let latency = self.dice.milliseconds(0...4)
+        self.lastToBroker = max(self.lastToBroker, self.timeline.now + latency)
+        self.timeline.at(self.lastToBroker) { [weak self] in
+            guard let self, !self.isCut, !self.isSilent else { return }
+            self.broker?.received(bytes, on: self)
+        }
+    }
+
+    private func agentClosed() {
+        self.stream = nil
+        let latency = self.dice.milliseconds(0...4)
+        self.lastToBroker = max(self.lastToBroker, self.timeline.now + latency)
+        self.timeline.at(self.lastToBroker) { [weak self] in
+            guard let self else { return }
+            self.isCut = true
+            self.broker?.closed(self)
+        }
+    }
+
+    /// Notes what the agent acknowledges, whether or not it arrives.
+    private func examine(_ bytes: [UInt8]) {
+        self.sent += bytes
+        while let packet = Wire.take(&self.sent) {
+            guard let packetID = packet.packetID else { continue }
+            switch packet.type {
+            case 4, 5: self.acknowledged(packetID)
+            default: break
+            }
+        }
+    }
+
+    private func acknowledged(_ packetID: UInt16) {
+        guard let index = self.owed.firstIndex(where: { $0.packetID == packetID }) else {
+            return self.account.violated("packet \(packetID) was acknowledged, which did not come on this connection")
+        }
+        // "A Client MUST send PUBACK packets in the order in which the corresponding PUBLISH packets were received"
+        // [MQTT-4.6.0-2].
+        if index != 0 { self.account.violated("packet \(packetID) was acknowledged before those that came earlier") }
+        self.account.acknowledged(self.owed.remove(at: index).copy)
+    }
+
+    /// The agent's process is gone: its kernel closes the connection.
+    func agentDied() { self.agentClosed() }
+
+    // MARK: - What happens to it
+
+    /// The broker accepts it.
+    func open() {
+        self.timeline.after(self.dice.milliseconds(0...20)) { [weak self] in
+            guard let self, !self.isCut else { return }
+            self.stream?.connected()
+        }
+    }
+
+    /// Nobody accepts it.
+    func refuse() {
+        self.isCut = true
+        self.timeline.after(self.dice.milliseconds(0...20)) { [weak self] in
+            self?.stream?.broke(TransportError(.connectionRefused, detail: "nobody listens"))
+        }
+    }
+
+    /// The broker closes it: what it has sent before arrives, or does not.
+    func closeByBroker() {
+        let stream = self.stream
+        let isReset = self.dice.percent(50)
+        if isReset { self.isCut = true }
+        self.timeline.at(max(self.lastToAgent, self.timeline.now + self.dice.milliseconds(0...4))) { [weak self] in
+            self?.isCut = true
+            stream?.broke(TransportError(.connectionLost, detail: "the broker has closed the connection"))
+        }
+    }
+
+    /// It breaks, and whoever is told hears of it in its own time.
+    func cut(_ dice: inout Dice) {
+        self.isCut = true
+        // Nobody is told: each side finds out by itself.
+        guard !dice.percent(15) else {
+            self.isSilent = true
+            return
+        }
+        let stream = self.stream
+        self.timeline.after(dice.milliseconds(0...50)) {
+            stream?.broke(TransportError(.connectionLost, detail: "the connection was cut"))
+        }
+        self.timeline.after(dice.milliseconds(0...50)) { [weak self] in
+            guard let self else { return }
+            self.broker?.closed(self)
+        }
+    }
+
+    /// Nothing passes from now on.
+    func fallSilent() { self.isSilent = true }
+
+    /// The broker's bytes come to no end: the beginning of a packet, and a byte a second.
+    func drip() {
+        self.isDripping = true
+        self.stream?.received([0x30, 0xFF, 0x07])
+        self.dripOn()
+    }
+
+    private func dripOn() {
+        self.timeline.after(.seconds(1)) { [weak self] in
+            guard let self, let stream = self.stream, !self.isCut, !stream.isClosed else { return }
+            stream.received([0])
+            self.dripOn()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Glibc
+import SimulatedDisk
+
+/// The disk of one history: its directory, and what SQLite does on it.
+final class Disk {
+    /// How an operation of SQLite's ends the process.
+    typealias Alarm = () -> Void
+
+    let directory: String
+    private let raw: OpaquePointer
+    private var alarm: Alarm?
+    private var snapshot: [(name: String, bytes: [UInt8])]?
+    private let capacity: Int64
+
+    /// - Parameter directory: an empty one, best in memory.
+    init?(_ directory: String, seed: UInt64, capacity: Int64) {
+        guard let raw = simulated_disk_create(seed) else { return nil }
+        self.raw = raw
+        self.directory = directory
+        self.capacity = capacity
+        simulated_disk_set_capacity(raw, capacity)
+        simulated_disk_use(raw)
+    }
+
+    deinit { simulated_disk_destroy(self.raw) }
+
+    /// Empties the directory. Nothing has a file open any more.
+    func clear() {
+        simulated_disk_use(nil)
+        for name in self.names + ["inbox.sqlite-shm"] { unlink("\(self.directory)/\(name)") }
+    }
+
+    /// What an inbox may still write. The inbox's own reserve takes room as well.
+    var free: Int64 {
+        var status = stat()
+        let path = "\(self.directory)/inbox.sqlite-reserve"
+        simulated_disk_set_reserved(self.raw, stat(path, &status) == 0 ? Int64(status.st_size) : 0)
+        return simulated_disk_free(self.raw)
+    }
+
+    // MARK: - Faults
+
+    /// Whether others have filled it.
+    func setFull(_ isFull: Bool) {
+        let used = self.capacity - self.free
+        simulated_disk_set_capacity(self.raw, isFull ? max(1, used) : self.capacity)
+    }
+
+    func setFailures(writes: UInt32, flushes: UInt32, reads: UInt32) {
+        simulated_disk_set_failures(self.raw, writes, flushes, reads)
+    }
+
+    /// Calls `alarm` in place of an operation that is so many ahead.
+    func setAlarm(operations: Int, _ alarm: @escaping Alarm) {
+        self.alarm = alarm
+        simulated_disk_set_alarm(
+            self.raw, simulated_disk_operations(self.raw) + UInt64(operations),
+            { context in
+                guard let context else { return }
+                Unmanaged<Disk>.fromOpaque(context).takeUnretainedValue().alarm?()
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    func removeAlarm() {
+        self.alarm = nil
+        simulated_disk_set_alarm(self.raw, 0, nil, nil)
+    }
+
+    /// The process is dead from now on.
+    ///
+    /// - Parameter isInOperation: whether it dies amid an operation on the disk: its code goes on for a while then, and may
+    ///   rename and remove files.
+    func die(power: Bool, isInOperation: Bool) {
+        if power {
+            if simulated_disk_cut_power(self.raw) != 0 { perror("the simulated disk") }
+        } else {
+            simulated_disk_freeze(self.raw)
+        }
+        if isInOperation { self.snapshot = self.names.map { ($0, Disk.contents("\(self.directory)/\($0)")) } }
+    }
+
+    /// The next process begins, with what there was when the last one died.
+    func revive() {
+        if let snapshot {
+            for name in self.names where !snapshot.contains(where: { $0.name == name }) {
+                unlink("\(self.directory)/\(name)")
+            }
+            for (name, bytes) in snapshot { Disk.write(bytes, to: "\(self.directory)/\(name)") }
+        }
+        self.snapshot = nil
+        simulated_disk_thaw(self.raw)
+    }
+
+    /// Overwrites a page of the inbox that a dead process has left.
+    func damage(_ dice: inout Dice) {
+        let path = "\(self.directory)/inbox.sqlite"
+        var bytes = Disk.contents(path)
+        guard bytes.count >= 4096 else { return }
+        let page = dice.number(0...bytes.count / 4096 - 1) * 4096
+        let isZeroed = dice.percent(50)
+        for index in page..<page + 4096 { bytes[index] = isZeroed ? 0 : UInt8(truncatingIfNeeded: dice.next()) }
+        Disk.write(bytes, to: path)
+    }
+
+    // MARK: - Files
+
+    private var names: [String] {
+        guard let folder = opendir(self.directory) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            // SQLite makes its index of the log anew.
+            if name != ".", name != "..", !name.hasSuffix("-shm") { names.append(name) }
+        }
+        return names
+    }
+
+    private static func contents(_ path: String) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_size > 0 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+            count = max(0, read(file, buffer.baseAddress, buffer.count))
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String) {
+        let file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        _ = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+    }
+}

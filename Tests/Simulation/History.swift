@@ -1,0 +1,268 @@
+import KiiPushCore
+
+/// One history: an agent and its broker from the first message to the last verdict, and all that goes wrong in between.
+///
+/// It runs on one thread, one event after the other, so nothing of it is ever used by two at once.
+final class History: @unchecked Sendable {
+    /// The largest packet that the agent takes.
+    static let packetBytes = 16_384
+    /// How long a history may last: longer than any message's attempts, and those of its source before it.
+    private static let limit: Duration = .seconds(5 * 24 * 3600)
+    private static let mostEvents = 400_000
+
+    let plan: Plan
+    let timeline = Timeline()
+    let account: Account
+    let disk: Disk
+    private let broker: ModelBroker
+    private var process: AgentProcess?
+    private var processes = 0
+    private var messages: [Int: Plan.Message] = [:]
+    private var callCounts: [Int: Int] = [:]
+    private var connections = 0
+    private var refusesUntil = MonotonicInstant(nanoseconds: 0)
+    private var open: [String: Connection] = [:]
+    private var elementsLeft = 0
+    private var isDiskFailing = false
+    private var isOver = false
+    /// How often the machine has slept.
+    private(set) var sleeps = 0
+    /// The last process handles what was set aside.
+    private(set) var isLastRun = false
+
+    var directory: String { self.disk.directory }
+    var inboxPath: String { "\(self.directory)/inbox.sqlite" }
+
+    /// - Parameter directory: an empty one, best in memory.
+    init?(_ plan: Plan, in directory: String) {
+        guard let disk = Disk(directory, seed: plan.seed, capacity: plan.agent.diskBytes ?? 4 << 20) else { return nil }
+        self.plan = plan
+        self.disk = disk
+        self.account = Account(plan, self.timeline)
+        self.broker = ModelBroker(
+            plan.broker, self.timeline, self.account, topics: (0..<plan.installations).map(History.topic))
+    }
+
+    var clocks: Clocks {
+        Clocks(
+            monotonic: { [unowned self] in self.timeline.now },
+            calendarNanoseconds: { [unowned self] in self.timeline.calendarNanoseconds })
+    }
+
+    static func topic(_ installation: Int) -> String { "installation-\(installation)" }
+
+    static func endpoint(_ installation: Int) -> MQTTEndpoint {
+        MQTTEndpoint(
+            installationID: History.topic(installation), host: History.topic(installation), portTCP: 1883, portSSL: nil,
+            mqttTopic: History.topic(installation), username: "user", password: "password")
+    }
+
+    func message(_ number: Int) -> Plan.Message? { self.messages[number] }
+
+    /// How often the handler was called with a message before.
+    func calls(of number: Int) -> Int {
+        defer { self.callCounts[number, default: 0] += 1 }
+        return self.callCounts[number, default: 0]
+    }
+
+    // MARK: - Running
+
+    /// Runs it to its end.
+    func run() -> Judgement {
+        self.schedule()
+        self.startProcess()
+        let end = self.timeline.now + History.limit
+        while !self.isOver, self.account.violations.isEmpty {
+            guard self.timeline.step() else {
+                self.account.violated("nothing happens any more, and messages are left: \(self.standing)")
+                break
+            }
+            if self.timeline.now > end || self.timeline.count > History.mostEvents {
+                self.account.violated("it comes to no end: \(self.standing)")
+            }
+            if self.elementsLeft == 0 { self.endIfSettled() }
+        }
+        self.process?.die()
+        self.process?.release()
+        self.process = nil
+        for connection in self.open.values { connection.agentDied() }
+        self.timeline.removeAll()
+        defer { self.disk.clear() }
+        return Judgement(self)
+    }
+
+    private var standing: String { self.process?.standing ?? "no process runs" }
+
+    private func schedule() {
+        for (_, element) in self.plan.elements {
+            self.elementsLeft += 1
+            self.timeline.after(element.at) { [weak self] in
+                guard let self else { return }
+                self.elementsLeft -= 1
+                switch element {
+                case .message(let message): self.send(message)
+                case .fault(let fault): self.play(fault)
+                }
+            }
+        }
+    }
+
+    private func endIfSettled() {
+        guard let process, !process.isDead, self.broker.isEmpty, process.isIdle else { return }
+        // What was set aside is handled by a last process.
+        self.isOver = self.account.setAsideCount == 0 && self.isLastRun
+        self.isLastRun = true
+        if !self.isOver { process.stop() }
+    }
+
+    // MARK: - Processes
+
+    private func startProcess() {
+        guard !self.isOver else { return }
+        self.disk.revive()
+        self.processes += 1
+        self.account.processBegan()
+        let process = AgentProcess(self, number: self.processes)
+        self.process = process
+        do {
+            try process.begin()
+        } catch {
+            guard !process.isDead else { return }
+            if !self.isDiskFailing { self.account.violated("the inbox cannot be opened: \(error)") }
+            self.kill(process, power: false)
+        }
+    }
+
+    /// The process is gone at once. What of its code is running returns, and changes nothing any more.
+    func kill(_ process: AgentProcess, power: Bool, inOperation: Bool = false) {
+        guard !process.isDead else { return }
+        process.die()
+        self.disk.removeAlarm()
+        self.disk.die(power: power, isInOperation: inOperation)
+        self.account.processDied()
+        for connection in self.open.values { connection.agentDied() }
+        self.open = [:]
+        self.followUp(process)
+    }
+
+    /// The process has ended in good order.
+    func ended(_ process: AgentProcess) {
+        process.die()
+        self.disk.removeAlarm()
+        self.open = [:]
+        self.followUp(process)
+    }
+
+    private func followUp(_ process: AgentProcess) {
+        // Not before its code has returned.
+        self.timeline.after(.zero) { process.release() }
+        var dice = Dice(self.plan.seed, 6, UInt64(self.processes))
+        self.timeline.after(dice.milliseconds(1...3000)) { [weak self] in self?.startProcess() }
+    }
+
+    // MARK: - The network
+
+    func connect(_ stream: SimulatedStream, _ target: StreamTarget) {
+        guard case .tcp(let client, _) = target else { return }
+        self.connections += 1
+        let connection = Connection(
+            client, self.timeline, self.broker, self.account, stream,
+            dice: Dice(self.plan.seed, 7, UInt64(self.connections)))
+        stream.output = { connection.agentSent($0) }
+        self.open[client] = connection
+        self.timeline.now < self.refusesUntil ? connection.refuse() : connection.open()
+    }
+
+    private func send(_ message: Plan.Message) {
+        self.messages[message.number] = message
+        let copy = self.account.accepted(message)
+        let topic = History.topic(message.installation)
+        self.broker.publish(
+            ModelBroker.Outgoing(
+                copy: copy, topic: message.kind == .elsewhere ? "\(topic)/elsewhere" : topic,
+                payload: Payload.bytes(message), qos: message.qos),
+            to: topic)
+    }
+
+    // MARK: - Faults
+
+    private func play(_ fault: Plan.Fault) {
+        self.account.note("\(fault.kind)")
+        var dice = Dice(fault.salt)
+        let connection = self.open[History.topic(dice.number(0...self.plan.installations - 1))]
+        switch fault.kind {
+        case .cut: connection?.cut(&dice)
+        case .silence: connection?.fallSilent()
+        case .drip: connection?.drip()
+        case .refusal(let time):
+            self.refusesUntil = self.timeline.now + time
+            connection?.cut(&dice)
+        case .forgetting: self.broker.forgetSessions()
+        case .goingBack:
+            // What it goes back to is older than what it has.
+            self.broker.saveCopy()
+            self.timeline.after(dice.milliseconds(0...3000)) { [weak self] in self?.broker.goBack() }
+        case .kill(let power): if let process { self.kill(process, power: power) }
+        case .killAtDisk(let operations, let power):
+            self.disk.setAlarm(operations: operations) { [weak self] in
+                guard let self, let process = self.process else { return }
+                self.kill(process, power: power, inOperation: true)
+            }
+        case .stop: self.process?.stop()
+        case .disk(let time, let writes, let flushes, let reads):
+            self.beginDiskFault(time) { $0.setFailures(writes: writes, flushes: flushes, reads: reads) }
+        case .full(let time): self.beginDiskFault(time) { $0.setFull(true) }
+        case .damage:
+            guard let process else { return }
+            self.kill(process, power: false)
+            self.account.hasForgotten = true
+            self.account.isDamaged = true
+            self.account.answersMayBeMissing()
+            self.disk.damage(&dice)
+        case .calendar(let shift):
+            self.timeline.setCalendar(by: shift)
+            self.process?.clocksJumped(ClockJump(calendarMoved: shift))
+        case .sleep(let time):
+            self.timeline.setCalendar(by: time)
+            self.sleeps += 1
+            self.account.slept()
+            self.process?.clocksJumped(ClockJump(slept: time))
+        }
+    }
+
+    private func beginDiskFault(_ time: Duration, _ fault: (Disk) -> Void) {
+        self.isDiskFailing = true
+        self.account.answersMayBeMissing()
+        fault(self.disk)
+        self.timeline.after(time) { [weak self] in
+            guard let self else { return }
+            self.isDiskFailing = false
+            self.disk.setFailures(writes: 0, flushes: 0, reads: 0)
+            self.disk.setFull(false)
+        }
+    }
+}
+
+/// What messages carry.
+enum Payload {
+    static func bytes(_ message: Plan.Message) -> [UInt8] {
+        let padding = message.kind == .oversized ? History.packetBytes : message.padding
+        let text: String =
+            switch message.kind {
+            case .undecodable: "{\"n\":\(message.number),"
+            case .command:
+                "{\"n\":\(message.number),\"commandID\":\"c\",\"schema\":\"s\",\"schemaVersion\":1,\"actions\":[]}"
+            case .good, .oversized, .elsewhere:
+                "{\"n\":\(message.number),\"objectScopeAppID\":\"a\",\"objectScopeType\":\"APP\",\"sender\":\"u\","
+                    + "\"topic\":\"t\(message.source)\",\"pad\":\"\(String(repeating: "x", count: padding))\"}"
+            }
+        return Array(text.utf8)
+    }
+
+    /// The number in a payload, whole or not.
+    static func number(_ bytes: [UInt8]) -> Int? {
+        let key = Array("{\"n\":".utf8)
+        guard bytes.starts(with: key) else { return nil }
+        return Int(String(decoding: bytes.dropFirst(key.count).prefix { (0x30...0x39).contains($0) }, as: UTF8.self))
+    }
+}

@@ -1,0 +1,124 @@
+import KiiPushCore
+
+/// What a history came to.
+public struct Judgement: Sendable {
+    /// Sentences about what must never be; empty when everything is as promised.
+    public private(set) var violations: [String]
+    /// What there was, for the table of a run.
+    public private(set) var counts = Counts()
+
+    public struct Counts: Sendable {
+        public var histories = 1
+        public var messages = 0
+        public var acknowledged = 0
+        public var handled = 0
+        public var processes = 0
+        public var deadLetters = 0
+        public var toldAsLost = 0
+        public var lostByBroker = 0
+        public var events = 0
+        /// Messages that were handled more than once, by the reason.
+        public var again: [String: Int] = [:]
+
+        public init() {}
+
+        public mutating func add(_ other: Counts) {
+            self.histories += other.histories
+            self.messages += other.messages
+            self.acknowledged += other.acknowledged
+            self.handled += other.handled
+            self.processes += other.processes
+            self.deadLetters += other.deadLetters
+            self.toldAsLost += other.toldAsLost
+            self.lostByBroker += other.lostByBroker
+            self.events += other.events
+            self.again.merge(other.again, uniquingKeysWith: +)
+        }
+    }
+
+    init(_ history: History) {
+        let account = history.account
+        var letters: [DeadLetter] = []
+        var ledger = MessageLedger()
+        self.violations = []
+        if account.violations.isEmpty, !history.plan.agent.isInMemory {
+            do {
+                let reader = try InboxReader(stateDirectory: history.directory)
+                try reader.verify()
+                letters = try reader.deadLetters(limit: 10_000)
+                ledger = try reader.ledger()
+                if !ledger.isBalanced { account.violated("the ledger does not add up: \(ledger)") }
+            } catch {
+                // Payloads are not looked at before somebody reads them.
+                guard account.isDamaged, case InboxReadingError.damaged = error else {
+                    account.violated("the inbox cannot be read at the end: \(error)")
+                    return
+                }
+                return
+            }
+        }
+        if account.violations.isEmpty { account.judgeEnd(letters: letters, ledger: ledger, &self.counts) }
+        self.counts.processes = account.processes.count
+        self.counts.events = history.timeline.count
+        self.violations = account.violations
+    }
+}
+
+extension Account {
+    /// Holds what was acknowledged against what was handled, and what was handled twice against the reasons there are.
+    func judgeEnd(letters: [DeadLetter], ledger: MessageLedger, _ counts: inout Judgement.Counts) {
+        var finished: [Int: Set<Row>] = [:]
+        for (row, life) in self.lives where life.isFinished { finished[life.number, default: []].insert(row) }
+        for letter in letters {
+            guard let number = Payload.number(letter.payload) else { continue }
+            finished[number, default: []].insert(self.row(letter.messageID))
+        }
+        var missing = 0
+        let groups = Dictionary(grouping: self.copies, by: \.message.number)
+        for (number, copies) in groups.sorted(by: { $0.key < $1.key }) {
+            guard !self.isInMemory || copies[0].message.kind == .good else { continue }
+            let owed = copies.count { $0.isAcknowledged }
+            let rows = finished[number]?.count ?? 0
+            guard rows < owed else { continue }
+            missing += owed - rows
+            if missing > ledger.lost {
+                self.violated(
+                    "of \(owed) acknowledged messages with number \(number) \(rows) were handled or are dead letters, and "
+                        + "\(ledger.lost) were told as lost in all")
+            }
+        }
+        for (number, copies) in groups { self.judgeRepetitions(number, copies, finished[number] ?? [], &counts) }
+        counts.messages = self.copies.count
+        counts.acknowledged = self.copies.count { $0.isAcknowledged }
+        counts.handled = self.lives.values.count { !$0.successes.isEmpty }
+        counts.deadLetters = letters.count
+        counts.toldAsLost = Int(ledger.lost)
+        counts.lostByBroker = self.copies.count { $0.isLostByBroker && !$0.isAcknowledged }
+    }
+
+    private func judgeRepetitions(
+        _ number: Int, _ copies: [Copy], _ finished: Set<Row>, _ counts: inout Judgement.Counts
+    ) {
+        for (row, life) in self.lives where life.number == number {
+            for (before, after) in zip(life.successes, life.successes.dropFirst()) {
+                if after.process == before.process || !self.mayBeUnwritten(before.process, before.at) {
+                    self.violated("row \(row.messageID) was handled twice, and nothing explains it")
+                }
+                counts.again["answer not stored", default: 0] += 1
+            }
+        }
+        let excess = finished.count - copies.count
+        guard excess > 0 else { return }
+        var excuses = copies.flatMap(\.excuses)
+        // Nothing of what is in memory outlives the process.
+        if self.isInMemory, self.processes.count > 1 {
+            excuses += Array(repeating: "process ended, inbox in memory", count: excess)
+        }
+        if excess > excuses.count {
+            self.violated(
+                "of \(copies.count) messages with number \(number) the agent made \(finished.count) rows, and "
+                    + "\(excuses.count) redeliveries explain it")
+        }
+        for excuse in excuses.prefix(excess) { counts.again[excuse, default: 0] += 1 }
+    }
+}

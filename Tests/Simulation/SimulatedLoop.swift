@@ -1,0 +1,236 @@
+import KiiPushCore
+
+/// The thread that one process receives on: turns as ``EventLoop`` takes them, on the time of a history.
+final class SimulatedLoop: Loop {
+    private let timeline: Timeline
+    private let timers = TimerHeap()
+    private let connect: (SimulatedStream, StreamTarget) -> Void
+    private var dice: Dice
+    private var streams: [SimulatedStream] = []
+    private var nextTurn: MonotonicInstant?
+    /// The deadline that the next turn is planned for.
+    private var planned: MonotonicInstant?
+    private var toRun: [() -> Void] = []
+    private(set) var now: MonotonicInstant
+    let clocks: Clocks
+    var turnDelegate: (any TurnDelegate)?
+    /// A dead process takes no turns.
+    var isDead = false
+    /// Called after each turn.
+    var turnEnded: () -> Void = {}
+
+    init(
+        _ timeline: Timeline, clocks: Clocks, dice: Dice, connect: @escaping (SimulatedStream, StreamTarget) -> Void
+    ) {
+        self.timeline = timeline
+        self.clocks = clocks
+        self.dice = dice
+        self.connect = connect
+        self.now = timeline.now
+    }
+
+    // MARK: - Loop
+
+    func openStream(
+        _ target: StreamTarget, sendTimeout: Duration?, isInspected: Bool, delegate: any ByteStreamDelegate
+    ) -> any ByteStream {
+        let stream = SimulatedStream(self, delegate)
+        self.streams.append(stream)
+        self.connect(stream, target)
+        return stream
+    }
+
+    @discardableResult
+    func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID {
+        defer { self.plan() }
+        return self.timers.schedule(at: deadline, body)
+    }
+
+    func cancel(_ timer: TimerID) { self.timers.cancel(timer) }
+
+    // MARK: - Turns
+
+    /// Runs `body` at the beginning of the next turn.
+    func submit(_ body: @escaping () -> Void) {
+        self.toRun.append(body)
+        self.wake()
+    }
+
+    /// Has a turn taken soon.
+    func wake() { self.takeTurn(at: self.timeline.now + self.dice.milliseconds(0...1)) }
+
+    private func takeTurn(at time: MonotonicInstant) {
+        guard !self.isDead, self.nextTurn.map({ time < $0 }) ?? true else { return }
+        self.nextTurn = time
+        self.timeline.at(time) { [weak self] in
+            // A turn that was planned for later may have been taken by now.
+            guard let self, self.nextTurn == time else { return }
+            self.nextTurn = nil
+            self.turn()
+        }
+    }
+
+    private func plan() {
+        guard let deadline = self.timers.nextDeadline(), self.nextTurn == nil || deadline != self.planned else {
+            return
+        }
+        self.planned = deadline
+        // Rounded up to the millisecond, as a poll is.
+        self.takeTurn(at: deadline + .microseconds(self.dice.number(0...999)))
+    }
+
+    private func turn() {
+        guard !self.isDead else { return }
+        self.now = self.timeline.now
+        let commands = self.toRun
+        self.toRun = []
+        for command in commands { command() }
+        let horizon = self.timers.horizon
+        while !self.isDead, let body = self.timers.popDue(at: self.now, before: horizon) { body() }
+        for stream in self.streams where !self.isDead {
+            stream.handOver { self.turnDelegate?.isSated ?? false }
+        }
+        self.commitAndFlush()
+        self.streams.removeAll { $0.isClosed }
+        guard !self.isDead else { return }
+        self.turnEnded()
+        if self.streams.contains(where: { $0.hasWork }) || !self.toRun.isEmpty { self.wake() }
+        self.plan()
+    }
+
+    /// The last turn of a process that ends in good order.
+    func end() {
+        self.turnDelegate?.loopEnds()
+        self.commitAndFlush()
+        guard !self.isDead else { return }
+        for stream in self.streams { stream.fail(TransportError(.shutDown, detail: "the process ends")) }
+        self.turnDelegate?.loopEnded()
+        self.isDead = true
+    }
+
+    /// Lets go of everything that a dead process held.
+    func release() {
+        for stream in self.streams { stream.forget() }
+        self.streams = []
+        self.timers.removeAll()
+        self.toRun = []
+        self.turnEnded = {}
+    }
+
+    private func commitAndFlush() {
+        // Each of these may be where the process dies.
+        if !self.isDead { self.turnDelegate?.commit() }
+        if !self.isDead { self.turnDelegate?.afterCommit() }
+        for stream in self.streams where !self.isDead { stream.flush() }
+    }
+}
+
+/// A connection, as its process sees it.
+final class SimulatedStream: ByteStream {
+    private weak var loop: SimulatedLoop?
+    private var delegate: (any ByteStreamDelegate)?
+    private var incoming: [[UInt8]] = []
+    private var outgoing: [UInt8] = []
+    private var hasConnected = false
+    private var isToConnect = false
+    private var failure: TransportError?
+    private var closesAfterFlush = false
+    private(set) var isClosed = false
+    private(set) var isPaused = false
+    /// Where what is sent goes; `nil` closes.
+    var output: ([UInt8]?) -> Void = { _ in }
+
+    init(_ loop: SimulatedLoop, _ delegate: any ByteStreamDelegate) {
+        self.loop = loop
+        self.delegate = delegate
+    }
+
+    var report: ConnectionReport? { nil }
+    var unsentBytes: Int { self.outgoing.count }
+
+    // MARK: - The owner's side
+
+    func send(_ bytes: [UInt8]) {
+        if !self.isClosed, !self.closesAfterFlush { self.outgoing += bytes }
+    }
+
+    func pauseReading() { self.isPaused = true }
+
+    func resumeReading() {
+        self.isPaused = false
+        self.loop?.wake()
+    }
+
+    func close() {
+        guard !self.isClosed else { return }
+        self.isClosed = true
+        self.delegate = nil
+        self.output(nil)
+    }
+
+    func closeAfterFlush() {
+        self.closesAfterFlush = true
+        self.delegate = nil
+        self.loop?.wake()
+    }
+
+    // MARK: - The network's side
+
+    func connected() {
+        self.isToConnect = true
+        self.loop?.wake()
+    }
+
+    func received(_ bytes: [UInt8]) {
+        self.incoming.append(bytes)
+        self.loop?.wake()
+    }
+
+    func broke(_ error: TransportError) {
+        if self.failure == nil { self.failure = error }
+        self.loop?.wake()
+    }
+
+    // MARK: - The loop's side
+
+    /// Whether something is there that no other event announces.
+    var hasWork: Bool { !self.isClosed && !self.isPaused && !self.incoming.isEmpty }
+
+    /// Tells the delegate what has happened, until the turn has brought enough.
+    func handOver(until isSated: () -> Bool) {
+        if self.isToConnect, !self.hasConnected {
+            self.hasConnected = true
+            self.delegate?.streamDidConnect(self)
+        }
+        while !self.isPaused, !self.isClosed, !self.incoming.isEmpty, !isSated() {
+            let bytes = self.incoming.removeFirst()
+            bytes.withUnsafeBytes { self.delegate?.stream(self, didReceive: $0) }
+        }
+        // What came before the end is read first.
+        if let failure, self.incoming.isEmpty || self.delegate == nil { self.fail(failure) }
+    }
+
+    func fail(_ error: TransportError) {
+        guard !self.isClosed else { return }
+        self.isClosed = true
+        let delegate = self.delegate
+        self.delegate = nil
+        delegate?.streamDidClose(self, error: error)
+    }
+
+    /// Its process is gone.
+    func forget() {
+        self.isClosed = true
+        self.delegate = nil
+        self.output = { _ in }
+    }
+
+    func flush() {
+        if self.hasConnected, !self.outgoing.isEmpty, !self.isClosed {
+            let bytes = self.outgoing
+            self.outgoing = []
+            self.output(bytes)
+        }
+        if self.closesAfterFlush { self.close() }
+    }
+}

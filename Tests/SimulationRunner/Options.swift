@@ -1,0 +1,42 @@
+/// What the command line asks for.
+struct Options {
+    var seeds = 1000
+    var first: UInt64 = 1
+    var jobs: Int?
+    /// Replays this one, with these elements of its plan alone.
+    var seed: UInt64?
+    var elements: [Int]?
+    var showsPlan = false
+
+    static let usage = """
+        usage: kii-push-simulate [--seeds N] [--from SEED] [--jobs N] | --seed SEED [--only I,J,…]
+        """
+
+    /// `nil` for arguments that cannot be meant.
+    init?(_ arguments: [String]) {
+        var rest = arguments[...]
+        while let name = rest.popFirst() {
+            guard let value = rest.popFirst() else { return nil }
+            switch name {
+            case "--seeds":
+                guard let seeds = Int(value), seeds > 0 else { return nil }
+                self.seeds = seeds
+            case "--from":
+                guard let first = UInt64(value) else { return nil }
+                self.first = first
+            case "--jobs":
+                guard let jobs = Int(value), (1...256).contains(jobs) else { return nil }
+                self.jobs = jobs
+            case "--seed":
+                guard let seed = UInt64(value) else { return nil }
+                self.seed = seed
+            case "--only":
+                let elements = value.split(separator: ",").map { Int($0) }
+                guard elements.allSatisfy({ $0 != nil }) else { return nil }
+                self.elements = elements.compactMap(\.self)
+            default: return nil
+            }
+        }
+        if self.elements != nil, self.seed == nil { return nil }
+    }
+}
