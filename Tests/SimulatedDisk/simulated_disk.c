@@ -361,6 +361,12 @@ static int settle(simulated_disk *disk, image *image) {
     // By a file descriptor of its own: SQLite's locks on it belong to a process that is dead.
     int file = open(image->path, O_RDWR | O_CLOEXEC);
     if (file < 0) return errno == ENOENT ? 0 : errno;
+    struct stat status;
+    // It was renamed, and another one has its name.
+    if (fstat(file, &status) != 0 || status.st_ino != image->inode) {
+        close(file);
+        return 0;
+    }
     int64_t length = draw(disk) % 2 ? image->length : image->flushed_length;
     int code = ftruncate(file, length) == 0 ? 0 : errno;
     // A flush that never came leaves all or nothing more often than a mixture.

@@ -161,6 +161,7 @@ final class Account {
         if self.hasForgotten { return "forgotten" }
         if numbering.since > before { return "another state of the broker" }
         if self.plan.broker.resendsAfter != nil { return "sent again out of order" }
+        if self.processes[max(0, self.process)].mayLackAnswers { return "not stored yet" }
         guard connection != numbering.connection else { return nil }
         if self.plan.broker.renumbers { return "renumbered" }
         if self.plan.broker.isOld { return "MQTT 3.1" }
@@ -218,7 +219,8 @@ final class Account {
         if let dead = life.dead, !self.mayBeUnwritten(dead.process, dead.at) {
             self.violated("row \(messageID) was started again after it was given up on")
         }
-        if let notBefore = life.notBefore, self.timeline.now < notBefore {
+        // What waits in the inbox is due by the calendar, in whole milliseconds.
+        if let notBefore = life.notBefore, self.timeline.now + .milliseconds(2) < notBefore {
             self.violated("attempt \(attempt) of row \(messageID) started before its pause was over")
         }
         if attempt > self.attempts || attempt < 1 { self.violated("row \(messageID) has an attempt \(attempt)") }

@@ -278,14 +278,14 @@ final class AgentProcess: @unchecked Sendable {
             }
         }
         self.later(.seconds(10)) { [weak self] in
-            path.runner.collectAnswers()
-            self?.later(.milliseconds(20)) { [weak self] in self?.finish(path) }
+            self?.path?.runner.collectAnswers()
+            self?.later(.milliseconds(20)) { [weak self] in self?.finish() }
         }
     }
 
-    private func finish(_ path: MessagePath) {
+    private func finish() {
         for line in self.lines { line.link.disconnect() }
-        path.runner.shutdown()
+        self.path?.runner.shutdown()
         self.loop.end()
         guard !self.isDead else { return }
         self.history.ended(self)

@@ -24,6 +24,8 @@ final class History: @unchecked Sendable {
     private var open: [String: Connection] = [:]
     private var elementsLeft = 0
     private var isDiskFailing = false
+    /// Nothing is left to be done; the process ends.
+    private var isSettled = false
     private var isOver = false
     /// How often the machine has slept.
     private(set) var sleeps = 0
@@ -35,7 +37,7 @@ final class History: @unchecked Sendable {
 
     /// - Parameter directory: an empty one, best in memory.
     init?(_ plan: Plan, in directory: String) {
-        guard let disk = Disk(directory, seed: plan.seed, capacity: plan.agent.diskBytes ?? 4 << 20) else { return nil }
+        guard let disk = Disk(directory, seed: plan.seed, capacity: plan.agent.diskBytes ?? 5 << 19) else { return nil }
         self.plan = plan
         self.disk = disk
         self.account = Account(plan, self.timeline)
@@ -110,9 +112,9 @@ final class History: @unchecked Sendable {
     private func endIfSettled() {
         guard let process, !process.isDead, self.broker.isEmpty, process.isIdle else { return }
         // What was set aside is handled by a last process.
-        self.isOver = self.account.setAsideCount == 0 && self.isLastRun
+        self.isSettled = self.account.setAsideCount == 0
         self.isLastRun = true
-        if !self.isOver { process.stop() }
+        process.stop()
     }
 
     // MARK: - Processes
@@ -139,6 +141,7 @@ final class History: @unchecked Sendable {
         process.die()
         self.disk.removeAlarm()
         self.disk.die(power: power, isInOperation: inOperation)
+        self.isSettled = false
         self.account.processDied()
         for connection in self.open.values { connection.agentDied() }
         self.open = [:]
@@ -150,6 +153,7 @@ final class History: @unchecked Sendable {
         process.die()
         self.disk.removeAlarm()
         self.open = [:]
+        self.isOver = self.isSettled
         self.followUp(process)
     }
 
@@ -246,17 +250,18 @@ final class History: @unchecked Sendable {
 /// What messages carry.
 enum Payload {
     static func bytes(_ message: Plan.Message) -> [UInt8] {
-        let padding = message.kind == .oversized ? History.packetBytes : message.padding
-        let text: String =
-            switch message.kind {
-            case .undecodable: "{\"n\":\(message.number),"
-            case .command:
-                "{\"n\":\(message.number),\"commandID\":\"c\",\"schema\":\"s\",\"schemaVersion\":1,\"actions\":[]}"
-            case .good, .oversized, .elsewhere:
-                "{\"n\":\(message.number),\"objectScopeAppID\":\"a\",\"objectScopeType\":\"APP\",\"sender\":\"u\","
-                    + "\"topic\":\"t\(message.source)\",\"pad\":\"\(String(repeating: "x", count: padding))\"}"
-            }
-        return Array(text.utf8)
+        let number = "{\"n\":\(message.number),"
+        switch message.kind {
+        case .undecodable: return Array(number.utf8)
+        case .command:
+            return Array("\(number)\"commandID\":\"c\",\"schema\":\"s\",\"schemaVersion\":1,\"actions\":[]}".utf8)
+        case .good, .oversized, .elsewhere:
+            let source =
+                "\"objectScopeAppID\":\"a\",\"objectScopeType\":\"APP\",\"topic\":\"t\(message.source)\",\"pad\":\""
+            let padding = message.kind == .oversized ? History.packetBytes : message.padding
+            return Array(number.utf8) + Array(source.utf8) + Array(repeating: UInt8(ascii: "x"), count: padding)
+                + Array("\"}".utf8)
+        }
     }
 
     /// The number in a payload, whole or not.

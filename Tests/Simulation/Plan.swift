@@ -201,7 +201,7 @@ extension Plan {
                 isCalm
                 ? .good
                 : dice.pick([
-                    (70, .good), (14, .moody), (8, .failing(dice.number(1...3))), (3, .failing(20)), (2, .deadly),
+                    (140, .good), (28, .moody), (16, .failing(dice.number(1...3))), (5, .failing(20)), (1, .deadly),
                     (2, .stopping),
                 ])
             return .message(

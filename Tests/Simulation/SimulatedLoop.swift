@@ -2,6 +2,9 @@ import KiiPushCore
 
 /// The thread that one process receives on: turns as ``EventLoop`` takes them, on the time of a history.
 final class SimulatedLoop: Loop {
+    /// As ``EventLoop/Configuration/connectTimeout``.
+    private static let connectTimeout: Duration = .seconds(10)
+
     private let timeline: Timeline
     private let timers = TimerHeap()
     private let connect: (SimulatedStream, StreamTarget) -> Void
@@ -37,6 +40,7 @@ final class SimulatedLoop: Loop {
         let stream = SimulatedStream(self, delegate)
         self.streams.append(stream)
         self.connect(stream, target)
+        self.timeline.after(SimulatedLoop.connectTimeout) { [weak stream] in stream?.giveUpConnecting() }
         return stream
     }
 
@@ -179,6 +183,10 @@ final class SimulatedStream: ByteStream {
     func connected() {
         self.isToConnect = true
         self.loop?.wake()
+    }
+
+    func giveUpConnecting() {
+        if !self.isToConnect { self.broke(TransportError(.timedOut, detail: "nobody answers")) }
     }
 
     func received(_ bytes: [UInt8]) {

@@ -239,19 +239,19 @@ extension DeliveryMachine {
 
     private mutating func pause(_ entry: Entry, until due: MonotonicInstant) {
         var entry = entry
-        if self.isDraining || self.intakes[entry.message.installation] == nil {
-            self.present.remove(entry.message.key)
-            return
+        let (key, installation) = (entry.message.key, entry.message.installation)
+        if self.isDraining || self.intakes[installation] == nil {
+            return self.leaveMemory(key, installation: installation)
         } else if self.configuration.isStrictlyOrdered {
             self.queues.holdBack(entry.message)
             entry.bond = .heldBack
         } else if self.configuration.totalLimit == nil, self.present.weight > self.configuration.messagesInMemory / 4,
-            self.intakes[entry.message.installation]?.isOpen == true
+            self.intakes[installation]?.isOpen == true
         {
-            // Messages that fail for half an hour must not keep others out of memory: the store brings it back.
-            self.present.remove(entry.message.key)
-            self.lookLater(entry.message.installation, at: due)
-            return
+            // Messages that fail for half an hour must not keep others out of memory: the store brings it back. A load that is
+            // under way may have read it before this attempt.
+            self.leaveMemory(key, installation: installation)
+            return self.lookLater(installation, at: due)
         }
         self.wait(entry, until: due)
     }

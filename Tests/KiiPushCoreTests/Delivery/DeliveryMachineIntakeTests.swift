@@ -202,6 +202,23 @@ import Testing
         #expect(machine.output().loads.map(\.kind) == [.suspects(after: 0)])
     }
 
+    @Test func aRetryThatWentToTheStoreIsNotTakenFromAPageThatWasReadBefore() throws {
+        let machine = TestMachine.open { $0.messagesInMemory = 8 }
+        machine.machine.backlogAppeared(1)
+        let waiting = try #require(machine.output().loads.first)
+        machine.load(waiting, [], isComplete: true, nextRetry: .seconds(1), at: 0)
+        machine.time(1)
+        let retries = try #require(machine.output().loads.first)
+        #expect(retries.kind == .retries)
+        machine.receive((0..<6).map { TestMessage(sequence: $0, source: "\($0)") })
+        for _ in 0..<6 {
+            let claim = try #require(machine.claim(at: 1))
+            machine.answer(claim.call, .result(.failed), at: 1)
+        }
+        machine.load(retries, (0..<6).map { TestMessage(sequence: $0, source: "\($0)") }, isComplete: true, at: 1)
+        #expect(machine.claim(at: 1) == nil)
+    }
+
     @Test func whatWasOnItsWayWhileAnAgentMovedDoesNotOvertake() throws {
         let machine = TestMachine.open()
         machine.receive([1])
