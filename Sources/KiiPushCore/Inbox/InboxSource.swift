@@ -34,6 +34,7 @@ final class InboxSource {
     /// The messages that are not done; the further columns are those that the new file knows, too.
     let rows: SQLiteStatement
     let furtherColumns: [String]
+    private let state: SQLiteStatement
     /// How many pages the file has, about, its log included.
     let pages: Int
 
@@ -56,6 +57,8 @@ final class InboxSource {
         self.pages = (InboxFile.size(of: path) + InboxFile.size(of: path + "-wal")) / 4096 + 1
         self.connection = connection
         self.statements = InboxStatements(connection)
+        self.state = SQLiteStatement(
+            connection, "SELECT state FROM message NOT INDEXED WHERE sequence = ?1", step: "reading a damaged file")
         let values = (InboxSource.leading + self.furtherColumns).map(InboxSource.repaired)
         self.rows = SQLiteStatement(
             connection,
@@ -145,6 +148,14 @@ final class InboxSource {
         let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"
         guard let open = self.integers(open), let dead = self.integers(dead) else { return nil }
         return (open + dead).sorted()
+    }
+
+    /// Whether a message is there and done.
+    func isDone(_ sequence: Int64) -> Bool {
+        defer { self.state.reset() }
+        // One that cannot be read may be anything.
+        guard (try? self.state.bind(1, sequence)) != nil, (try? self.state.next()) == true else { return false }
+        return self.state.integer(0) == RowState.done.rawValue
     }
 
     /// The highest number that can be found; `nil` if none can.
