@@ -93,7 +93,7 @@ final class InboxSalvage {
     /// - Throws: ``InboxError`` when the new file cannot be written. What cannot be read is counted.
     func run(now: Timestamp, keptAt path: String, reason: String) throws(InboxError) {
         if let source, let insertion { try self.copyMessages(source, insertion) }
-        self.lost = self.countLost().map { Int($0) }
+        self.lost = self.lostCount.map { Int($0) }
         let safe = self.safeSequence(now: now)
         try self.fresh.transaction { transaction throws(InboxError) in
             for (key, installation) in self.installations {
@@ -119,21 +119,26 @@ final class InboxSalvage {
             + "were handled"
     }
 
+    /// How many messages that the file's ledger does not know were not done, at most.
+    private var missing: Int64 { self.ledger.flatMap { self.mark?.missing(from: $0) } ?? 0 }
+
+    /// How many messages were not done, as far as anything says so.
+    private var unfinished: Int64? {
+        (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing }
+    }
+
     /// How many messages that were not done could not be taken over; `nil` when nothing says how many there were.
     ///
     /// A page of an older time has messages that were done since, and lacks later ones. So where the indexes know as many
     /// messages as were counted, each of theirs is looked for, and how many were taken over says nothing.
-    private func countLost() -> Int64? {
+    private var lostCount: Int64? {
         let unread = Int64(self.unread.count)
-        let missing = self.ledger.flatMap { self.mark?.missing(from: $0) } ?? 0
         if let indexed = self.indexed.map({ Int64($0) }) {
-            if indexed == self.ledger?.unfinished { return unread + missing }
+            if indexed == self.ledger?.unfinished { return unread + self.missing }
             if indexed == self.mark?.unfinished { return unread }
         }
-        guard let unfinished = self.ledger?.unfinished ?? self.mark?.unfinished else {
-            return self.indexed == nil ? nil : unread
-        }
-        return max(unread, unfinished + missing - Int64(self.takenOver))
+        guard let unfinished else { return self.indexed == nil ? nil : unread }
+        return max(unread, unfinished - Int64(self.takenOver))
     }
 
     /// A number that no message can have had.
@@ -168,8 +173,17 @@ final class InboxSalvage {
             }
             guard next < numbers.count else { break }
         }
-        // An index of an older time has as open what was done since.
-        self.unread = self.unread.filter { !source.isDone($0) }
+        try self.settleDisputed(source, insertion)
+    }
+
+    /// Takes over as dead letters the messages that the indexes have as open and the table has as done: it is unclear which
+    /// of the two is right, unless the table has as many open messages as were counted.
+    private func settleDisputed(_ source: InboxSource, _ insertion: SQLiteStatement) throws(InboxError) {
+        let disputed = self.unread.filter(source.isDone)
+        guard self.unfinished != Int64(self.takenOver) else { return self.unread.subtract(disputed) }
+        for number in disputed.sorted() {
+            _ = try self.copy(source, insertion, from: number, through: number, includingDone: true)
+        }
     }
 
     /// Searches the numbers for those that can be read, by halves.
@@ -194,9 +208,10 @@ final class InboxSalvage {
     ///
     /// - Returns: the number up to which that was done, when reading failed; `nil` when it did not.
     private func copy(
-        _ source: InboxSource, _ insertion: SQLiteStatement, from first: Int64, through last: Int64
+        _ source: InboxSource, _ insertion: SQLiteStatement, from first: Int64, through last: Int64,
+        includingDone: Bool = false
     ) throws(InboxError) -> Int64? {
-        try source.start(from: first, through: last)
+        try source.start(from: first, through: last, includingDone: includingDone)
         defer { source.rows.reset() }
         var reached = first - 1
         while true {
@@ -241,7 +256,7 @@ final class InboxSalvage {
         var state = RowState.dead
         if let key = self.keys[row.integer(1)] {
             try insertion.bind(2, key)
-            if !row.isNull(2), let known = RowState(rawValue: row.integer(2)) {
+            if !row.isNull(2), let known = RowState(rawValue: row.integer(2)), known != .done {
                 state = known
             } else {
                 try insertion.bind(4, InboxSalvage.unknownState)

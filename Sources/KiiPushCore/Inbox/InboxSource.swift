@@ -31,7 +31,7 @@ final class InboxSource {
 
     private let connection: SQLiteConnection
     private let statements: InboxStatements
-    /// The messages that are not done; the further columns are those that the new file knows, too.
+    /// Messages, mostly those that are not done; the further columns are those that the new file knows, too.
     let rows: SQLiteStatement
     let furtherColumns: [String]
     private let state: SQLiteStatement
@@ -64,7 +64,7 @@ final class InboxSource {
             connection,
             """
             SELECT \(values.joined(separator: ", ")) FROM message NOT INDEXED
-            WHERE sequence >= ?1 AND sequence <= ?2 AND state IS NOT \(RowState.done.rawValue) ORDER BY sequence
+            WHERE sequence >= ?1 AND sequence <= ?2 AND (state IS NOT \(RowState.done.rawValue) OR ?3) ORDER BY sequence
             """, step: "reading a damaged file")
     }
 
@@ -106,9 +106,12 @@ final class InboxSource {
     /// Begins to read the messages of a range of numbers; each use ends with a reset of ``rows``.
     ///
     /// From the first number itself: to go on behind a number, SQLite would read the page that holds it.
-    func start(from first: Int64, through last: Int64) throws(InboxError) {
+    ///
+    /// - Parameter includingDone: whether those that are done are read, too.
+    func start(from first: Int64, through last: Int64, includingDone: Bool) throws(InboxError) {
         try self.rows.bind(1, first)
         try self.rows.bind(2, last)
+        try self.rows.bind(3, includingDone ? 1 : 0)
     }
 
     /// - Throws: ``InboxError`` for what is no fault of the file's, such as a lack of memory.
