@@ -163,6 +163,18 @@ let package = Package(
             path: "Tests/BrokerRunner",
             swiftSettings: settings
         ),
+        .target(
+            name: "Damage",
+            dependencies: ["TestSupport", "KiiPushCore", "SeededNumbers"],
+            path: "Tests/Damage",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "kii-push-damage",
+            dependencies: ["Damage", "TestSupport"],
+            path: "Tests/DamageRunner",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
@@ -174,7 +186,8 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "Faults", "TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent", "kii-push-faults",
+                "Damage", "Faults", "TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent",
+                "kii-push-faults",
             ],
             swiftSettings: settings
         ),

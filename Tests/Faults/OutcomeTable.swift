@@ -1,17 +1,18 @@
+import TestSupport
+
 /// The one table: a row a scenario and receiver.
 package struct OutcomeTable {
-    private let header: [String]
-    private var rows: [[String]] = []
+    private var table: MarkdownTable
 
     /// - Parameter receiver: the title of the column with the outcomes' receivers.
     package init(receiver: String = "receiver") {
-        self.header = [
+        self.table = MarkdownTable([
             "scenario", receiver, "messages", "faults", "lost", "lost by broker", "duplicated", "dead letters", "time",
-        ]
+        ])
     }
 
     package mutating func add(_ outcome: Outcome) {
-        self.rows.append([
+        self.table.add([
             outcome.scenario, outcome.receiver, "\(outcome.messages)", outcome.faults, "\(outcome.lost)",
             "\(outcome.lostByBroker)", OutcomeTable.duplicates(outcome), "\(outcome.deadLetters)",
             "\(OutcomeTable.seconds(outcome.duration)) s",
@@ -19,15 +20,7 @@ package struct OutcomeTable {
     }
 
     /// As a table of Markdown.
-    package var text: String {
-        let rows = [self.header] + self.rows
-        let widths = self.header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        var lines = rows.map { row in
-            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: " | ")
-        }
-        lines.insert(widths.map { String(repeating: "-", count: $0) }.joined(separator: "-|-"), at: 1)
-        return lines.map { "| \($0) |" }.joined(separator: "\n")
-    }
+    package var text: String { self.table.text }
 
     private static func duplicates(_ outcome: Outcome) -> String {
         let causes = DuplicateCause.allCases.compactMap { cause in

@@ -21,12 +21,17 @@ package struct AgentStateFixture: Sendable {
     }
 
     /// Makes `directory` the state directory of the pseudo user's agent, which expects a session at the broker.
-    package func write(to directory: String) throws {
+    ///
+    /// - Parameters:
+    ///   - name: the agent's.
+    ///   - user: the pseudo user's ID. What one installation of a user leaves another one takes over.
+    package func write(to directory: String, name: String = "default", user: String = "u-1") throws {
         // The documented format of an agent's state, version 1.
         let installation = JSONValue(self.endpoint.installationID)
         let state: JSONValue = [
             "version": 1, "appID": JSONValue(AgentStateFixture.app.appID), "account": "pseudo-user",
-            "principalType": "user", "principalID": "u-1", "accessToken": "token", "installationID": installation,
+            "principalType": "user", "principalID": JSONValue(user), "accessToken": "token",
+            "installationID": installation,
             "hasSession": true,
             "endpoint": [
                 "installationID": installation, "host": JSONValue(self.endpoint.host),
@@ -36,6 +41,6 @@ package struct AgentStateFixture: Sendable {
             ],
         ]
         try PrivateFile.makeDirectory("\(directory)/agents")
-        try PrivateFile.replace("\(directory)/agents/default.json", with: state.serialized())
+        try PrivateFile.replace("\(directory)/agents/\(name).json", with: state.serialized())
     }
 }

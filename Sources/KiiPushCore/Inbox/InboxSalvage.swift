@@ -11,8 +11,11 @@ final class InboxSalvage {
     private let insertion: SQLiteStatement?
     /// What the file counted: as this process knew it, or else as the file says.
     private let ledger: InboxLedger?
-    /// The file's mark, where it is ahead of the ledger.
     private let mark: InboxMark?
+    /// How many messages that are not done the indexes know; `nil` when they cannot be read.
+    private var indexed: Int?
+    /// The numbers of those that were not taken over (yet).
+    private var unread: Set<Int64> = []
     /// What no agent has told of earlier files.
     private let notices: [InboxNotice]
     /// The installations, by key, that are in the new file.
@@ -56,7 +59,7 @@ final class InboxSalvage {
         }
         let ledger = remembered?.ledger ?? source?.ledger()
         self.ledger = ledger
-        self.mark = mark.flatMap { mark in ledger.map(mark.isAhead) ?? true ? mark : nil }
+        self.mark = mark
         self.notices = remembered?.notices ?? source?.notices() ?? []
         (self.installations, self.keys) = InboxSalvage.merge(
             source?.installations() ?? [:], remembered?.installations ?? [:])
@@ -90,9 +93,7 @@ final class InboxSalvage {
     /// - Throws: ``InboxError`` when the new file cannot be written. What cannot be read is counted.
     func run(now: Timestamp, keptAt path: String, reason: String) throws(InboxError) {
         if let source, let insertion { try self.copyMessages(source, insertion) }
-        if let unfinished = self.unfinished {
-            self.lost = max(self.lost ?? 0, Int(unfinished) - self.takenOver)
-        }
+        self.lost = self.lostCount.map { Int($0) }
         let safe = self.safeSequence(now: now)
         try self.fresh.transaction { transaction throws(InboxError) in
             for (key, installation) in self.installations {
@@ -118,16 +119,34 @@ final class InboxSalvage {
             + "were handled"
     }
 
+    /// How many messages that the file's ledger does not know were not done, at most.
+    private var missing: Int64 { self.ledger.flatMap { self.mark?.missing(from: $0) } ?? 0 }
+
     /// How many messages were not done, as far as anything says so.
     private var unfinished: Int64? {
-        guard let ledger else { return self.mark?.unfinished }
-        return ledger.unfinished + (self.mark?.missing(from: ledger) ?? 0)
+        (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing }
+    }
+
+    /// How many messages that were not done could not be taken over; `nil` when nothing says how many there were.
+    ///
+    /// A page of an older time has messages that were done since, and lacks later ones. So where the indexes know as many
+    /// messages as were counted, each of theirs is looked for, and how many were taken over says nothing.
+    private var lostCount: Int64? {
+        let unread = Int64(self.unread.count)
+        if let indexed = self.indexed.map({ Int64($0) }) {
+            if indexed == self.ledger?.unfinished { return unread + self.missing }
+            if indexed == self.mark?.unfinished { return unread }
+        }
+        guard let unfinished else { return self.indexed == nil ? nil : unread }
+        return max(unread, unfinished - Int64(self.takenOver))
     }
 
     /// A number that no message can have had.
     private func safeSequence(now: Timestamp) -> Int64 {
         let last = max(self.highest, self.ledger?.lastSequence ?? 0)
-        if let mark { return min(max(last, mark.sequence) + Self.gap, 1 << 56) }
+        if let mark, self.ledger.map(mark.isAhead) ?? true {
+            return min(max(last, mark.sequence) + Self.gap, 1 << 56)
+        }
         // At fewer than a million messages a second, all the time.
         return self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
     }
@@ -139,7 +158,8 @@ final class InboxSalvage {
             let last = [self.ledger?.lastSequence, self.mark?.sequence].compactMap { $0 }.max()
             return try self.search(source, insertion, through: last ?? source.lastSequence())
         }
-        var unread = 0
+        self.unread = Set(numbers)
+        self.indexed = self.unread.count
         var next = 0
         var first: Int64 = 1
         while let reached = try self.copy(source, insertion, from: first, through: .max) {
@@ -150,11 +170,20 @@ final class InboxSalvage {
                 next += 1
                 first = number + 1
                 if try self.copy(source, insertion, from: number, through: number) == nil { break }
-                unread += 1
             }
             guard next < numbers.count else { break }
         }
-        self.lost = max(unread, numbers.count - self.takenOver)
+        try self.settleDisputed(source, insertion)
+    }
+
+    /// Takes over as dead letters the messages that the indexes have as open and the table has as done: it is unclear which
+    /// of the two is right, unless the table has as many open messages as were counted.
+    private func settleDisputed(_ source: InboxSource, _ insertion: SQLiteStatement) throws(InboxError) {
+        let disputed = self.unread.filter(source.isDone)
+        guard self.unfinished != Int64(self.takenOver) else { return self.unread.subtract(disputed) }
+        for number in disputed.sorted() {
+            _ = try self.copy(source, insertion, from: number, through: number, includingDone: true)
+        }
     }
 
     /// Searches the numbers for those that can be read, by halves.
@@ -179,9 +208,10 @@ final class InboxSalvage {
     ///
     /// - Returns: the number up to which that was done, when reading failed; `nil` when it did not.
     private func copy(
-        _ source: InboxSource, _ insertion: SQLiteStatement, from first: Int64, through last: Int64
+        _ source: InboxSource, _ insertion: SQLiteStatement, from first: Int64, through last: Int64,
+        includingDone: Bool = false
     ) throws(InboxError) -> Int64? {
-        try source.start(from: first, through: last)
+        try source.start(from: first, through: last, includingDone: includingDone)
         defer { source.rows.reset() }
         var reached = first - 1
         while true {
@@ -226,7 +256,7 @@ final class InboxSalvage {
         var state = RowState.dead
         if let key = self.keys[row.integer(1)] {
             try insertion.bind(2, key)
-            if !row.isNull(2), let known = RowState(rawValue: row.integer(2)) {
+            if !row.isNull(2), let known = RowState(rawValue: row.integer(2)), known != .done {
                 state = known
             } else {
                 try insertion.bind(4, InboxSalvage.unknownState)
@@ -247,6 +277,7 @@ final class InboxSalvage {
         }
         transaction.count(copied: row.integer(0), bytes: bytes, in: state)
         self.takenOver += 1
+        self.unread.remove(row.integer(0))
         if isUnclear { self.unclear += 1 }
         return bytes
     }

@@ -31,9 +31,10 @@ final class InboxSource {
 
     private let connection: SQLiteConnection
     private let statements: InboxStatements
-    /// The messages that are not done; the further columns are those that the new file knows, too.
+    /// Messages, mostly those that are not done; the further columns are those that the new file knows, too.
     let rows: SQLiteStatement
     let furtherColumns: [String]
+    private let state: SQLiteStatement
     /// How many pages the file has, about, its log included.
     let pages: Int
 
@@ -56,12 +57,14 @@ final class InboxSource {
         self.pages = (InboxFile.size(of: path) + InboxFile.size(of: path + "-wal")) / 4096 + 1
         self.connection = connection
         self.statements = InboxStatements(connection)
+        self.state = SQLiteStatement(
+            connection, "SELECT state FROM message NOT INDEXED WHERE sequence = ?1", step: "reading a damaged file")
         let values = (InboxSource.leading + self.furtherColumns).map(InboxSource.repaired)
         self.rows = SQLiteStatement(
             connection,
             """
             SELECT \(values.joined(separator: ", ")) FROM message NOT INDEXED
-            WHERE sequence >= ?1 AND sequence <= ?2 AND state IS NOT \(RowState.done.rawValue) ORDER BY sequence
+            WHERE sequence >= ?1 AND sequence <= ?2 AND (state IS NOT \(RowState.done.rawValue) OR ?3) ORDER BY sequence
             """, step: "reading a damaged file")
     }
 
@@ -103,9 +106,12 @@ final class InboxSource {
     /// Begins to read the messages of a range of numbers; each use ends with a reset of ``rows``.
     ///
     /// From the first number itself: to go on behind a number, SQLite would read the page that holds it.
-    func start(from first: Int64, through last: Int64) throws(InboxError) {
+    ///
+    /// - Parameter includingDone: whether those that are done are read, too.
+    func start(from first: Int64, through last: Int64, includingDone: Bool) throws(InboxError) {
         try self.rows.bind(1, first)
         try self.rows.bind(2, last)
+        try self.rows.bind(3, includingDone ? 1 : 0)
     }
 
     /// - Throws: ``InboxError`` for what is no fault of the file's, such as a lack of memory.
@@ -145,6 +151,14 @@ final class InboxSource {
         let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"
         guard let open = self.integers(open), let dead = self.integers(dead) else { return nil }
         return (open + dead).sorted()
+    }
+
+    /// Whether a message is there and done.
+    func isDone(_ sequence: Int64) -> Bool {
+        defer { self.state.reset() }
+        // One that cannot be read may be anything.
+        guard (try? self.state.bind(1, sequence)) != nil, (try? self.state.next()) == true else { return false }
+        return self.state.integer(0) == RowState.done.rawValue
     }
 
     /// The highest number that can be found; `nil` if none can.

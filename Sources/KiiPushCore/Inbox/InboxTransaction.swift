@@ -222,10 +222,9 @@ package struct InboxTransaction {
         ledger.expired = old?.expired ?? 0
         ledger.dropped = old?.dropped ?? 0
         ledger.lost = max(old?.lost ?? 0, mark?.lost ?? 0) + lost
-        ledger.pruned = old.map { $0.pruned + $0.counts[.done].rows } ?? 0
         let gone = ledger.expired + ledger.dropped + ledger.lost
-        ledger.pruned += max(
-            0, max(mark?.stored ?? 0, old?.stored ?? 0) - ledger.counts.rows - ledger.pruned - gone)
+        // Those that came back although they were done are done no more.
+        ledger.pruned = max(0, max(mark?.stored ?? 0, old?.stored ?? 0) - ledger.counts.rows - gone)
         ledger.received = ledger.duplicates + ledger.counts.rows + ledger.pruned + gone
         self.inbox.pending = ledger
     }

@@ -1,0 +1,105 @@
+import KiiPushCore
+
+/// What became of the messages after one damage.
+package struct Finding: Sendable {
+    package let damage: Damage
+    /// How often a file was moved aside.
+    package private(set) var replacements = 0
+    /// How many messages were told as lost.
+    package private(set) var lost = 0
+    /// How many of these were handled all the same, or had been before.
+    package private(set) var excess = 0
+    /// How many messages were handled again that had been settled before.
+    package private(set) var again = 0
+    /// How many messages became dead letters since something about them could not be read.
+    package private(set) var unclear = 0
+    /// How many messages reached their handler with another payload.
+    package private(set) var altered = 0
+    /// What contradicts the promise.
+    package private(set) var problems: [String] = []
+
+    /// What became of nothing, since the agents refused the files or did not get to the end.
+    init(_ damage: Damage, failure: any Error) {
+        self.damage = damage
+        self.problems = ["\(failure)"]
+    }
+
+    /// - Parameter further: how many messages came after the damage.
+    init(_ damage: Damage, of past: Past, further: Int, record: TrialRecord, end: TrialEnd) {
+        self.damage = damage
+        let before = past.snapshot(at: damage.moment)
+        let calls = Dictionary(grouping: record.calls, by: \.messageID)
+        let dead = Set(end.letters.map(\.messageID))
+        // Every message that was acknowledged is settled before, handled, dead, open or missing.
+        let found = Set(calls.keys).union(dead).union(end.open)
+        let missing = Set(before.messages.keys).subtracting(before.settled).subtracting(found).count
+        let told = record.replacements.compactMap(\.lost).reduce(0, +)
+        self.replacements = record.replacements.count
+        self.lost = Int(end.ledger.lost)
+        self.excess = self.lost - missing
+        self.again = before.settled.intersection(calls.keys).count
+        self.unclear = end.letters.count { $0.reason.hasPrefix("damaged inbox") }
+        self.altered = record.calls.count { call in
+            before.messages[call.messageID].map { $0.payload != call.payload } ?? false
+        }
+
+        self.expect(self.excess >= 0, "\(missing) messages are missing, and \(self.lost) are told as lost")
+        let most = damage.mostExcess(in: past)
+        self.expect(self.excess <= most, "\(self.excess) messages are told as lost that are not; \(most) may be")
+        self.expect(told == self.lost, "\(self.lost) messages are lost, and \(told) were told")
+        let isSeen = record.isSeen || damage.moment == .whileOpen
+        self.expect(isSeen || record.lostAtOpening == 0, "nobody saw the damage before an agent started")
+        self.expect(self.altered == 0 || damage.changesPayloads, "\(self.altered) payloads are not what was sent")
+        self.expect(self.again == 0 || damage.leavesOldPages, "\(self.again) messages were handled again")
+        let twice = calls.count { $0.value.count > 1 }
+        self.expect(twice == 0 || damage.leavesOldPages, "\(twice) messages were handled twice")
+        let came = calls.keys.count { before.messages[$0] == nil }
+        self.expect(came == further, "\(came) of \(further) messages that came afterwards were handled")
+        let unknown = dead.union(end.open).filter { before.messages[$0] == nil }.count
+        self.expect(unknown == 0, "\(unknown) messages are there that nobody sent")
+        self.audit(end, stored: past.acknowledged + further)
+    }
+
+    /// Holds what the ledger says against what is there.
+    private mutating func audit(_ end: TrialEnd, stored: Int) {
+        let ledger = end.ledger
+        let open = ledger.waiting + ledger.running + ledger.presented
+        self.expect(ledger.isBalanced, "the ledger says: \(ledger)")
+        self.expect(ledger.received - ledger.duplicates == stored, "\(stored) were stored, and it says: \(ledger)")
+        self.expect(ledger.dead == end.letters.count, "\(end.letters.count) letters are there, and it says: \(ledger)")
+        self.expect(open == end.open.count, "\(end.open.count) messages are open, and it says: \(ledger)")
+        self.problems += end.problems
+    }
+
+    private mutating func expect(_ isTrue: Bool, _ problem: String) {
+        if !isTrue { self.problems.append(problem) }
+    }
+}
+
+/// What `Documentation/delivery.md` allows ("A damaged inbox").
+extension Damage {
+    /// How many messages may be told as lost that are handled.
+    fileprivate func mostExcess(in past: Past) -> Int {
+        let settled = past.snapshot(at: self.moment).settled
+        let inMemory = self.moment == .whileOpen ? Trial.messagesInMemory : 0
+        return switch self.kind {
+        // Those that the older copy has as open.
+        case .pageOlder: settled.subtracting(past.older.settled).count + inMemory
+        // Those that only the log says are settled.
+        case .shortenedWithoutLog, .logCut, .logCutWithin, .logHeaderFlipped, .logPageFlipped:
+            settled.subtracting(past.beforeLog.settled).count
+        case .pageZeroed, .pageGarbled, .pageFlipped, .shortened: inMemory
+        }
+    }
+
+    /// Whether what was settled may look open.
+    fileprivate var leavesOldPages: Bool {
+        switch self.kind {
+        case .pageOlder, .shortenedWithoutLog, .logCut, .logCutWithin, .logHeaderFlipped, .logPageFlipped: true
+        case .pageZeroed, .pageGarbled, .pageFlipped, .shortened: false
+        }
+    }
+
+    /// Whether a payload may be another one, and still JSON.
+    fileprivate var changesPayloads: Bool { self.kind == .pageFlipped }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+
+extension Past {
+    /// Has agents receive in three parts, each with a process's clean end; in the third the files are also copied as a kill
+    /// leaves them. That is enough for several pages of everything that SQLite keeps pages for.
+    ///
+    /// - Parameters:
+    ///   - pageBytes: the length of a page, a power of two from 512 on; the smaller, the deeper are the trees. Default:
+    ///     SQLite's.
+    ///   - directory: for the files; it may be removed afterwards.
+    package static func make(pageBytes: Int? = nil, in directory: String) async throws -> Past {
+        let (state, killed, look) = (directory + "/state", directory + "/killed", directory + "/look")
+        for path in [state, killed, look] {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        if let pageBytes {
+            try SQLiteFile(state + "/" + InboxFiles.name, for: .creating).execute(
+                "PRAGMA page_size = \(pageBytes); PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+        }
+        let receivers = [PastReceiver("one"), PastReceiver("two", shows: true)]
+        let stranded = PastReceiver("stranded", hasLargePayloads: false)
+        var writer = PastWriter(state: state, receivers: receivers + [stranded])
+        try await writer.receive([480, 120, 60])
+        let older = try writer.snapshot(try InboxFiles(in: state), in: look)
+        try await writer.receive([240, 60, 0])
+        let beforeLog = try writer.snapshot(try InboxFiles(in: state), in: look)
+        try await writer.receive([60, 15, 0], copyingInto: killed)
+        let stopped = try InboxFiles(in: state)
+        // The mark of a process that was killed says the same a second after its last commit.
+        try stopped.mark.write(to: URL(filePath: killed + "/inbox.sqlite-mark"))
+        return Past(
+            older: older, beforeLog: beforeLog, killed: try writer.snapshot(try InboxFiles(in: killed), in: look),
+            stopped: try writer.snapshot(stopped, in: look), acknowledged: writer.sent, receivers: receivers)
+    }
+}
+
+/// Has agents receive, part by part.
+private struct PastWriter {
+    let state: String
+    let receivers: [PastReceiver]
+    private(set) var sent = 0
+    private var part = 0
+    /// By receiver.
+    private var fates: [[Int: Fate]]
+    private var suspects: Set<Int> = []
+    /// The messages of all parts, by their numbers in the inbox.
+    private var messages: [Int64: Past.Message] = [:]
+
+    init(state: String, receivers: [PastReceiver]) {
+        self.state = state
+        self.receivers = receivers
+        self.fates = receivers.map { _ in [:] }
+    }
+
+    /// One receiver's share of a part.
+    private struct Share {
+        var broker: FakeBroker
+        var packets: [MQTTPacket]
+        var handler: PastHandler
+        /// The messages that fail in it.
+        var failing: Set<Int>
+    }
+
+    /// Has so many messages acknowledged, and everything done to them that is to be done, by a process of its own.
+    ///
+    /// - Parameters:
+    ///   - counts: by receiver. One that receives nothing does not run.
+    ///   - copy: a directory for a copy of the files as they are before the process ends.
+    mutating func receive(_ counts: [Int], copyingInto copy: String? = nil) async throws {
+        var settings = PushRuntime.Configuration.patient(stateDirectory: self.state)
+        settings.retryDelays = [.seconds(7 * 24 * 3600)]
+        settings.bounds.messagesInMemory = 16
+        settings.shutdownGrace = .zero
+        let runtime = try PushRuntime(configuration: settings)
+        var agents: [PushAgent] = []
+        var shares: [Share] = []
+        for index in self.receivers.indices where counts[index] > 0 {
+            let share = try self.share(of: index, messages: counts[index])
+            try self.receivers[index].register(in: self.state, port: share.broker.port)
+            agents.append(self.receivers[index].agent(on: runtime, share.handler, RecordingPresenter()))
+            shares.append(share)
+        }
+        let (state, decisions) = (self.state, self.decide(shares.count))
+        // Closed when the agents have stopped: they would connect once more.
+        let connections = Locked<[FakeConnection]>([])
+        try await whileAllRun(agents[...]) { [ends, shares] in
+            for (messageID, fate) in decisions {
+                _ = try await fate == .dropped ? runtime.drop(messageID) : runtime.retry(messageID)
+            }
+            for share in shares {
+                let connection = try await share.broker.bring(share.packets)
+                connections.withLock { $0.append(connection) }
+            }
+            while true {
+                let ledger = try await runtime.ledger()
+                let isDone = (ledger.done, ledger.dead, ledger.presented) == ends
+                if isDone, shares.allSatisfy({ $0.handler.failed.isSuperset(of: $0.failing) }) { break }
+            }
+            // What failed is stored as well.
+            _ = try await runtime.ledger()
+            if let copy { try await Self.copy(state, into: copy) }
+        }
+        await runtime.shutdown()
+        let running = try InboxReader(stateDirectory: state).messages([.running], limit: 1000)
+        self.suspects = Set(running.compactMap { PastMessages.number(in: $0.payload) })
+    }
+
+    /// What is decided about messages of earlier parts.
+    private mutating func decide(_ receivers: Int) -> [(Int64, Fate)] {
+        defer { self.part += 1 }
+        var decisions: [(Int64, Fate)] = []
+        for (messageID, message) in self.messages.sorted(by: { $0.key < $1.key }) {
+            for index in 0..<receivers {
+                guard let fate = self.fates[index][message.number]?.decided(message.number, in: self.part) else {
+                    continue
+                }
+                self.fates[index][message.number] = fate
+                decisions.append((messageID, fate))
+            }
+        }
+        return decisions
+    }
+
+    private mutating func share(of index: Int, messages: Int) throws -> Share {
+        let receiver = self.receivers[index]
+        let numbers = self.sent + 1...self.sent + messages
+        self.sent = numbers.upperBound
+        let suspects = self.suspects.intersection(self.fates[index].keys)
+        var failing = suspects
+        for number in numbers {
+            let fate = Fate(number, shows: receiver.shows)
+            self.fates[index][number] = fate
+            if fate == .retry { failing.insert(number) }
+        }
+        return Share(
+            broker: try FakeBroker(),
+            packets: numbers.map(receiver.packet),
+            handler: PastHandler(shows: receiver.shows, from: numbers.lowerBound, suspects: suspects), failing: failing)
+    }
+
+    /// How many messages are done, dead and presented when everything has been done.
+    private var ends: (done: Int64, dead: Int64, presented: Int64) {
+        let fates = self.fates.flatMap(\.values)
+        return (
+            Int64(fates.count { $0 == .done }), Int64(fates.count { $0 == .rejected || $0 == .undecodable }),
+            Int64(fates.count { $0 == .presented })
+        )
+    }
+
+    /// From outside this process, whose descriptors hold SQLite's locks.
+    private static func copy(_ state: String, into copy: String) async throws {
+        for suffix in ["", InboxFiles.logSuffix] {
+            let name = InboxFiles.name + suffix
+            let status = try await ForeignProgram("cp", "\(state)/\(name)", "\(copy)/\(name)").run().status
+            guard status == 0 else { throw TestFailure("cannot copy \(name)") }
+        }
+    }
+
+    /// Looks at a copy of the files, and whether it holds what was acknowledged.
+    mutating func snapshot(_ files: InboxFiles, in directory: String) throws -> Past.Snapshot {
+        try files.write(to: directory)
+        // What is not there any more was dropped.
+        for messageID in self.messages.keys { self.messages[messageID]?.standing = nil }
+        for message in try InboxReader(stateDirectory: directory).messages(limit: 10_000) {
+            guard let number = PastMessages.number(in: message.payload) else { throw TestFailure("no number") }
+            self.messages[message.messageID] = Past.Message(
+                number: number, standing: message.state.standing,
+                payload: String(decoding: message.payload, as: UTF8.self))
+        }
+        let dropped = self.fates.flatMap(\.values).count { $0 == .dropped }
+        let found = (self.messages.count, self.messages.values.count { $0.standing == nil })
+        guard Set(self.messages.values.map(\.number)) == Set(1...self.sent), found == (self.sent, dropped) else {
+            throw TestFailure("\(found) instead of \(self.sent) messages, \(dropped) of them dropped")
+        }
+        return Past.Snapshot(files: files, messages: self.messages)
+    }
+}
+
+/// Runs all of them while `body` does.
+func whileAllRun(
+    _ agents: ArraySlice<PushAgent>, _ body: @escaping @Sendable () async throws -> Void
+) async throws {
+    guard let first = agents.first else { return try await body() }
+    try await whileRunning(first) { try await whileAllRun(agents.dropFirst(), body) }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import TestSupport
+
+/// One damage, and what agents make of the files.
+struct Trial {
+    let past: Past
+    let damage: Damage
+    /// The state directory; the next trial may have it.
+    let directory: String
+
+    /// How many messages come after the damage.
+    private static let further = 3
+    /// What SQLite may keep of an open file: with its usual 500 pages it would not read the damaged one again.
+    private static let cachedPages: UInt8 = 10
+    /// Few, so that agents go on reading what is damaged meanwhile.
+    static let messagesInMemory = 64
+
+    func play() async throws -> Finding {
+        let record = TrialRecord()
+        var files = self.past.files(at: self.damage.moment)
+        let isOpen = self.damage.moment == .whileOpen
+        if isOpen { files.suggestCache(ofPages: Self.cachedPages) }
+        var damaged = files
+        self.damage.apply(to: &damaged, older: self.past.older.files.database)
+        if isOpen {
+            try files.write(to: self.directory)
+            let file = try OpenFile(self.directory + "/" + InboxFiles.name)
+            _ = try await self.receive(into: record) { [damaged] in try file.write(damaged.database) }
+            // Closed now: that gives up the locks that SQLite has in this process.
+            withExtendedLifetime(file) {}
+        } else {
+            try damaged.write(to: self.directory)
+            record.isSeen = self.isSeenDamaged
+        }
+        // The next process finds what the one that had the file open has not met.
+        let end = try await self.receive(into: record, bringsMore: !isOpen)
+        return Finding(self.damage, of: self.past, further: Self.further, record: record, end: end)
+    }
+
+    /// Makes the receivers agents of the state directory. The first one has a broker, if any.
+    private func register(with broker: FakeBroker?) throws {
+        let nobody = try Loopback.bound()
+        defer { close(nobody.descriptor) }
+        for (index, receiver) in self.past.receivers.enumerated() {
+            try receiver.register(in: self.directory, port: index == 0 ? broker?.port ?? nobody.port : nobody.port)
+        }
+    }
+
+    /// What `kii-push doctor` asks.
+    private var isSeenDamaged: Bool {
+        do throws(InboxReadingError) {
+            try InboxReader(stateDirectory: self.directory).verify()
+            return false
+        } catch {
+            if case .damaged = error { return true }
+            return false
+        }
+    }
+
+    /// Has the agents deliver all that they can, and receive a little more.
+    ///
+    /// - Parameter damage: is done while the inbox is open, before they begin.
+    private func receive(
+        into record: TrialRecord, bringsMore: Bool = true, damage: (() throws -> Void)? = nil
+    ) async throws -> TrialEnd {
+        var settings = PushRuntime.Configuration.patient(stateDirectory: self.directory)
+        settings.concurrentHandlers = 2
+        settings.bounds.messagesInMemory = Self.messagesInMemory
+        let runtime = try PushRuntime(configuration: settings)
+        record.lostAtOpening = try await runtime.ledger().lost
+        try damage?()
+        let broker = bringsMore ? try FakeBroker() : nil
+        try self.register(with: broker)
+        record.beginRun()
+        let agents = self.past.receivers.map { receiver in
+            let agent = receiver.agent(on: runtime, TrialHandler(record: record), RecordingPresenter())
+            agent.observe { record.note($0, of: receiver.name) }
+            return agent
+        }
+        let (topic, last) = (self.past.receivers[0].name, self.past.acknowledged)
+        let isOpen = damage != nil
+        let connection = Locked<FakeConnection?>(nil)
+        let lettersFound = Locked<[DeadLetter]>([])
+        try await whileAllRun(agents[...]) {
+            if let broker {
+                let numbers = last + 1...last + Self.further
+                let opened = try await broker.bring(
+                    numbers.map { PastMessages.packet($0, topic: topic, fate: .done, isLarge: false) })
+                connection.withLock { $0 = opened }
+            }
+            // Reading them may find further damage.
+            var letters: [DeadLetter] = []
+            var ledger: MessageLedger
+            repeat {
+                try await self.waitForEnd(of: runtime, record, isOpen: isOpen)
+                ledger = try await runtime.ledger()
+                letters = try await runtime.deadLetters().all()
+            } while try await runtime.ledger() != ledger
+            let found = letters
+            lettersFound.withLock { $0 = found }
+        }
+        let ledger = try await runtime.ledger()
+        await runtime.shutdown()
+        return try TrialEnd(ledger: ledger, letters: lettersFound.withLock { $0 }, directory: self.directory)
+    }
+
+    /// - Parameter isOpen: whether the file was damaged while it was open. A page of an older time may then hide messages
+    ///   until the next process looks, so it is the end as well when nothing has happened for so many looks.
+    private func waitForEnd(of runtime: PushRuntime, _ record: TrialRecord, isOpen: Bool) async throws {
+        var (last, looks): (MessageLedger?, Int) = (nil, 0)
+        while try await !self.isAtEnd(runtime, record) {
+            let ledger = try await runtime.ledger()
+            (last, looks) = (ledger, ledger == last ? looks + 1 : 0)
+            if isOpen, looks == 100 { return }
+        }
+    }
+
+    /// Whether there is nothing left that the agents might do.
+    private func isAtEnd(_ runtime: PushRuntime, _ record: TrialRecord) async throws -> Bool {
+        let before = try await runtime.ledger()
+        // Every message is read only when nothing happens any more.
+        let now = try await runtime.ledger()
+        guard record.connecting == self.past.receivers.count, now == before else { return false }
+        let installations = Set(self.past.receivers.map(\.installationID))
+        // While the file is being replaced there is none.
+        guard let reader = try? InboxReader(stateDirectory: self.directory),
+            let open = try? reader.messages([.waiting, .running, .retry], limit: 10_000),
+            !open.contains(where: { $0.installationID.map(installations.contains) ?? false })
+        else { return false }
+        let end = try await runtime.ledger()
+        return end == before
+    }
+}
+
+/// What an inbox holds when everything was done.
+struct TrialEnd {
+    let ledger: MessageLedger
+    let letters: [DeadLetter]
+    /// The numbers of the messages that wait, are in hand, or are shown.
+    let open: Set<Int64>
+    /// What does not add up in the file.
+    let problems: [String]
+
+    /// - Parameter directory: a state directory that nobody has open.
+    init(ledger: MessageLedger, letters: [DeadLetter], directory: String) throws {
+        let reader = try InboxReader(stateDirectory: directory)
+        var problems = try LedgerAudit.problems(inStateDirectory: directory)
+        do { try reader.verify() } catch { problems.append("still damaged: \(error)") }
+        let states: Set<MessageTrace.Standing> = [.waiting, .running, .retry, .presented]
+        let open = Set(try reader.messages(states, limit: 10_000).map(\.messageID))
+        (self.ledger, self.letters, self.open, self.problems) = (ledger, letters, open, problems)
+    }
+}
+
+extension MessageTrace.State {
+    var standing: MessageTrace.Standing {
+        switch self {
+        case .waiting: .waiting
+        case .running: .running
+        case .waitingForRetry: .retry
+        case .presented: .presented
+        case .done: .done
+        case .dead: .dead
+        }
+    }
+}
+
+/// A file that is changed while SQLite has it open in this process.
+private final class OpenFile {
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+        self.descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard self.descriptor >= 0 else { throw TestFailure("cannot open \(path)") }
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Replaces what is in it.
+    func write(_ bytes: Data) throws {
+        let count = bytes.withUnsafeBytes { pwrite(self.descriptor, $0.baseAddress, $0.count, 0) }
+        guard count == bytes.count, ftruncate(self.descriptor, off_t(count)) == 0 else {
+            throw TestFailure("cannot write to an open file")
+        }
+    }
+}

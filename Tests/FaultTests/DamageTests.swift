@@ -1,0 +1,19 @@
+import Damage
+import TestSupport
+import Testing
+
+/// Whatever happens to the inbox's files, each message that was acknowledged is handled, waits, is a dead letter, or is told
+/// as lost: some of the damages of `script/damage`.
+@Suite(.serialized) struct DamageTests {
+    @Test(.timeLimit(.minutes(15))) func everyMessageIsAccountedFor() async throws {
+        try await withTemporaryDirectory { directory in
+            let past = try await Past.make(in: directory + "/past")
+            var table = DamageTable()
+            try await Matrix.play(Damage.all(of: past, every: 45), of: past, in: directory + "/trial") { finding in
+                table.add(finding)
+                #expect(finding.problems == [], "\(finding.damage)")
+            }
+            print(table.text)
+        }
+    }
+}

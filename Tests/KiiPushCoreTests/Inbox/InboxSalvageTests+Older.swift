@@ -1,0 +1,118 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// How many messages are told as lost, where a damaged file says several things about them.
+extension InboxSalvageTests {
+    private func insert(_ numbers: ClosedRange<Int>, bytes: Int, into inbox: Inbox) throws {
+        try inbox.insert(
+            numbers.map { number in
+                var row = NewRow.sample(installation: 1, state: .waiting)
+                row.payload = Array("row-\(number + 100_000)".utf8) + [UInt8](repeating: 0x61, count: bytes)
+                return row
+            })
+    }
+
+    /// A file of 50 messages, the last 6 of which came later than the others.
+    ///
+    /// - Parameters:
+    ///   - between: what is done before the later ones come, and before the file is copied.
+    ///   - afterwards: what is done before they come, and after it was copied.
+    /// - Returns: the bytes of the copy.
+    private func fillInTwoParts(
+        _ fixture: InboxFixture, between: (Inbox) throws -> Void = { _ in }, afterwards: (Inbox) throws -> Void
+    ) throws -> [UInt8] {
+        do {
+            let inbox = try fixture.open()
+            try self.insert(1...44, bytes: 400, into: inbox)
+            try between(inbox)
+        }
+        let older = [UInt8](try Data(contentsOf: URL(filePath: fixture.path)))
+        let inbox = try fixture.open()
+        try afterwards(inbox)
+        try self.insert(45...50, bytes: 400, into: inbox)
+        return older
+    }
+
+    private func finish(_ numbers: ClosedRange<Int>, in inbox: Inbox) throws {
+        for number in numbers { try inbox.update(RowChange(sequence: Int64(number), state: .done)) }
+    }
+
+    private func replace(page: Int, of fixture: InboxFixture, from older: [UInt8]) throws {
+        let range = (page - 1) * InboxFixture.pageSize..<page * InboxFixture.pageSize
+        try fixture.change { $0.replaceSubrange(range, with: older[range]) }
+    }
+
+    private func replace(pageWith text: String, of fixture: InboxFixture, from older: [UInt8]) throws {
+        // A page that rows were moved from may still hold their bytes.
+        let place = try #require(Data(older).range(of: Data(text.utf8), options: .backwards)).lowerBound
+        try self.replace(page: place / InboxFixture.pageSize + 1, of: fixture, from: older)
+    }
+
+    @Test func aMessageBetweenTwoThatCannotBeReadIsNotLost() throws {
+        let fixture = try InboxFixture()
+        // One message a page.
+        do { try self.insert(1...12, bytes: 3000, into: fixture.open()) }
+        for number in [4, 6] { try fixture.damage(pageWith: "row-\(number + 100_000)") }
+        let replacement = try self.replace(fixture)
+        #expect(replacement.takenOver == 10)
+        #expect(replacement.lost == 2)
+        #expect(replacement.inbox.messageLedger == MessageLedger(received: 12, waiting: 10, lost: 2))
+    }
+
+    @Test func messagesThatComeBackHideNoneThatIsLost() throws {
+        let fixture = try InboxFixture()
+        let older = try self.fillInTwoParts(fixture) { try self.finish(41...44, in: $0) }
+        try self.replace(pageWith: "row-100044", of: fixture, from: older)
+        let replacement = try self.replace(fixture)
+        let numbers = try self.unfinished(replacement.inbox).map(\.sequence)
+        // Those that were done are there as they were, and of the later ones some are gone.
+        #expect(numbers.filter { $0 <= 44 } == Array(1...44))
+        let lost = 50 - numbers.count
+        #expect((1...5).contains(lost))
+        #expect(replacement.lost == lost)
+        #expect(
+            replacement.inbox.messageLedger
+                == MessageLedger(received: 50, waiting: Int64(numbers.count), lost: Int64(lost)))
+        #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
+    }
+
+    /// 42 was done in the older leaf, and is to be tried again.
+    @Test func aMessageThatIsDoneInTheTableAloneBecomesADeadLetter() throws {
+        let fixture = try InboxFixture()
+        let older = try self.fillInTwoParts(fixture) {
+            try self.finish(41...44, in: $0)
+        } afterwards: { inbox in
+            try inbox.transaction { transaction throws(InboxError) in _ = try transaction.requeue(42, at: .at(3000)) }
+        }
+        try self.replace(pageWith: "row-100044", of: fixture, from: older)
+        let replacement = try self.replace(fixture)
+        let row = try #require(try replacement.inbox.row(42))
+        #expect(row.state == .dead)
+        #expect(row.message.reason == "damaged inbox: whether it was handled could not be read")
+        let numbers = try self.unfinished(replacement.inbox).map(\.sequence)
+        #expect(numbers.filter { $0 <= 44 } == Array(1...40) + [42])
+        #expect(replacement.lost == 47 - numbers.count)
+        #expect(replacement.inbox.messageLedger.received == 50)
+        #expect(replacement.inbox.messageLedger.done == 3)
+        #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
+    }
+
+    /// Ten came and ten were done meanwhile, so that its number of messages is right.
+    @Test func whatAnOlderIndexHasAsOpenIsNotLostIfItIsDone() throws {
+        let fixture = try InboxFixture()
+        do { try self.insert(1...40, bytes: 400, into: fixture.open()) }
+        let older = [UInt8](try Data(contentsOf: URL(filePath: fixture.path)))
+        do {
+            let inbox = try fixture.open()
+            try self.finish(1...10, in: inbox)
+            try self.insert(41...50, bytes: 400, into: inbox)
+        }
+        try self.replace(page: fixture.rootPage(of: "message_open"), of: fixture, from: older)
+        let replacement = try self.replace(fixture)
+        #expect(try self.unfinished(replacement.inbox).map(\.sequence) == Array(11...50))
+        #expect(replacement.lost == 0)
+        #expect(replacement.inbox.messageLedger == MessageLedger(received: 50, waiting: 40, done: 10))
+    }
+}

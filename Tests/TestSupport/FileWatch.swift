@@ -1,0 +1,68 @@
+import Foundation
+import Glibc
+
+/// Who opens a file, in whatever process: what has been closed since is told by the kernel's watch (`inotify(7)`), and
+/// what is open by `/proc`.
+package final class FileWatch {
+    /// How often the file was opened, and how often it was closed that was open to be written.
+    package struct Counts: Sendable, Hashable {
+        package var opened = 0
+        package var writersClosed = 0
+    }
+
+    private let path: String
+    private let descriptor: Int32
+
+    /// Begins to watch a file that exists.
+    package init(_ path: String) throws {
+        self.path = URL(filePath: path).resolvingSymlinksInPath().path
+        self.descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        let isWatched =
+            self.descriptor >= 0
+            && inotify_add_watch(self.descriptor, path, UInt32(IN_OPEN | IN_CLOSE_WRITE)) >= 0
+        guard isWatched else { throw TestFailure("\(path) cannot be watched: errno \(errno)") }
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// What has happened since this was last asked.
+    package func counts() -> Counts {
+        var counts = Counts()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let length = read(self.descriptor, &buffer, buffer.count), length > 0 {
+            buffer.withUnsafeBytes { bytes in
+                // Each event is a header, which says in its last field how long the name behind it is.
+                let header = MemoryLayout<inotify_event>.size
+                var start = 0
+                while start + header <= length {
+                    let event = bytes.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
+                    if event.mask & UInt32(IN_OPEN) != 0 { counts.opened += 1 }
+                    if event.mask & UInt32(IN_CLOSE_WRITE) != 0 { counts.writersClosed += 1 }
+                    start += header + Int(event.len)
+                }
+            }
+        }
+        return counts
+    }
+
+    /// The processes that have the file open to be written, one with several such descriptors as often as that. Of those
+    /// of this user; of all, for root.
+    package func writers() throws -> [Int32] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.flatMap { process in
+            // A process that has ended meanwhile has nothing open.
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
+            return names.filter { self.isWriting($0, of: process) }.map { _ in process }
+        }
+    }
+
+    private func isWriting(_ name: String, of process: Int32) -> Bool {
+        let place = "/proc/\(process)/fd/\(name)"
+        guard (try? FileManager.default.destinationOfSymbolicLink(atPath: place)) == self.path,
+            let info = try? String(contentsOfFile: "/proc/\(process)/fdinfo/\(name)", encoding: .utf8),
+            let flags = info.split(separator: "\n").first(where: { $0.hasPrefix("flags:") })?.split(separator: "\t")
+                .last,
+            let number = Int32(flags.trimmingCharacters(in: .whitespaces), radix: 8)
+        else { return false }
+        return number & O_ACCMODE != O_RDONLY
+    }
+}
