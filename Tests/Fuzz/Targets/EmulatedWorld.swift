@@ -4,7 +4,7 @@ import KiiPushEmulator
 /// An emulated cloud with somebody and something of each kind in it, under names that are short enough to be guessed.
 ///
 /// The users are `u` and `v`, the thing `th.t` of the vendor's ID `w`, the group `g`, the installation `i`, the topics `x`,
-/// the bucket `b` with the object `o`, and the tokens `tu`, `tv`, `tt` and, of the administrator, `ta`.
+/// the bucket `bb` with the object `oo`, and the tokens `tu`, `tv`, `tt` and, of the administrator, `ta`.
 enum EmulatedWorld {
     static let now = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
 
@@ -62,12 +62,12 @@ enum EmulatedWorld {
         ),
         ("topic", "topics/x", #"{"scope":"","id":"x","creator":"admin"}"#),
         ("topic", "users/u/topics/x", #"{"scope":"users/u/","id":"x","creator":"user:u"}"#),
-        ("bucket", "buckets/b", #"{"scope":"","id":"b","creator":"user:u"}"#),
+        ("bucket", "buckets/bb", #"{"scope":"","id":"bb","creator":"user:u"}"#),
         ("subscription", "topics/x user:u", #"{"scope":"","topic":"x","subscriber":"user:u"}"#),
-        ("subscription", "buckets/b user:u", #"{"scope":"","bucket":"b","subscriber":"user:u"}"#),
+        ("subscription", "buckets/bb user:u", #"{"scope":"","bucket":"bb","subscriber":"user:u"}"#),
         (
-            "object", "buckets/b/objects/o",
-            #"{"scope":"","bucket":"b","id":"o","creator":"user:u","createdAt":1699999999000,"#
+            "object", "buckets/bb/objects/oo",
+            #"{"scope":"","bucket":"bb","id":"oo","creator":"user:u","createdAt":1699999999000,"#
                 + #""modifiedAt":1699999999000,"version":1,"data":{"a":1}}"#
         ),
     ]

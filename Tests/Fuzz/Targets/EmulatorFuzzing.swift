@@ -51,6 +51,10 @@ private struct EmulatorRun {
     private var hasFaults = false
     private var now = EmulatedWorld.now
 
+    private static let controls = Array("__kii".utf8)
+    private static let faults = Array("__kii/faults".utf8)
+    private static let json = Array("json".utf8)
+
     init(secrets: [[UInt8]]) { self.secrets = secrets }
 
     mutating func send(_ request: IncomingRequest) {
@@ -58,9 +62,10 @@ private struct EmulatorRun {
         let reply = self.cloud.respond(to: request, now: self.now)
         self.write(reply.effects.changes)
         self.cloud.commit(reply.effects)
-        self.hasFaults = self.hasFaults || request.target.contains("__kii/faults")
+        let target = Array(request.target.utf8)
+        self.hasFaults = self.hasFaults || target.holds(Self.faults)
         self.statuses.append(reply.response?.status ?? 0)
-        self.check(reply, to: request)
+        self.check(reply, isControl: target.holds(Self.controls), isBytes: request.target.hasSuffix("/body"))
         for publication in reply.effects.publications { self.check(publication) }
     }
 
@@ -75,7 +80,7 @@ private struct EmulatorRun {
         }
     }
 
-    private mutating func check(_ reply: EmulatedCloud.Reply, to request: IncomingRequest) {
+    private mutating func check(_ reply: EmulatedCloud.Reply, isControl: Bool, isBytes: Bool) {
         guard let response = reply.response else { return self.claims.require(self.hasFaults, "a request is answered") }
         self.claims.require((200..<500).contains(response.status) || self.hasFaults, "status \(response.status)")
         let isRefusal = response.status >= 400
@@ -87,8 +92,8 @@ private struct EmulatorRun {
             let isSafe = (field.name + field.value).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
             self.claims.require(isSafe, "the field \(field.name) is on its line")
         }
-        let type = response.field("Content-Type") ?? ""
-        guard type.contains("json"), !request.target.hasSuffix("/body") else { return }
+        // What is uploaded comes back under any name.
+        guard let type = response.field("Content-Type"), !isBytes, Array(type.utf8).holds(Self.json) else { return }
         guard let body = try? JSONValue(parsing: response.body) else {
             return self.claims.require(response.body.isEmpty, "what is said to be JSON is JSON")
         }
@@ -96,7 +101,7 @@ private struct EmulatorRun {
             self.claims.require(body["errorCode"]?.string != nil || self.hasFaults, "a refusal has a code")
             self.claims.require(body["message"]?.string != nil || self.hasFaults, "a refusal has words")
         }
-        guard isRefusal || request.target.contains("__kii") else { return }
+        guard isRefusal || isControl else { return }
         for secret in self.secrets {
             self.claims.require(!response.body.holds(secret), "a refusal and an overview hold no secret")
         }

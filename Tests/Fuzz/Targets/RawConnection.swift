@@ -66,10 +66,12 @@ final class RawTable {
     let columns: Int
     let rows: [Row]
     private let setters: [RawStatement]
+    private let handle: OpaquePointer
     private let removal, clearing, insertion: RawStatement
 
     init(_ handle: OpaquePointer, _ name: String) throws {
         self.name = name
+        self.handle = handle
         let columns = try RawStatement(handle, "SELECT name FROM pragma_table_info('\(name)')").texts()
         self.columns = columns.count
         self.rows = try RawStatement(handle, "SELECT rowid, * FROM \(name)").rows()
@@ -96,9 +98,16 @@ final class RawTable {
         self.removal.run()
     }
 
-    func restore() throws {
-        self.clearing.run()
-        for row in self.rows {
+    /// Brings rows back as they were in the beginning.
+    func restore(_ numbers: Set<Int64>) throws {
+        var gone = false
+        for number in numbers {
+            self.remove(number)
+            // It has another number now, or none.
+            gone = gone || sqlite3_changes(self.handle) == 0
+        }
+        if gone { self.clearing.run() }
+        for row in self.rows where gone || numbers.contains(row.number) {
             self.insertion.bind(1, .integer(row.number))
             for (index, value) in row.values.enumerated() { self.insertion.bind(Int32(index + 2), copy: value) }
             guard self.insertion.run() else { throw RawConnection.Failure(text: "a row of \(self.name)") }

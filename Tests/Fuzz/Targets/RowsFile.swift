@@ -15,7 +15,8 @@ final class RowsFile {
     private(set) var edited: Set<Int64> = []
 
     private let connection: RawConnection
-    private var changed: Set<Int> = []
+    /// The numbers of the rows by the table's place.
+    private var changed: [Int: Set<Int64>] = [:]
 
     init() throws {
         // In memory, where there is such a place: thousands of commits a second are nothing for a disk.
@@ -62,14 +63,14 @@ final class RowsFile {
     }
 
     /// The tables that were changed last.
-    var touched: Set<String> { Set(self.changed.map { self.connection.tables[$0].name }) }
+    var touched: Set<String> { Set(self.changed.keys.map { self.connection.tables[$0].name }) }
 
     /// Brings the sound rows back, and makes other changes.
     func edit(_ edits: FuzzInput) throws {
         var edits = edits
         try self.connection.execute("BEGIN IMMEDIATE")
-        for place in self.changed { try self.connection.tables[place].restore() }
-        self.changed = []
+        for (place, numbers) in self.changed { try self.connection.tables[place].restore(numbers) }
+        self.changed = [:]
         self.edited = []
         for _ in 0..<8 where !edits.isEmpty {
             let place = edits.number(in: 0...self.connection.tables.count - 1)
@@ -77,7 +78,7 @@ final class RowsFile {
             guard !table.rows.isEmpty else { continue }
             let row = table.rows[edits.number(in: 0...table.rows.count - 1)]
             let column = edits.number(in: 0...table.columns)
-            self.changed.insert(place)
+            self.changed[place, default: []].insert(row.number)
             self.edited.insert(row.number)
             // The last place is none of the columns: the row goes.
             if column == table.columns {
