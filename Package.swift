@@ -19,7 +19,7 @@ let package = Package(
     products: [
         .library(name: "KiiPushCore", targets: ["KiiPushCore"]),
         .library(name: "KiiPushEmulator", targets: ["KiiPushEmulator"]),
-        .executable(name: "kii-push", targets: ["kii-push"]),
+        .executable(name: "kii-push", targets: ["kii-push-program"]),
     ],
     targets: [
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -32,9 +32,17 @@ let package = Package(
             dependencies: ["KiiPushCore", "CMicroHTTPD", "CSQLite"],
             swiftSettings: settings
         ),
-        .executableTarget(
+        // Apart from the program's entry, so that the fuzzer can be linked with it.
+        .target(
             name: "kii-push",
             dependencies: ["KiiPushCore", "KiiPushEmulator"],
+            exclude: ["Program"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "kii-push-program",
+            dependencies: ["kii-push"],
+            path: "Sources/kii-push/Program",
             swiftSettings: settings
         ),
         .executableTarget(
@@ -110,7 +118,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["kii-push", "KiiPushCore", "TestSupport"],
+            dependencies: ["kii-push", "kii-push-program", "KiiPushCore", "TestSupport"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -206,7 +214,7 @@ let package = Package(
         ),
         .target(
             name: "FuzzTargets",
-            dependencies: ["KiiPushCore"],
+            dependencies: ["KiiPushCore", "KiiPushEmulator", "kii-push", "CSQLite"],
             path: "Tests/Fuzz/Targets",
             swiftSettings: settings
         ),

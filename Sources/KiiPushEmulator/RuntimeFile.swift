@@ -63,7 +63,7 @@ package struct RuntimeFile: Sendable {
         Files.remove(path)
     }
 
-    private var json: JSONValue {
+    package var json: JSONValue {
         .compact([
             ("version", 1), ("baseURL", JSONValue(self.baseURL)), ("httpsBaseURL", .optional(self.httpsBaseURL)),
             ("appID", JSONValue(self.appID)),
@@ -76,7 +76,7 @@ package struct RuntimeFile: Sendable {
         ])
     }
 
-    private init?(json: JSONValue) {
+    package init?(json: JSONValue) {
         guard json["version"]?.int64 == 1, let baseURL = json["baseURL"]?.string, let appID = json["appID"]?.string,
             let appKey = json["appKey"]?.string, let clientID = json["clientID"]?.string,
             let clientSecret = json["clientSecret"]?.string,

@@ -1,8 +1,7 @@
 import Glibc
 
 /// The tool: its commands, and how a run of one ends.
-@main
-struct KiiPushCommand: ParsableCommand {
+package struct KiiPushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kii-push",
         abstract: "Receives, sends and looks into Kii-style push messages on Linux.",
@@ -29,7 +28,8 @@ struct KiiPushCommand: ParsableCommand {
         version: "0.1.0"
     )
 
-    static func main() async {
+    /// Does what the arguments say, and ends the process.
+    package static func main() async {
         StandardStream.reserveDescriptors()
         // A reader that goes away is met where the writing is done, not by dying in the middle of something.
         signal(SIGPIPE, SIG_IGN)

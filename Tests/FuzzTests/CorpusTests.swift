@@ -29,6 +29,16 @@ import Testing
         #expect(runs.map(\.ends).reduce(0, +) > 50)
     }
 
+    /// Neither would one whose requests are all refused.
+    @Test func itsRequestsAreAnswered() throws {
+        let files = try FileManager.default.contentsOfDirectory(
+            at: Self.corpora.appending(path: "emulator"), includingPropertiesForKeys: nil)
+        let statuses = try files.flatMap { EmulatorFuzzing.run([UInt8](try Data(contentsOf: $0))).statuses }
+        for status in [200, 201, 204, 400, 401, 403, 404, 405, 409, 429] {
+            #expect(statuses.contains(status), "\(status)")
+        }
+    }
+
     @Test func theyAreSmall() throws {
         let files = try FileManager.default.subpathsOfDirectory(atPath: Self.corpora.path)
         let sizes = try files.map { name in

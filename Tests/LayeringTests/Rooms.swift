@@ -78,7 +78,8 @@ struct Room {
         Room(
             name: "kii-push",
             folder: "Sources/kii-push",
-            modules: ["KiiPushCore", "KiiPushEmulator", "Glibc"],
+            // Its own name: the program's entry is a module by itself.
+            modules: ["KiiPushCore", "KiiPushEmulator", "Glibc", "kii_push"],
             knows: [
                 "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Lifecycle", "Agent",
                 "KiiPushEmulator",

@@ -2,7 +2,7 @@
 ///
 /// It is kept in one JSON file of mode 0600 per agent. The file holds secrets, and nothing that the cloud could not
 /// give again, except the token of a pseudo user.
-struct AgentState: Sendable, Hashable {
+package struct AgentState: Sendable, Hashable {
     /// The app that all of it belongs to.
     var appID: String
     /// ``KiiAccount/fingerprint`` of the account that signed in.
@@ -11,27 +11,27 @@ struct AgentState: Sendable, Hashable {
     var token: AccessToken
     /// Who issued the token, as ``KiiApp/tokenIssuer``; it is sent to nobody else. `nil` in a file of an earlier version.
     var issuer: String?
-    var installationID: String?
+    package var installationID: String?
     /// How pushes are to be written; `nil` where nothing was said about it. It outlives the installation.
     var payload: PayloadFormat?
     /// Installations that the cloud has replaced. The inbox may hold messages of theirs that no handler has finished.
-    var formerInstallationIDs: [String] = []
-    var endpoint: MQTTEndpoint?
+    package var formerInstallationIDs: [String] = []
+    package var endpoint: MQTTEndpoint?
     /// When the endpoint's time is up, and the cloud is to be asked for it again; `nil` when the cloud did not say.
     var endpointExpiresAt: Timestamp?
     /// Whether the broker has been asked to keep a session, so that its absence later on means a loss.
-    var hasSession = false
+    package var hasSession = false
     /// Whether a session was left at the broker, with another topic or installation, and its loss has not been told yet.
-    var lostSession = false
+    package var lostSession = false
 
     /// Whether both belong to one user or thing, so that the token of the one serves the other.
-    func isOfSameOwner(as other: AgentState) -> Bool {
+    package func isOfSameOwner(as other: AgentState) -> Bool {
         self.principal == other.principal && self.account == other.account
             && (self.issuer == nil || other.issuer == nil || self.issuer == other.issuer)
     }
 
     /// Notes that the cloud no longer knows the installation.
-    mutating func leaveInstallation() {
+    package mutating func leaveInstallation() {
         if let id = self.installationID, !self.formerInstallationIDs.contains(id) {
             self.formerInstallationIDs.append(id)
         }
@@ -46,7 +46,7 @@ struct AgentState: Sendable, Hashable {
     }
 
     /// Takes over what does not depend on the principal from the state of the agent's former one.
-    mutating func follow(_ former: AgentState) {
+    package mutating func follow(_ former: AgentState) {
         var former = former
         former.leaveInstallation()
         self.formerInstallationIDs = former.formerInstallationIDs
@@ -55,7 +55,7 @@ struct AgentState: Sendable, Hashable {
     }
 
     /// What may be told to anyone; `nil` while there is no installation or endpoint yet.
-    var registration: Registration? {
+    package var registration: Registration? {
         guard let installationID, let endpoint else { return nil }
         return Registration(
             principal: self.principal,
@@ -106,7 +106,7 @@ extension AgentState {
         self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
     }
 
-    var json: JSONValue {
+    package var json: JSONValue {
         var members: [(String, JSONValue)] = [
             ("version", JSONValue(integerLiteral: AgentState.version)),
             ("appID", JSONValue(self.appID)),

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Where one agent's ``AgentState`` is kept.
-struct AgentStateFile: Sendable {
+package struct AgentStateFile: Sendable {
     let path: String
     /// Why the file cannot be written at the moment; for tests.
     private let obstacle: @Sendable () -> FileError?
@@ -15,18 +15,23 @@ struct AgentStateFile: Sendable {
     /// Reads the state; `nil` when there is none yet.
     func load() throws(FileError) -> AgentState? {
         guard let bytes = try PrivateFile.read(self.path) else { return nil }
+        return try Self.state(in: bytes, path: self.path)
+    }
+
+    /// Reads what the file at `path` holds.
+    package static func state(in bytes: [UInt8], path: String) throws(FileError) -> AgentState {
         let json: JSONValue
         do {
             json = try JSONValue(parsing: bytes)
         } catch {
-            throw .malformed(path: self.path, reason: "\(error)")
+            throw .malformed(path: path, reason: "\(error)")
         }
         do throws(AgentStateError) {
             return try AgentState(json: json)
         } catch {
             switch error {
-            case .missing(let name): throw .malformed(path: self.path, reason: "no \(name)")
-            case .newer(let version): throw .newerFormat(path: self.path, version: version)
+            case .missing(let name): throw .malformed(path: path, reason: "no \(name)")
+            case .newer(let version): throw .newerFormat(path: path, version: version)
             }
         }
     }

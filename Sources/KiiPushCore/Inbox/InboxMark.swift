@@ -54,7 +54,12 @@ package struct InboxMark: Equatable {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = read(file, &bytes, bytes.count)
-        guard count > 0, let end = bytes[..<count].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        self.init(bytes: Array(bytes[..<max(0, count)]))
+    }
+
+    /// Reads what a file holds; `nil` unless it begins with a whole mark.
+    package init?(bytes: [UInt8]) {
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
         // A name before each number, and the check sum behind the last.
         let numbers = words.compactMap { Int64($0) }.filter { (0...(1 << 56)).contains($0) }
@@ -80,7 +85,7 @@ package struct InboxMark: Equatable {
     }
 
     /// One line for people, too. Always of the same length.
-    private var line: String {
+    package var line: String {
         func padded(_ text: String, to length: Int) -> String {
             String(repeating: "0", count: max(0, length - text.utf8.count)) + text
         }

@@ -145,12 +145,13 @@ final class InboxSource {
     /// What no agent has told yet.
     func notices() -> [InboxNotice] { (try? self.statements.readNotices()) ?? [] }
 
-    /// The numbers of the messages that are not done, from the indexes; `nil` when these cannot be read.
+    /// The numbers of the messages that are not done, from the indexes, as far as a message can have them; `nil` when these
+    /// cannot be read.
     func unfinished() -> [Int64]? {
         let open = "SELECT sequence FROM message INDEXED BY message_open WHERE state < \(RowState.done.rawValue)"
         let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"
         guard let open = self.integers(open), let dead = self.integers(dead) else { return nil }
-        return (open + dead).sorted()
+        return (open + dead).filter(InboxSource.sequences.contains).sorted()
     }
 
     /// Whether a message is there and done.

@@ -70,11 +70,11 @@ struct EmulatorCommand: ParsableCommand {
         let console = self.output.console
         let environment = ProcessEnvironment()
         let file = FilePaths.emulatorFile(environment)
-        if let other = try EmulatorRuntimeFile.find(at: file) {
+        if let other = try EmulatorRuntimeFile.find(at: file), let processID = other.process?.processID {
             throw CommandFailure(
                 .temporary,
-                "an emulator is running already, as process \(other.processID), at \(other.app.baseURL)",
-                hint: "use it, or stop it: kill \(other.processID)"
+                "an emulator is running already, as process \(processID), at \(other.app.baseURL)",
+                hint: "use it, or stop it: kill \(processID)"
             )
         }
         // Taken over before anything is started, so that nothing started is left behind.

@@ -1,4 +1,4 @@
-import KiiPushCore
+package import KiiPushCore
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -107,10 +107,10 @@ struct ReplayCommand: ParsableCommand {
 }
 
 /// A message that was received once.
-struct ReplayedMessage: Sendable {
-    var id: Int64
-    var receivedAt: Timestamp
-    var received: ReceivedMessage
+package struct ReplayedMessage: Sendable {
+    package var id: Int64
+    package var receivedAt: Timestamp
+    package var received: ReceivedMessage
 
     /// `nil` for what no handler ever gets: it is no message of Kii's.
     init?(_ trace: MessageTrace) {

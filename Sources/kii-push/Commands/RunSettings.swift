@@ -1,7 +1,7 @@
 import KiiPushCore
 
 /// What `run` is to do, as its options or a profile's part of config.json say it; what is `nil` is not said.
-struct RunSettings: Sendable, Hashable {
+package struct RunSettings: Sendable, Hashable {
     /// A member of `run` in config.json, and the option that says the same.
     enum Member: String, CaseIterable, Sendable {
         case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, arguments, concurrency, present, grace
@@ -44,7 +44,7 @@ struct RunSettings: Sendable, Hashable {
 
     /// These settings, with those of a file where they say nothing. A handler that they name takes the place of all that
     /// the file says about handlers.
-    func completed(from file: RunSettings?) -> RunSettings {
+    package func completed(from file: RunSettings?) -> RunSettings {
         guard let file else { return self }
         var settings = self
         settings.exitWhenOffline = self.exitWhenOffline ?? file.exitWhenOffline

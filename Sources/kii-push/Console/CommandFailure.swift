@@ -1,9 +1,9 @@
 /// A failure in the words of the command line: what failed, what to do about it, and the exit code.
-struct CommandFailure: Error {
-    var exit: ExitStatus
-    var message: String
+package struct CommandFailure: Error {
+    package var exit: ExitStatus
+    package var message: String
     /// What to do; one sentence or a command to type.
-    var hint: String?
+    package var hint: String?
     /// The server's own code, such as `TOPIC_NOT_FOUND`.
     var code: String?
     var httpStatus: Int?

@@ -1,5 +1,5 @@
 /// How the process ends. The numbers are those of sysexits.h, of timeout(1) and of the shell.
-enum ExitStatus: Int32, CaseIterable, Sendable {
+package enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
     case failure = 1
     case usage = 64

@@ -1,11 +1,11 @@
 import Glibc
-import KiiPushCore
+package import KiiPushCore
 
 /// Messages on file, one JSON object a line, for `kii-push replay`. It holds what was received, with mode 0600; no token
 /// and no MQTT topic, which names the installation.
-enum MessageRecording {
+package enum MessageRecording {
     /// What a handler gets is JSON, and so UTF-8: the text is the payload byte for byte.
-    static func line(_ message: ReceivedMessage, id: Int64, receivedAt: Timestamp) -> String {
+    package static func line(_ message: ReceivedMessage, id: Int64, receivedAt: Timestamp) -> String {
         JSONValue.object([
             ("v", 1), ("type", "recorded"), ("id", JSONValue(id)),
             ("received_at_ms", JSONValue(receivedAt.millisecondsSinceEpoch)),
@@ -18,8 +18,13 @@ enum MessageRecording {
     /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, and 65, with the line, for one that is no
     ///   recording.
     static func read(_ path: String) throws -> [ReplayedMessage] {
-        let name = path == "-" ? "standard input" : path
-        return try InputFile.read(path).split(separator: UInt8(ascii: "\n")).enumerated().map { index, line in
+        try self.messages(in: InputFile.read(path), of: path == "-" ? "standard input" : path)
+    }
+
+    /// As above, of what the file `name` holds.
+    package static func messages(in recording: [UInt8], of name: String) throws -> [ReplayedMessage] {
+        let lines = recording.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return try lines.enumerated().filter { !$1.isEmpty }.map { index, line in
             do {
                 return try self.message(JSONValue(parsing: Array(line)))
             } catch {

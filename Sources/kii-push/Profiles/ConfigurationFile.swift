@@ -2,7 +2,7 @@ import KiiPushCore
 
 /// What the files of configuration say about one profile: the user's `config.json`, then those of the system. Each member
 /// is taken from the first file that has it.
-struct ProfileConfiguration: Sendable {
+package struct ProfileConfiguration: Sendable {
     /// The part of one file that is about the profile.
     struct Part: Sendable {
         let document: ConfigurationDocument
@@ -24,12 +24,12 @@ struct ProfileConfiguration: Sendable {
 
     /// In the order in which they win. Nothing is guessed for a profile that has any.
     let parts: [Part]
-    let baseURL: Setting<String>?
-    let appID: Setting<String>?
-    let caFile: Setting<String>?
-    let proxy: Setting<String>?
-    let allowsPlainHTTP: Setting<Bool>?
-    let subscriptions: Setting<DeclaredSubscriptions>?
+    package let baseURL: Setting<String>?
+    package let appID: Setting<String>?
+    package let caFile: Setting<String>?
+    package let proxy: Setting<String>?
+    package let allowsPlainHTTP: Setting<Bool>?
+    package let subscriptions: Setting<DeclaredSubscriptions>?
 
     static let members = [
         "site", "baseURL", "appID", "caFile", "proxy", "allowPlainHTTP", "subscriptions", "run",
@@ -46,7 +46,7 @@ struct ProfileConfiguration: Sendable {
     /// What `run` is to do; `nil` when nothing is said. Read by who asks: a mistake in it is nothing to other commands.
     ///
     /// - Throws: ``CommandFailure`` with exit 78.
-    func runSettings() throws -> RunSettings? {
+    package func runSettings() throws -> RunSettings? {
         for part in self.parts {
             guard let (value, pointer) = part.member("run") else { continue }
             return try RunSettings(value, at: pointer, in: part.document)
@@ -55,7 +55,7 @@ struct ProfileConfiguration: Sendable {
     }
 
     /// The members of `run` as they are written, whatever they are.
-    var runMembers: [(name: String, setting: Setting<String>)] {
+    package var runMembers: [(name: String, setting: Setting<String>)] {
         for part in self.parts {
             guard let (value, pointer) = part.member("run") else { continue }
             return (value.members ?? []).map { member in
@@ -77,7 +77,14 @@ struct ProfileConfiguration: Sendable {
             throw CommandFailure(.configuration, "there is no configuration file \(paths.configuration)")
         }
         let system = try paths.systemConfigurations.compactMap { try VersionedFile(trustedAt: $0) }
-        return try ProfileConfiguration(([user].compactMap { $0 } + system).compactMap { try Self.part(profile, $0) })
+        return try ProfileConfiguration([user].compactMap { $0 } + system, profile: profile)
+    }
+
+    /// Takes the parts of `profile` from files of which an earlier one wins.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when one is wrong, or has a member that would be overlooked.
+    package init(_ files: [VersionedFile], profile: String) throws {
+        try self.init(files.compactMap { try Self.part(profile, $0) })
     }
 
     private init(_ parts: [Part]) throws {

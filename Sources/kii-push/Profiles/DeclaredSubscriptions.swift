@@ -1,7 +1,7 @@
 import KiiPushCore
 
 /// What a profile is to be subscribed to, as a file declares it: `{"topics": [...], "buckets": [...]}`.
-struct DeclaredSubscriptions: Sendable {
+package struct DeclaredSubscriptions: Sendable, Hashable {
     var topics: [TargetName]
     var buckets: [TargetName]
 

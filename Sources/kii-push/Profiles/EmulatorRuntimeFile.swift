@@ -1,11 +1,12 @@
-import KiiPushCore
+package import KiiPushCore
 
 /// What a running emulator says about itself, so that nothing about the cloud needs to be configured.
-struct EmulatorRuntimeFile: Sendable {
-    let app: KiiApp
+package struct EmulatorRuntimeFile: Sendable {
+    package let app: KiiApp
     let admin: AdminCredentials
-    let caFile: String?
-    let processID: Int32
+    package let caFile: String?
+    /// The process that wrote the file; `nil` when the file does not tell it from a later one of the same ID.
+    package let process: ProcessIdentity?
 
     /// The emulator that runs now; `nil` when none does.
     ///
@@ -16,25 +17,28 @@ struct EmulatorRuntimeFile: Sendable {
     ///   what the user sends. ``CommandFailure`` with exit 78 when it is no such file.
     static func find(at path: String) throws -> EmulatorRuntimeFile? {
         guard let file = try VersionedFile(privateAt: path) else { return nil }
+        let emulator = try EmulatorRuntimeFile(file)
+        guard let process = emulator.process, process.isRunning, process.isOwn else { return nil }
+        return emulator
+    }
+
+    /// - Throws: ``CommandFailure`` with exit 78 when it is no such file.
+    package init(_ file: VersionedFile) throws {
         guard let baseURL = try file.text("baseURL"), let appID = try file.text("appID"),
             let appKey = try file.text("appKey"), let clientID = try file.text("clientID"),
             let clientSecret = try file.text("clientSecret")
         else {
-            throw CommandFailure(.configuration, "\(path) does not tell all about the emulator", hint: "remove it")
+            throw CommandFailure(.configuration, "\(file.path) does not tell all about the emulator", hint: "remove it")
         }
-        guard let process = try Self.process(file), process.isRunning, process.isOwn else { return nil }
         var app = KiiApp(appID: appID, appKey: Secret(appKey), baseURL: baseURL)
         // Random, and kept with the emulator's state: it is the same emulator on whatever port.
         app.issuer = "emulator \(clientID)"
-        return EmulatorRuntimeFile(
-            app: app,
-            admin: AdminCredentials(clientID: clientID, clientSecret: Secret(clientSecret)),
-            caFile: try file.text("caFile"),
-            processID: process.processID
-        )
+        self.app = app
+        self.admin = AdminCredentials(clientID: clientID, clientSecret: Secret(clientSecret))
+        self.caFile = try file.text("caFile")
+        self.process = try Self.process(file)
     }
 
-    /// The process that wrote the file; `nil` when the file does not tell it from a later one of the same ID.
     private static func process(_ file: VersionedFile) throws -> ProcessIdentity? {
         guard let processID = file.root["pid"]?.int64.flatMap({ Int32(exactly: $0) }),
             let startTime = file.root["startTime"]?.int64.flatMap({ UInt64(exactly: $0) }),

@@ -1,19 +1,22 @@
 import Glibc
-import KiiPushCore
+package import KiiPushCore
 
 /// What was subscribed through a profile: `subscriptions.json` in its directory.
 ///
 /// The cloud has no call that lists subscriptions, so what is not written down here, not declared and in no list of
 /// topics cannot be found again.
-struct KnownSubscriptions: Sendable {
+package struct KnownSubscriptions: Sendable {
     private let path: String
 
     init(directory: String) { self.path = directory + "/subscriptions.json" }
 
     /// In the order in which they were made. What cannot be read as a target is left out.
     func read() throws -> [SubscriptionTarget] {
-        guard let file = try VersionedFile(trustedAt: self.path) else { return [] }
-        return (file.root["subscriptions"]?.array ?? []).compactMap { SubscriptionTarget(remembered: $0) }
+        try VersionedFile(trustedAt: self.path).map { Self.targets(in: $0) } ?? []
+    }
+
+    package static func targets(in file: VersionedFile) -> [SubscriptionTarget] {
+        (file.root["subscriptions"]?.array ?? []).compactMap { SubscriptionTarget(remembered: $0) }
     }
 
     /// Forgets all: they were another principal's.
@@ -24,8 +27,12 @@ struct KnownSubscriptions: Sendable {
         var targets = try self.read()
         guard targets.contains(target) != isSubscribed else { return }
         if isSubscribed { targets.append(target) } else { targets.removeAll { $0 == target } }
-        let values = targets.map { JSONValue.object($0.json) }
-        try VersionedFile.write([("subscriptions", JSONValue(values))], to: self.path)
+        try VersionedFile.write(Self.members(targets), to: self.path)
+    }
+
+    /// What the file holds beside its version.
+    package static func members(_ targets: [SubscriptionTarget]) -> [(String, JSONValue)] {
+        [("subscriptions", JSONValue(targets.map { JSONValue.object($0.json) }))]
     }
 }
 

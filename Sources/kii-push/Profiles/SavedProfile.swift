@@ -1,8 +1,8 @@
-import KiiPushCore
+package import KiiPushCore
 
 /// What a profile was registered as, and with which cloud: `profile.json`, without secrets. What came of it is in the
 /// agent's own state.
-struct SavedProfile: Sendable, Hashable {
+package struct SavedProfile: Sendable, Hashable {
     /// Which cloud the profile was registered with.
     enum Cloud: Sendable, Hashable {
         /// An emulator; where it listens is looked up each time. `clientID` is its admin's, random and kept with its
@@ -31,11 +31,7 @@ struct SavedProfile: Sendable, Hashable {
     static func read(directory: String) throws -> SavedProfile? {
         let path = self.path(directory)
         do {
-            guard let file = try VersionedFile(trustedAt: path) else { return nil }
-            guard let cloud = try self.cloud(file), let account = try self.account(file) else {
-                throw CommandFailure(.configuration, "\(path) is incomplete")
-            }
-            return SavedProfile(cloud: cloud, account: account)
+            return try VersionedFile(trustedAt: path).map { try SavedProfile($0) }
         } catch var failure as CommandFailure {
             // 'register' writes this file, and no person. One of a newer version is none to remove.
             if failure.hint?.contains("newer") != true { failure.hint = "remove it and run 'kii-push register'" }
@@ -43,8 +39,24 @@ struct SavedProfile: Sendable, Hashable {
         }
     }
 
+    /// - Throws: ``CommandFailure`` with exit 78 for a file that does not tell all.
+    package init(_ file: VersionedFile) throws {
+        guard let cloud = try Self.cloud(file), let account = try Self.account(file) else {
+            throw CommandFailure(.configuration, "\(file.path) is incomplete")
+        }
+        self.init(cloud: cloud, account: account)
+    }
+
+    init(cloud: Cloud, account: Account) {
+        self.cloud = cloud
+        self.account = account
+    }
+
     /// Writes the profile into `directory`, which exists.
-    func write(directory: String) throws {
+    func write(directory: String) throws { try VersionedFile.write(self.members, to: Self.path(directory)) }
+
+    /// What the file holds beside its version.
+    package var members: [(String, JSONValue)] {
         let cloud: JSONValue =
             switch self.cloud {
             case .emulator(let appID, let clientID):
@@ -54,7 +66,7 @@ struct SavedProfile: Sendable, Hashable {
                     [("kind", "kii"), ("baseURL", JSONValue(baseURL)), ("appID", JSONValue(appID))]
                         + (allowsPlainHTTP ? [("allowPlainHTTP", true)] : []))
             }
-        try VersionedFile.write([("cloud", cloud), ("account", self.account.json)], to: Self.path(directory))
+        return [("cloud", cloud), ("account", self.account.json)]
     }
 
     static func path(_ directory: String) -> String { directory + "/profile.json" }

@@ -39,8 +39,8 @@ enum SettingOrigin: Sendable, Hashable {
 }
 
 /// A value, and who said so.
-struct Setting<Value: Sendable>: Sendable {
-    var value: Value
+package struct Setting<Value: Sendable>: Sendable {
+    package var value: Value
     var origin: SettingOrigin
 
     init(_ value: Value, _ origin: SettingOrigin) {

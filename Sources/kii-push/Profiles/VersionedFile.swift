@@ -1,8 +1,8 @@
 import Glibc
-import KiiPushCore
+package import KiiPushCore
 
 /// A JSON file of this program: an object with `"version": 1`.
-struct VersionedFile {
+package struct VersionedFile {
     static let version = 1
 
     let document: ConfigurationDocument
@@ -23,7 +23,7 @@ struct VersionedFile {
         try self.init(path: path, bytes: bytes)
     }
 
-    init(path: String, bytes: [UInt8]) throws {
+    package init(path: String, bytes: [UInt8]) throws {
         self.document = try ConfigurationDocument(path: path, bytes: bytes)
         guard let version = self.root["version"]?.int64 else {
             throw self.document.failure(
@@ -62,8 +62,12 @@ struct VersionedFile {
 
     /// Replaces the file at `path`, whole or not at all, with mode 0600.
     static func write(_ members: [(String, JSONValue)], to path: String) throws {
+        try PrivateFile.replace(path, with: self.bytes(members))
+    }
+
+    /// What a file with these members holds.
+    package static func bytes(_ members: [(String, JSONValue)]) -> [UInt8] {
         let head: [(String, JSONValue)] = [("version", JSONValue(Self.version))]
-        let bytes = JSONValue.object(head + members).serialized(pretty: true)
-        try PrivateFile.replace(path, with: bytes + [UInt8(ascii: "\n")])
+        return JSONValue.object(head + members).serialized(pretty: true) + [UInt8(ascii: "\n")]
     }
 }

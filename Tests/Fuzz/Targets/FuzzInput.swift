@@ -27,4 +27,19 @@ struct FuzzInput {
     }
 
     mutating func remainder() -> [UInt8] { self.bytes(self.rest.count) }
+
+    /// A stream in pieces, whose lengths follow from the seed: 15 of up to `largest` bytes, and the rest.
+    static func pieces(of stream: [UInt8], upTo largest: Int, _ seed: UInt8) -> [ArraySlice<UInt8>] {
+        var pieces: [ArraySlice<UInt8>] = []
+        var (rest, state) = (stream[...], UInt64(seed))
+        while !rest.isEmpty, pieces.count < 15 {
+            // Knuth's generator: any numbers do that follow from the input.
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let piece = rest.prefix(1 + Int(state >> 33) % largest)
+            pieces.append(piece)
+            rest = rest.dropFirst(piece.count)
+        }
+        if !rest.isEmpty { pieces.append(rest) }
+        return pieces
+    }
 }

@@ -10,6 +10,18 @@ package enum FuzzTarget: String, Sendable, CaseIterable {
     case session
     /// Everything that an HTTP server may answer.
     case http
+    /// Lines of the control socket, and between an activator and its program.
+    case lines
+    /// Recordings of messages.
+    case recording
+    /// Files in which an agent and an inbox remember something.
+    case state
+    /// Files of the command line tool.
+    case configuration
+    /// Rows of an inbox file.
+    case rows
+    /// Requests to the emulator.
+    case emulator
 
     /// What does not hold for `input`; a trap tells of itself.
     package func violations(_ input: [UInt8]) -> [String] {
@@ -19,6 +31,12 @@ package enum FuzzTarget: String, Sendable, CaseIterable {
         case .mqtt: MQTTFuzzing.violations(input)
         case .session: SessionFuzzing.run(input).violations
         case .http: HTTPFuzzing.violations(input)
+        case .lines: LinesFuzzing.violations(input)
+        case .recording: RecordingFuzzing.violations(input)
+        case .state: StateFuzzing.violations(input)
+        case .configuration: ConfigurationFuzzing.violations(input)
+        case .rows: RowsFuzzing.violations(input)
+        case .emulator: EmulatorFuzzing.run(input).violations
         }
     }
 }

@@ -7,7 +7,7 @@ enum JSONFuzzing {
         do throws(JSONError) {
             let value = try JSONValue(parsing: input)
             Self.checkWriting(value, &claims)
-            var budget = 300
+            var budget = 64
             Self.check(value, at: JSONPointer(), in: value, &budget, &claims)
             for pointer in value.duplicateKeys {
                 claims.require(value[pointer] != nil, "a duplicate key is there")

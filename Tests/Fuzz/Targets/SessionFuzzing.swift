@@ -50,14 +50,15 @@ private struct SessionRun {
     mutating func step(_ input: inout FuzzInput) {
         var output = MQTTSession.Output()
         let choice = input.byte()
-        self.now = self.now + .milliseconds(Int64(choice >> 4) * 20)
+        let cut = Int(choice >> 4)
+        self.now = self.now + .milliseconds(Int64(cut) * 20)
         switch choice & 0x0F {
         case 0: self.connect(&input, &output)
         case 1: self.disconnect()
-        case 2...4: self.receive(Self.packets(&input).flatMap { Self.bytes($0) }, &output)
-        case 5: self.receive(input.bytes(input.number(in: 0...63)), &output)
+        case 2...4: self.receive(Self.packets(&input).flatMap { Self.bytes($0) }, cut: cut, &output)
+        case 5: self.receive(input.bytes(input.number(in: 0...63)), cut: cut, &output)
         case 6: self.pending += Self.packets(&input).flatMap { Self.bytes($0) }
-        case 7: self.receiveSome(input.number(in: 1...40), &output)
+        case 7: self.receiveSome(input.number(in: 1...40), cut: cut, &output)
         case 8, 9:
             let ticket = self.ticket(&input)
             self.model.opened(ticket...ticket)
@@ -70,7 +71,7 @@ private struct SessionRun {
         case 12: self.passTime(nil, &output)
         case 13: self.session.readingPaused(input.bool(), now: self.now)
         case 14: self.session.disconnect(into: &output)
-        default: self.fullTurn(&input, &output)
+        default: self.fullTurn(&input, cut: cut, &output)
         }
         self.check(output)
     }
@@ -85,13 +86,11 @@ private struct SessionRun {
         // Mostly a broker that accepts: what comes after is what is to be tried.
         let answer = input.byte()
         guard answer & 3 != 0 else { return }
-        let accepted = MQTTConnack(sessionPresent: answer & 4 != 0, code: .accepted)
-        let granted = MQTTSuback(packetID: 1, grants: [answer & 8 != 0 ? .atMostOnce : .atLeastOnce])
-        self.pending = Self.bytes(.connack(accepted))
-        if answer & 16 != 0 { self.receiveSome(self.pending.count, &output) }
+        self.pending = Self.accepted[answer & 4 != 0 ? 1 : 0]
+        if answer & 16 != 0 { self.receiveSome(self.pending.count, cut: Int(answer >> 6), &output) }
         // To a session that is resumed the client may go on without asking for the subscription again.
-        if !self.session.isConnected { self.pending += Self.bytes(.suback(granted)) }
-        if answer & 32 != 0 { self.receiveSome(self.pending.count, &output) }
+        if !self.session.isConnected { self.pending += Self.granted[answer & 8 != 0 ? 0 : 1] }
+        if answer & 32 != 0 { self.receiveSome(self.pending.count, cut: Int(answer >> 6), &output) }
     }
 
     private mutating func disconnect() {
@@ -100,23 +99,32 @@ private struct SessionRun {
         self.session.transportClosed()
     }
 
-    private mutating func receiveSome(_ count: Int, _ output: inout MQTTSession.Output) {
+    private mutating func receiveSome(_ count: Int, cut: Int, _ output: inout MQTTSession.Output) {
         let some = Array(self.pending.prefix(count))
         self.pending.removeFirst(some.count)
-        self.receive(some, &output)
+        self.receive(some, cut: cut, &output)
     }
 
-    /// The same comes of the bytes whether they come at once or one by one.
-    private mutating func receive(_ bytes: [UInt8], _ output: inout MQTTSession.Output) {
+    /// The same comes of the bytes whether they come at once or in pieces, which is tried with a quarter of them.
+    ///
+    /// - Parameter cut: 0 for bytes one by one, 1 to 3 for a cut after so many quarters; any other number for none.
+    private mutating func receive(_ bytes: [UInt8], cut: Int, _ output: inout MQTTSession.Output) {
         // Nothing is not something that was received.
         guard !bytes.isEmpty else { return }
+        guard cut < 4 else {
+            return bytes.withUnsafeBytes { self.session.received($0, now: self.now, into: &output) }
+        }
         var twin = self.session
         var twinOutput = output
-        for byte in bytes {
-            withUnsafeBytes(of: byte) { twin.received($0, now: self.now, into: &twinOutput) }
+        bytes.withUnsafeBytes { bytes in
+            let first = bytes.count * cut / 4
+            let pieces = cut == 0 ? bytes.indices.map { $0..<$0 + 1 } : [0..<first, first..<bytes.count]
+            for piece in pieces where !piece.isEmpty {
+                twin.received(UnsafeRawBufferPointer(rebasing: bytes[piece]), now: self.now, into: &twinOutput)
+            }
+            self.session.received(bytes, now: self.now, into: &output)
         }
-        bytes.withUnsafeBytes { self.session.received($0, now: self.now, into: &output) }
-        self.require(twinOutput == output, "bytes one by one mean what they mean at once")
+        self.require(twinOutput == output, "bytes in pieces mean what they mean at once")
         self.require(twin.nextDeadline == self.session.nextDeadline, "and leave the same deadline")
         self.require(twin.unacknowledgedCount == self.session.unacknowledgedCount, "and the same debts")
     }
@@ -132,8 +140,8 @@ private struct SessionRun {
     }
 
     /// As the loop does it: bytes, then time, then acknowledgements, in one output.
-    private mutating func fullTurn(_ input: inout FuzzInput, _ output: inout MQTTSession.Output) {
-        self.receive(Self.packets(&input).flatMap { Self.bytes($0) }, &output)
+    private mutating func fullTurn(_ input: inout FuzzInput, cut: Int, _ output: inout MQTTSession.Output) {
+        self.receive(Self.packets(&input).flatMap { Self.bytes($0) }, cut: cut, &output)
         self.session.timerFired(now: self.now, into: &output)
     }
 
@@ -161,6 +169,11 @@ private struct SessionRun {
     }
 
     // MARK: - What a broker may send
+
+    private static let accepted = [false, true].map { Self.bytes(.connack(.init(sessionPresent: $0, code: .accepted))) }
+    private static let granted = [QoS.atMostOnce, .atLeastOnce].map {
+        Self.bytes(.suback(.init(packetID: 1, grants: [$0])))
+    }
 
     private static func packets(_ input: inout FuzzInput) -> [MQTTPacket] {
         let choice = input.byte()

@@ -41,6 +41,13 @@ package struct SessionModel {
         }
     }
 
+    private static func packets(_ bytes: [UInt8], _ violations: inout [String]) -> [MQTTPacket] {
+        var decoder = FrameDecoder()
+        if let packets = try? decoder.packets(from: bytes), decoder.keptBytes == 0 { return packets }
+        violations.append("only whole packets are sent")
+        return []
+    }
+
     /// Checks an output; returns what is wrong with it.
     package mutating func violations(_ output: MQTTSession.Output) -> [String] {
         var violations: [String] = []
@@ -70,11 +77,7 @@ package struct SessionModel {
             self.lastTicket = ticket
             self.owed.append(Owed(ticket: ticket, packetID: packetID))
         }
-        var decoder = FrameDecoder()
-        guard let packets = try? decoder.packets(from: output.bytes), decoder.keptBytes == 0 else {
-            return violations + ["only whole packets are sent"]
-        }
-        for packet in packets {
+        for packet in output.bytes.isEmpty ? [] : Self.packets(output.bytes, &violations) {
             switch packet {
             case .connect:
                 require(!self.hasConnected, "CONNECT is sent once")

@@ -203,6 +203,20 @@ import Testing
         #expect(try self.unfinished(replacement.inbox) == before.filter { $0.sequence < 300 })
     }
 
+    /// Behind damage the numbers are gone through one by one, and behind the last one that there is comes none.
+    @Test func theLastNumberThereIsHoldsUpNoOther() throws {
+        let fixture = try InboxFixture()
+        let (before, _) = try self.fill(fixture)
+        let last = try #require(before.last)
+        try SQLiteFile(fixture.path, for: .changing)
+            .execute("UPDATE message SET sequence = \(Int64.max) WHERE sequence = \(last.sequence)")
+        try fixture.damage(pageWith: "row-\(last.sequence + 100_000)")
+        let replacement = try self.replace(fixture)
+        let lost = try #require(replacement.lost)
+        #expect((1...10).contains(lost))
+        #expect(replacement.takenOver >= before.count - 10)
+    }
+
     @Test func aPageThatIsLinkedTwiceIsTakenOverOnce() throws {
         let fixture = try InboxFixture()
         let (before, _) = try self.fill(fixture)

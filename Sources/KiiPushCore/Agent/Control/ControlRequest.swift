@@ -1,5 +1,5 @@
 /// What is asked of the process that receives: one JSON object a line, answered by one line each, in any order.
-enum ControlRequest: Hashable, Sendable {
+package enum ControlRequest: Hashable, Sendable {
     /// Every event from now on, and first the state of the connection. Answered by ``ControlReply/event(_:)`` lines.
     case watch
     /// ``PushRuntime/retry(_:)``.
@@ -10,14 +10,14 @@ enum ControlRequest: Hashable, Sendable {
     case adopt(formerID: String, installationID: String)
 
     /// The message that it is about; `nil` for none.
-    var messageID: Int64? {
+    package var messageID: Int64? {
         switch self {
         case .watch, .adopt: nil
         case .retry(let id), .drop(let id): id
         }
     }
 
-    init?(line: [UInt8]) {
+    package init?(line: [UInt8]) {
         guard let value = try? JSONValue(parsing: line), value["v"]?.int64 == 1 else { return nil }
         switch (value["ask"]?.string, value["id"]?.int64) {
         case ("watch", _): self = .watch
@@ -30,7 +30,7 @@ enum ControlRequest: Hashable, Sendable {
         }
     }
 
-    var line: [UInt8] {
+    package var line: [UInt8] {
         switch self {
         case .watch: JSONValue.object([("v", 1), ("ask", "watch")]).line
         case .retry(let id): JSONValue.object([("v", 1), ("ask", "retry"), ("id", JSONValue(id))]).line
@@ -44,7 +44,7 @@ enum ControlRequest: Hashable, Sendable {
 }
 
 /// What the process that receives says.
-enum ControlReply: Sendable {
+package enum ControlReply: Sendable {
     case event(PushEvent)
     /// So many events were left out, because they were not read in time.
     case missed(Int)
@@ -55,7 +55,7 @@ enum ControlReply: Sendable {
     /// Why what was asked could not be done; `id` of the message that it was about.
     case failed(id: Int64?, reason: String)
 
-    init?(line: [UInt8]) {
+    package init?(line: [UInt8]) {
         guard let value = try? JSONValue(parsing: line) else { return nil }
         if let event = value["event"] {
             guard let event = PushEvent(controlValue: event) else { return nil }
@@ -76,7 +76,7 @@ enum ControlReply: Sendable {
     }
 
     /// `nil` for an event that is not told.
-    var line: [UInt8]? {
+    package var line: [UInt8]? {
         switch self {
         case .event(let event): event.controlValue.map { JSONValue.object([("event", $0)]).line }
         case .missed(let count): JSONValue.object([("missed", JSONValue(count))]).line
@@ -99,13 +99,15 @@ extension JSONValue {
 }
 
 /// Takes lines out of a stream of bytes.
-struct ControlLines {
+package struct ControlLines {
     /// No request and no event is longer.
     static let maximumBytes = 65_536
     private var pending: [UInt8] = []
 
+    package init() {}
+
     /// The lines that `bytes` completes; `nil` when one is longer than any that is sent.
-    mutating func take(_ bytes: some Collection<UInt8>) -> [[UInt8]]? {
+    package mutating func take(_ bytes: some Collection<UInt8>) -> [[UInt8]]? {
         self.pending += bytes
         var lines: [[UInt8]] = []
         while let end = self.pending.firstIndex(of: UInt8(ascii: "\n")) {

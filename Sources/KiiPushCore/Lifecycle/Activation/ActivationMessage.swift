@@ -143,7 +143,7 @@ package enum ActivationVerdict: Sendable, Hashable {
     }
 }
 
-/// A line that is no message, or no answer. Holds nothing of the line.
+/// A line that is no message, or no answer. Of the line it holds names of members alone, which say where.
 package struct ActivationLineError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String
 

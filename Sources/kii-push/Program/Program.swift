@@ -1,0 +1,6 @@
+import kii_push
+
+@main
+enum Program {
+    static func main() async { await KiiPushCommand.main() }
+}

@@ -1,0 +1,104 @@
+import KiiPushCore
+import KiiPushEmulator
+import kii_push
+
+/// The files of the command line tool. The input is which file, and what it holds; of `config.json` there may be several,
+/// with a byte 0 between them, and the profile is `p`.
+enum ConfigurationFuzzing {
+    static func violations(_ input: [UInt8]) -> [String] {
+        var claims = Claims()
+        var input = FuzzInput(input)
+        let kind = input.number(in: 0...3)
+        let rest = input.remainder()
+        switch kind {
+        case 0: Self.checkLayers(rest.split(separator: 0, maxSplits: 2).map(Array.init), &claims)
+        case 1: Self.checkProfile(rest, &claims)
+        case 2: Self.checkSubscriptions(rest, &claims)
+        default: Self.checkEmulator(rest, &claims)
+        }
+        return claims.violated
+    }
+
+    /// `profile.json`.
+    private static func checkProfile(_ bytes: [UInt8], _ claims: inout Claims) {
+        guard let profile = Self.read(bytes, &claims, { try SavedProfile($0) }) else { return }
+        let again = Self.read(VersionedFile.bytes(profile.members), &claims) { try SavedProfile($0) }
+        claims.require(again == profile, "a profile that is written is read again")
+    }
+
+    /// `subscriptions.json`.
+    private static func checkSubscriptions(_ bytes: [UInt8], _ claims: inout Claims) {
+        guard let targets = Self.read(bytes, &claims, { KnownSubscriptions.targets(in: $0) }) else { return }
+        let written = VersionedFile.bytes(KnownSubscriptions.members(targets))
+        let again = Self.read(written, &claims) { KnownSubscriptions.targets(in: $0) }
+        claims.require(again == targets, "subscriptions that are written are read again")
+    }
+
+    /// `emulator.json`, which the emulator writes and the tool reads.
+    private static func checkEmulator(_ bytes: [UInt8], _ claims: inout Claims) {
+        let found = Self.read(bytes, &claims) { try EmulatorRuntimeFile($0) }
+        guard let written = (try? JSONValue(parsing: bytes)).flatMap({ RuntimeFile(json: $0) }) else { return }
+        claims.require((try? JSONValue(parsing: written.json.serialized())) == written.json, "it is JSON")
+        claims.require(RuntimeFile(json: written.json)?.json == written.json, "what the emulator writes it reads again")
+        let again = Self.read(written.json.serialized(), &claims) { try EmulatorRuntimeFile($0) }
+        claims.require(again != nil, "what the emulator writes the tool reads")
+        claims.require(again?.app.baseURL == written.baseURL, "with the address")
+        claims.require(again?.app.appKey == written.appKey, "with the key")
+        claims.require(again?.caFile == written.caFile, "with the authority")
+        claims.require(again?.process == written.process, "with the process")
+        // A member of another type is a mistake to the tool, and none at all to the emulator.
+        claims.require(found == nil || found?.app == again?.app, "as the file said")
+    }
+
+    /// `config.json`: the user's, then those of the system.
+    private static func checkLayers(_ layers: [[UInt8]], _ claims: inout Claims) {
+        let files = layers.compactMap { Self.read($0, &claims) { $0 } }
+        guard files.count == layers.count else { return }
+        let alone = files.map { file in Self.checked(claims: &claims) { try ProfileConfiguration([file], profile: "p") }
+        }
+        guard let all = Self.checked(claims: &claims, { try ProfileConfiguration(files, profile: "p") }) else {
+            // Whatever is wrong in a file is wrong behind others, but a member that they have already is not looked at.
+            return claims.require(alone.contains { $0 == nil }, "only a file that is wrong makes all wrong")
+        }
+        func first<Value: Equatable>(_ name: String, _ value: (ProfileConfiguration) -> Value?) {
+            guard !alone.contains(where: { $0 == nil }) else { return }
+            let expected = alone.compactMap { $0 }.compactMap(value).first
+            claims.require(value(all) == expected, "the first file that says \(name) wins")
+        }
+        first("baseURL") { $0.baseURL?.value }
+        first("appID") { $0.appID?.value }
+        first("caFile") { $0.caFile?.value }
+        first("proxy") { $0.proxy?.value }
+        first("allowPlainHTTP") { $0.allowsPlainHTTP?.value }
+        first("subscriptions") { $0.subscriptions?.value }
+        let run = Self.checked(claims: &claims) { try all.runSettings() }
+        if let run, let run {
+            claims.require(run.completed(from: nil) == run, "nothing is added by nobody")
+            claims.require(run.completed(from: run) == run, "nothing is added that is there already")
+        }
+        claims.require(all.runMembers.allSatisfy { !$0.name.isEmpty } || run == nil, "what is set has a name")
+    }
+
+    private static func read<Value>(
+        _ bytes: [UInt8], _ claims: inout Claims, _ body: (VersionedFile) throws -> Value
+    ) -> Value? {
+        Self.checked(claims: &claims, of: bytes) { try body(VersionedFile(path: "file.json", bytes: bytes)) }
+    }
+
+    /// What `body` comes to, or nothing after a failure, which has to say where something is wrong.
+    private static func checked<Value>(
+        claims: inout Claims, of bytes: [UInt8]? = nil, _ body: () throws -> Value
+    ) -> Value? {
+        do {
+            return try body()
+        } catch let failure as CommandFailure {
+            claims.require(failure.exit == .configuration, "the exit says that the configuration is wrong")
+            claims.require(failure.message.contains("file.json"), "a failure names the file")
+            let holdsSecret = failure.message.holdsSecret || failure.hint?.holdsSecret == true
+            claims.require(!holdsSecret || bytes?.namesSecret != false, "a failure holds no value of the file")
+        } catch {
+            claims.require(false, "\(type(of: error)) is no failure of the command line")
+        }
+        return nil
+    }
+}

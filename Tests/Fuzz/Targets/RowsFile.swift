@@ -1,0 +1,116 @@
+import CSQLite
+import Glibc
+import KiiPushCore
+
+/// A sound inbox file, whose rows are changed behind the library's back, and changed back again.
+///
+/// It knows neither tables nor columns, but asks the file for them.
+final class RowsFile {
+    let now = Timestamp(millisecondsSinceEpoch: 1_700_000_100_000)
+    let inbox: Inbox
+    let reader: InboxReader
+    /// What is read of the file when nobody has changed it.
+    let sound: [MessageTrace]
+    /// The numbers of the rows that were changed last.
+    private(set) var edited: Set<Int64> = []
+
+    private let connection: RawConnection
+    /// The numbers of the rows by the table's place.
+    private var changed: [Int: Set<Int64>] = [:]
+
+    init() throws {
+        // In memory, where there is such a place: thousands of commits a second are nothing for a disk.
+        var template = Array("\(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp")/kii-push-rows.XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else { throw RawConnection.Failure(text: "no folder: \(errno)") }
+        let folder = String(cString: made)
+        // Open files outlive their names, and a fuzzer ends without warning.
+        defer {
+            for suffix in ["", "-wal", "-shm", "-mark"] { unlink("\(folder)/inbox.sqlite\(suffix)") }
+            rmdir(folder)
+        }
+        self.inbox = try Inbox(path: "\(folder)/inbox.sqlite")
+        try Self.fill(self.inbox)
+        self.reader = try InboxReader(stateDirectory: folder)
+        self.sound = try self.reader.messages()
+        self.connection = try RawConnection("\(folder)/inbox.sqlite")
+    }
+
+    /// One message in each state, of two installations.
+    private static func fill(_ inbox: Inbox) throws {
+        try inbox.transaction { transaction throws(InboxError) in
+            let installations = [try transaction.installation(id: "a"), try transaction.installation(id: "b")]
+            try transaction.set(InboxOwner(site: "s", app: "a", principal: "user:u"), of: installations[0])
+            let start = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
+            for (index, state) in RowState.allCases.enumerated() {
+                let row = NewRow(
+                    installation: installations[index % 2], topic: "t",
+                    payload: Array(#"{"a":"\#(FuzzSecret.text)"}"#.utf8), packetID: UInt16(index + 1),
+                    receivedAt: start,
+                    storedAt: start)
+                let sequence = try transaction.insert(row)
+                guard state != .inHand else { continue }
+                var change = RowChange(sequence: sequence, state: state, attempts: 1, reason: "failed")
+                change.acknowledgedAt = start
+                change.startedAt = start
+                if state == .retry {
+                    change.nextAttempt = start + .seconds(60)
+                    change.event = .failed(attempt: 1, startedAt: start, failure: "failed", pause: .seconds(60))
+                }
+                if state == .done { change.answer = .newData }
+                _ = try transaction.update(change, at: start + .seconds(1))
+            }
+        }
+    }
+
+    /// The tables that were changed last.
+    var touched: Set<String> { Set(self.changed.keys.map { self.connection.tables[$0].name }) }
+
+    /// Brings the sound rows back, and makes other changes.
+    func edit(_ edits: FuzzInput) throws {
+        var edits = edits
+        try self.connection.execute("BEGIN IMMEDIATE")
+        for (place, numbers) in self.changed { try self.connection.tables[place].restore(numbers) }
+        self.changed = [:]
+        self.edited = []
+        for _ in 0..<8 where !edits.isEmpty {
+            let place = edits.number(in: 0...self.connection.tables.count - 1)
+            let table = self.connection.tables[place]
+            guard !table.rows.isEmpty else { continue }
+            let row = table.rows[edits.number(in: 0...table.rows.count - 1)]
+            let column = edits.number(in: 0...table.columns)
+            self.changed[place, default: []].insert(row.number)
+            self.edited.insert(row.number)
+            // The last place is none of the columns: the row goes.
+            if column == table.columns {
+                table.remove(row.number)
+            } else {
+                table.set(column, of: row.number, to: RawValue(&edits))
+            }
+        }
+        try self.connection.execute("COMMIT")
+    }
+
+    /// Makes of messages what can be made of one, and takes all of it back.
+    func tryWriting() throws(InboxError) {
+        let back = InboxError(.other, step: "taking all of it back")
+        do throws(InboxError) {
+            try self.inbox.transaction { transaction throws(InboxError) in
+                _ = try self.inbox.prune(now: self.now, in: transaction)
+                // Those that were changed, and one more.
+                for row in self.edited.union([1]) {
+                    _ = try transaction.absorb(into: row, at: self.now)
+                    var change = RowChange(sequence: row, state: .retry, attempts: 2, nextAttempt: self.now)
+                    change.event = .isolated(attempt: 2)
+                    _ = try transaction.update(change, at: self.now)
+                    _ = try transaction.hurry(row, at: self.now)
+                    _ = try transaction.requeue(row, at: self.now)
+                    _ = try transaction.drop(row)
+                }
+                try transaction.moveRetries(by: .seconds(-3600))
+                throw back
+            }
+        } catch {
+            guard error == back else { throw error }
+        }
+    }
+}
