@@ -100,17 +100,19 @@ let package = Package(
         .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: settings),
         .testTarget(
             name: "KiiPushCoreTests",
-            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport"],
+            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport", "TestTraits"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "KiiPushEmulatorTests",
-            dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite", "SeededNumbers", "TestSupport"],
+            dependencies: [
+                "KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite", "SeededNumbers", "TestSupport", "TestTraits",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["kii-push", "KiiPushCore", "TestSupport"],
+            dependencies: ["kii-push", "KiiPushCore", "TestSupport", "TestTraits"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -138,6 +140,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
+        .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
         .target(
             name: "TestSupport",
             dependencies: ["KiiPushCore", "KiiPushEmulator", "CMicroHTTPD", "CSQLite"],
@@ -166,8 +169,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour", "ReceivingTour",
-                "MessageTour", "PortingTour", "MisusingAgent", "OpeningAgent", "FloodedAgent",
+                "TestSupport", "TestTraits", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour",
+                "ReceivingTour", "MessageTour", "PortingTour", "MisusingAgent", "OpeningAgent", "FloodedAgent",
             ],
             swiftSettings: settings
         ),

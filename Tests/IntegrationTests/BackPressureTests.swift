@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Reading from the network stops when too much waits for handlers, and goes on when there is less.
-@Suite(.timeLimit(.minutes(15))) struct BackPressureTests {
+@Suite struct BackPressureTests {
     private static func publish(_ number: Int, bytes: Int = 60_000) -> MQTTPacket {
         let padding = String(repeating: "x", count: bytes)
         return .publish(

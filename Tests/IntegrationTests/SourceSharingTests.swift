@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Sources whose handlers take long, with more messages than memory holds, delay no other.
-@Suite(.timeLimit(.minutes(15))) struct SourceSharingTests {
+@Suite struct SourceSharingTests {
     /// 600 messages of three slow sources, and then one that has nothing to do with them.
     private func bring(_ broker: FakeBroker, padding: Int = 0) async throws -> FakeConnection {
         try await broker.play { broker in
