@@ -14,7 +14,7 @@ import Testing
     }
 
     private func bounded(_ directory: String, inbox: PushRuntime.Configuration.Inbox = .file) throws -> PushRuntime {
-        var settings = PushRuntime.Configuration(stateDirectory: directory)
+        var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
         settings.inbox = inbox
         settings.bounds.waitingBytes = 256 << 10
         return try PushRuntime(configuration: settings)
