@@ -108,17 +108,19 @@ let package = Package(
         .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: settings),
         .testTarget(
             name: "KiiPushCoreTests",
-            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport"],
+            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport", "TestTraits"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "KiiPushEmulatorTests",
-            dependencies: ["KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite", "SeededNumbers", "TestSupport"],
+            dependencies: [
+                "KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite", "SeededNumbers", "TestSupport", "TestTraits",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["kii-push", "kii-push-program", "KiiPushCore", "TestSupport"],
+            dependencies: ["kii-push", "kii-push-program", "KiiPushCore", "TestSupport", "TestTraits"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -146,6 +148,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
+        .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
         .target(
             name: "TestSupport",
             dependencies: ["KiiPushCore", "KiiPushEmulator", "CMicroHTTPD", "CSQLite"],
@@ -186,8 +189,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestSupport", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour", "ReceivingTour",
-                "MessageTour", "PortingTour", "MisusingAgent", "OpeningAgent", "FloodedAgent",
+                "TestSupport", "TestTraits", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour",
+                "ReceivingTour", "MessageTour", "PortingTour", "MisusingAgent", "OpeningAgent", "FloodedAgent",
             ],
             swiftSettings: settings
         ),

@@ -1,8 +1,9 @@
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// What the commands advise after a failure: nothing that costs more than the failure did.
-@Suite(.timeLimit(.minutes(15))) struct AdviceTests {
+@Suite(.ownThreads) struct AdviceTests {
     @Test func nothingIsThrownAwayForAPrincipalThatIsOnlyDisabled() async throws {
         let session = try EmulatorSession()
         try session.succeed("register")

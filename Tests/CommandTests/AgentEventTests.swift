@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
+import TestTraits
 import Testing
 
 @testable import KiiPushCore
 @testable import kii_push
 
 /// What `listen` says of what an agent goes through beside its messages.
-@Suite(.timeLimit(.minutes(15))) struct AgentEventTests {
+@Suite(.ownThreads) struct AgentEventTests {
     private static let events: [(event: PushEvent, state: String)] = [
         (.sessionLost, "session lost"), (.storageFailed(reason: "r"), "not storing"),
         (.storageRecovered, "storing again"), (.historyCut(messages: 3), "history cut"),

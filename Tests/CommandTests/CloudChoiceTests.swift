@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// Which cloud a command talks to, and with whose secrets. The address is one where nobody listens.
-@Suite(.timeLimit(.minutes(15))) struct CloudChoiceTests {
+@Suite(.ownThreads) struct CloudChoiceTests {
     private let tool: Tool
 
     init() throws {

@@ -1,8 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// What the commands that talk to a cloud do with profiles, rights and failures.
-@Suite(.timeLimit(.minutes(15))) struct CloudCommandTests {
+@Suite(.ownThreads) struct CloudCommandTests {
     private static let cloudCommands: [[String]] = [
         ["register"], ["subscribe", "alerts"], ["unsubscribe", "alerts"], ["subscriptions", "--available"], ["listen"],
         ["send", "topic", "alerts", "--data", "{}"], ["send", "user", "u", "--data", "{}"],

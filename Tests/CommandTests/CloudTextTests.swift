@@ -1,9 +1,10 @@
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// What a cloud names: nothing of it drives a terminal, and nothing of it ends a list.
-@Suite(.timeLimit(.minutes(15))) struct CloudTextTests {
+@Suite(.ownThreads) struct CloudTextTests {
     /// Clears the screen, turns the direction of writing, and begins a line of its own.
     private static let hostile = "evil\u{1b}[2J\u{202e}\nx"
     private static let shown = #"evil\u001b[2J\u202e\nx"#

@@ -1,12 +1,13 @@
 import Foundation
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What the shells themselves offer, each asked in its own way.
-@Suite(.timeLimit(.minutes(15))) struct CompletionTests {
+@Suite(.ownThreads) struct CompletionTests {
     struct Case: CustomTestStringConvertible, Sendable {
         /// What is typed; `~` stands for the tool's home directory.
         var line: String

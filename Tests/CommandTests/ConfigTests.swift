@@ -1,11 +1,12 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What `config` says about the settings, their sources and their files.
-@Suite(.timeLimit(.minutes(15))) struct ConfigTests {
+@Suite(.ownThreads) struct ConfigTests {
     private let tool: Tool
 
     init() throws {

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// `script/demo` with the program that the tests are built with.
-@Suite(.timeLimit(.minutes(15))) struct DemoTests {
+@Suite(.ownThreads) struct DemoTests {
     private let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "script/demo").path
 

@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// The emulator's options reach the cloud that it runs.
-@Suite(.timeLimit(.minutes(15))) struct EmulatorOptionTests {
+@Suite(.ownThreads) struct EmulatorOptionTests {
     private func settings(_ options: [String]) async throws -> JSONValue {
         let session = try EmulatorSession(options: options)
         return try await session.control("GET", "app")
@@ -68,7 +69,7 @@ import Testing
         let app = KiiApp(
             appID: try #require(file["appID"]?.string), appKey: "wrong",
             baseURL: try #require(file["baseURL"]?.string))
-        let client = KiiClient(app: app, transport: try EventLoop())
+        let client = KiiClient(app: app, transport: try EventLoop.patient(), timeout: .seconds(600))
         if options.isEmpty {
             _ = try await client.registerPseudoUser()
         } else {

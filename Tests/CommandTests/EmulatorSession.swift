@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// A running emulator and a home directory in which the tool finds it.
@@ -81,11 +82,11 @@ final class EmulatorSession {
         let file = try self.runtimeFile()
         let base = try #require(file["baseURL"]?.string)
         let pair = try "\(#require(file["clientID"]?.string)):\(#require(file["clientSecret"]?.string))"
-        let request = HTTPRequest(
+        let request = HTTPRequest.patient(
             method: method, url: base.dropLast("api".count) + "__kii/" + path,
             fields: [HTTPField("Authorization", "Basic " + Data(pair.utf8).base64EncodedString())],
             body: body?.serialized())
-        let answer = try await EventLoop().perform(request)
+        let answer = try await EventLoop.patient().perform(request)
         try #require((200..<300).contains(answer.status), "\(method) /__kii/\(path): \(answer.status)")
         return try answer.body.isEmpty ? .null : JSONValue(parsing: answer.body)
     }

@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// `run --exec`: a command for each message.
-@Suite(.timeLimit(.minutes(15))) struct ExecTests {
+@Suite(.ownThreads) struct ExecTests {
     /// A registered profile, an emulator, and `run` with these words behind it.
     private static func run(
         _ words: [String], script: String? = nil, environment: [String: String] = [:]

@@ -1,8 +1,9 @@
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// `kii-push explain` on every payload of the corpus.
-@Suite(.timeLimit(.minutes(15))) struct ExplainCorpusTests {
+@Suite(.ownThreads) struct ExplainCorpusTests {
     private let tool: Tool
 
     init() throws {

@@ -1,8 +1,9 @@
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// What `explain` says of a payload that is sound but for one member, or whose kind a key of the sender's own decides.
-@Suite(.timeLimit(.minutes(15))) struct ExplainFindingTests {
+@Suite(.ownThreads) struct ExplainFindingTests {
     private let tool: Tool
 
     init() throws {

@@ -1,8 +1,9 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ExplainTests {
+@Suite(.ownThreads) struct ExplainTests {
     private let tool: Tool
 
     init() throws {

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// Files that somebody else has made, may change, or has put in the place of ours.
-@Suite(.timeLimit(.minutes(15))) struct ForeignFileTests {
+@Suite(.ownThreads) struct ForeignFileTests {
     private let tool: Tool
 
     init() throws {

@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// `run --forward-to`: every message is posted to a server.
-@Suite(.timeLimit(.minutes(15))) struct ForwardTests {
+@Suite(.ownThreads) struct ForwardTests {
     private static func run(_ words: [String]) throws -> (session: EmulatorSession, run: RunningTool) {
         let session = try EmulatorSession()
         try session.succeed("register")

@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// Servers that send header fields without end: what the tool says, and how much memory it takes meanwhile.
-@Suite(.timeLimit(.minutes(15))) struct HeaderFloodTests {
+@Suite(.ownThreads) struct HeaderFloodTests {
     /// Whose fields do not end.
     enum Flood: String, CaseIterable, Sendable {
         case trailers = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"

@@ -1,9 +1,10 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import kii_push
 
-@Suite(.timeLimit(.minutes(15))) struct HelpTests {
+@Suite(.ownThreads) struct HelpTests {
     private let tool: Tool
 
     init() throws {

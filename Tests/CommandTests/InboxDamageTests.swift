@@ -1,12 +1,13 @@
 import Foundation
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What the tool says of an inbox that is damaged, gone, or was written by who knows whom.
-@Suite(.timeLimit(.minutes(15))) struct InboxDamageTests {
+@Suite(.ownThreads) struct InboxDamageTests {
     private static let time = ["--timeout", "600s"]
 
     /// A profile whose inbox holds 60 messages that wait, and a mark that says so.

@@ -1,11 +1,12 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What a person decides about any message of the inbox, wherever it stands.
-@Suite(.timeLimit(.minutes(15))) struct InboxDecisionTests {
+@Suite(.ownThreads) struct InboxDecisionTests {
     private static let all: [RowState] = [.waiting, .inHand, .retry, .presented, .done, .dead]
 
     private func session(_ states: [RowState]) throws -> EmulatorSession {

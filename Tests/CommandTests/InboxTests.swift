@@ -1,11 +1,12 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import KiiPushCore
 @testable import kii_push
 
 /// What is stored on this machine, and what a person decides about dead letters.
-@Suite(.timeLimit(.minutes(15))) struct InboxTests {
+@Suite(.ownThreads) struct InboxTests {
     /// A profile whose inbox holds one message that is done, one that waits for its next attempt, one that waits, and two
     /// that were given up on.
     private func session() throws -> EmulatorSession {

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// `script/install` with the program that the tests are built with.
-@Suite(.timeLimit(.minutes(15))) struct InstallTests {
+@Suite(.ownThreads) struct InstallTests {
     private let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "script/install").path
 

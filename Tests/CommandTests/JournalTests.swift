@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What the journal gets.
-@Suite(.timeLimit(.minutes(15))) struct JournalTests {
+@Suite(.ownThreads) struct JournalTests {
     @Test func aVerdictHasFieldsToLookForAndNothingOfWhatTheMessageSays() async throws {
         let journal = try DatagramReceiver("@kii-push-test-\(UUID().uuidString)")
         let notes = MessageNotes()

@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// A filter of `listen` hides messages and loses none.
-@Suite(.timeLimit(.minutes(15))) struct ListenFilterTests {
+@Suite(.ownThreads) struct ListenFilterTests {
     private func numbers(_ result: Tool.Result) -> [String] {
         result.output.matches(of: /"custom":{"n":(\d+)}/).map { String($0.output.1) }
     }

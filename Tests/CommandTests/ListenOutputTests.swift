@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// What `listen` shows, of what, and how: filters, formats, what is stored, recordings.
-@Suite(.timeLimit(.minutes(15))) struct ListenOutputTests {
+@Suite(.ownThreads) struct ListenOutputTests {
     /// Two messages of a topic and one to the user wait.
     private func session() throws -> EmulatorSession {
         let session = try EmulatorSession()

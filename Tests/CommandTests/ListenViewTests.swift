@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import TestTraits
 import Testing
 
 @testable import kii_push
 
-@Suite(.timeLimit(.minutes(15))) struct ListenViewTests {
+@Suite(.ownThreads) struct ListenViewTests {
     private final class Answers: AnswerChannel {
         let verdicts = Locked<[HandlerVerdict]>([])
 

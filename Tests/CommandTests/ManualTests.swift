@@ -1,12 +1,13 @@
 import Foundation
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What is made from the description of the commands: manual pages, `help --json`, completion scripts.
-@Suite(.timeLimit(.minutes(15))) struct ManualTests {
+@Suite(.ownThreads) struct ManualTests {
     private let tool: Tool
 
     init() throws {

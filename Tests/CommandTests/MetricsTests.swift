@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import KiiPushCore
 @testable import kii_push
 
 /// What is counted of an agent, and how it is published.
-@Suite(.timeLimit(.minutes(15))) struct MetricsTests {
+@Suite(.ownThreads) struct MetricsTests {
     private let tool: Tool
     private let console = Console(.init(quiet: true))
 

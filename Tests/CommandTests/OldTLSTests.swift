@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// TLS before 1.2 is refused, also where the machine's configuration of OpenSSL would take it.
-@Suite(.timeLimit(.minutes(15))) struct OldTLSTests {
+@Suite(.ownThreads) struct OldTLSTests {
     private let tool: Tool
     private let environment: [String: String]
 

@@ -1,10 +1,11 @@
 import KiiPushCore
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What `--json` prints is what its schema says.
-@Suite(.timeLimit(.minutes(15))) struct OutputSchemaTests {
+@Suite(.ownThreads) struct OutputSchemaTests {
     /// What is wrong with the lines of an output, of which there is at least one of each of these types.
     static func check(
         _ output: String, has types: String..., sourceLocation: SourceLocation = #_sourceLocation

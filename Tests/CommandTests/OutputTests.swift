@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// What is said where, and how it ends when it cannot be said.
-@Suite(.timeLimit(.minutes(15))) struct OutputTests {
+@Suite(.ownThreads) struct OutputTests {
     private let tool: Tool
 
     init() throws {

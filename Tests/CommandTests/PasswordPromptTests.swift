@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// `register` asks for a password where there is a person to ask.
-@Suite(.timeLimit(.minutes(15))) struct PasswordPromptTests {
+@Suite(.ownThreads) struct PasswordPromptTests {
     /// Runs a program at a terminal of its own, does something at the prompt, and tells what became of the terminal.
     private static let terminal = """
         import json, os, signal, subprocess, sys, termios

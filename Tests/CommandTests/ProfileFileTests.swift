@@ -1,8 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// Files with secrets and files of configuration: what is refused, in which words, with which exit code.
-@Suite(.timeLimit(.minutes(15))) struct ProfileFileTests {
+@Suite(.ownThreads) struct ProfileFileTests {
     private let tool: Tool
 
     init() throws {

@@ -1,10 +1,11 @@
 import Foundation
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// From register to listen, with the emulator and its broker, and without a word about the cloud.
-@Suite(.timeLimit(.minutes(15))) struct ReceivingTests {
+@Suite(.ownThreads) struct ReceivingTests {
     @Test func losesNoPushThatWasSentBeforeTheFirstListen() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

@@ -1,8 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// Recordings and dead letters, handed to a command or a server again; and what `listen` hands over itself.
-@Suite(.timeLimit(.minutes(15))) struct ReplayTests {
+@Suite(.ownThreads) struct ReplayTests {
     private static let recording = """
         {"v":1,"type":"recorded","id":7,"received_at_ms":1000,"payload":"{\\"n\\":1, \\"sender\\":\\"u\\"}"}
         {"v":1,"type":"recorded","id":8,"received_at_ms":1500,"payload":"{\\"n\\":2,\\"topic\\":\\"a\\",\\"é\\":\\"\\\\n\\"}"}

@@ -1,9 +1,10 @@
 import KiiPushCore
+import TestTraits
 import Testing
 
 @testable import kii_push
 
-@Suite(.timeLimit(.minutes(15))) struct RunSessionTests {
+@Suite(.ownThreads) struct RunSessionTests {
     /// What `run` waits for at its end, which is when it is cancelled.
     @Test func whoIsCancelledStillWaits() async {
         let (gate, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -23,8 +24,15 @@ import Testing
 
     @Test func whatDoesNotEndIsNotWaitedForForLong() async {
         let (gate, continuation) = AsyncStream.makeStream(of: Void.self)
-        let task = Task { for await _ in gate {} }
-        await task.wait(atMost: .milliseconds(1))
+        let isOver = Locked(false)
+        let task = Task {
+            for await _ in gate {}
+            isOver.withLock { $0 = true }
+        }
+        let begin = ContinuousClock.now
+        await task.wait(atMost: .milliseconds(50))
+        #expect(begin.duration(to: .now) >= .milliseconds(50))
+        #expect(!isOver.withLock { $0 })
         continuation.finish()
         await task.value
     }

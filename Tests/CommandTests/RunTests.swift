@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// Receives until it is stopped, and starts a program for what arrives.
-@Suite(.timeLimit(.minutes(15))) struct RunTests {
+@Suite(.ownThreads) struct RunTests {
     @Test func startsAProgramForEachMessageAndTakesItsExitStatus() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
+import TestTraits
 import Testing
 
 /// What `run` and those beside it are told when it begins anew, ends, or is there already.
-@Suite(.timeLimit(.minutes(15))) struct RunWordsTests {
+@Suite(.ownThreads) struct RunWordsTests {
     @Test func aSecondOneIsToldWhoReceivesAlsoWhereItsMetricsSocketIsTaken() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

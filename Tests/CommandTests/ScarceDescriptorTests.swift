@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// A process that may open no more files delays its handlers, says so, and burns no attempt.
-@Suite(.timeLimit(.minutes(15))) struct ScarceDescriptorTests {
+@Suite(.ownThreads) struct ScarceDescriptorTests {
     @Test func moreJobsThanDescriptorsFailNoAttempt() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

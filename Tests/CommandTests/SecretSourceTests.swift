@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// Which source of a secret wins.
-@Suite(.timeLimit(.minutes(15))) struct SecretSourceTests {
+@Suite(.ownThreads) struct SecretSourceTests {
     private static func file(_ profile: String, _ members: JSONValue) -> String {
         let root: JSONValue = ["version": 1, "profiles": .object([(profile, members)])]
         return String(decoding: root.serialized(), as: UTF8.self)

@@ -1,8 +1,9 @@
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// What the sending commands put together, as `--dry-run` shows it. Nothing listens where they would send to.
-@Suite(.timeLimit(.minutes(15))) struct SendRequestTests {
+@Suite(.ownThreads) struct SendRequestTests {
     private let tool: Tool
 
     init() throws {

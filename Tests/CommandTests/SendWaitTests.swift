@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// `--wait`: what the handlers of this machine make of what is sent.
-@Suite(.timeLimit(.minutes(15))) struct SendWaitTests {
+@Suite(.ownThreads) struct SendWaitTests {
     private let session: EmulatorSession
 
     init() throws {

@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What a service manager is told.
-@Suite(.timeLimit(.minutes(15))) struct ServiceNotifierTests {
+@Suite(.ownThreads) struct ServiceNotifierTests {
     @Test func onlyAConnectionMakesItReady() throws {
         let manager = try DatagramReceiver("@kii-push-test-\(UUID().uuidString)")
         let notifier = ServiceNotifier(path: manager.path)

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// `run` for a profile that a file configures, and nobody has touched: as a service begins.
-@Suite(.timeLimit(.minutes(15))) struct ServiceProfileTests {
+@Suite(.ownThreads) struct ServiceProfileTests {
     private let session: EmulatorSession
     private let environment: [String: String]
     private let key: String

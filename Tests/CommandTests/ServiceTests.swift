@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// `run` under a service manager, whose part the test plays.
-@Suite(.timeLimit(.minutes(15))) struct ServiceTests {
+@Suite(.ownThreads) struct ServiceTests {
     private let session: EmulatorSession
     private let manager: DatagramReceiver
 

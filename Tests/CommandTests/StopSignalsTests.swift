@@ -1,9 +1,10 @@
 import Glibc
+import TestTraits
 import Testing
 
 @testable import kii_push
 
-@Suite(.timeLimit(.minutes(15))) struct StopSignalsTests {
+@Suite(.ownThreads) struct StopSignalsTests {
     @Test func aSystemWithoutThreadsIsAClearError() throws {
         let error = try #require(
             #expect(throws: CommandFailure.self) { try StopSignals(startThread: { _ in EAGAIN }) })

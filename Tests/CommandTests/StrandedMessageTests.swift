@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// Messages of an installation that nobody receives as any more.
-@Suite(.timeLimit(.minutes(15))) struct StrandedMessageTests {
+@Suite(.ownThreads) struct StrandedMessageTests {
     /// A profile that was registered anew, as another user, with messages of the first one.
     private func session() throws -> (session: EmulatorSession, former: String, said: Tool.Result) {
         let session = try EmulatorSession()

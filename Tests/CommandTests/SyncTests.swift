@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// Subscriptions as they are found out, and as they are declared.
-@Suite(.timeLimit(.minutes(15))) struct SyncTests {
+@Suite(.ownThreads) struct SyncTests {
     private static func configuration(_ subscriptions: String) -> String {
         #"{"version":1,"profiles":{"default":{"subscriptions":\#(subscriptions)}}}"#
     }

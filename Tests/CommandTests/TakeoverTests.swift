@@ -1,10 +1,11 @@
 import Foundation
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// Two receivers as one profile.
-@Suite(.timeLimit(.minutes(15))) struct TakeoverTests {
+@Suite(.ownThreads) struct TakeoverTests {
     /// A copy of a profile with directories of its own.
     private func copy(of session: EmulatorSession) throws -> Tool {
         let elsewhere = try Tool()

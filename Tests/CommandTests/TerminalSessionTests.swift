@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 /// A person at a terminal, from the first command to ^C. What is to be seen is printed.
-@Suite(.timeLimit(.minutes(15))) struct TerminalSessionTests {
+@Suite(.ownThreads) struct TerminalSessionTests {
     @Test func anEveningWithListen() throws {
         let terminal = try TmuxTerminal()
         try terminal.tool.write(

@@ -1,12 +1,13 @@
 import Foundation
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What depends on where the output goes: colours and width. Terminals are those of script(1).
-@Suite(.timeLimit(.minutes(15))) struct TerminalTests {
+@Suite(.ownThreads) struct TerminalTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var options = ""
         var environment: [String: String] = [:]

@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// To whom keys, passwords and tokens are sent.
-@Suite(.timeLimit(.minutes(15))) struct TokenOriginTests {
+@Suite(.ownThreads) struct TokenOriginTests {
     /// A profile that is registered as with any cloud.
     private struct Registered {
         let session: EmulatorSession

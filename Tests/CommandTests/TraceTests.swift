@@ -1,9 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestTraits
 import Testing
 
 /// One message's life, as `trace` tells it.
-@Suite(.timeLimit(.minutes(15))) struct TraceTests {
+@Suite(.ownThreads) struct TraceTests {
     private func json(_ session: EmulatorSession, _ arguments: String...) throws -> JSONValue {
         let result = try session.tool.start(["trace", "--json"] + arguments).waitForExit()
         try #require(result.exit == 0, "\(result.error)")

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// `install-unit`: systemd itself says whether it is a unit.
-@Suite(.timeLimit(.minutes(15))) struct UnitTests {
+@Suite(.ownThreads) struct UnitTests {
     private let tool: Tool
 
     init() throws { self.tool = try Tool() }

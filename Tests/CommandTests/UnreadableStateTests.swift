@@ -1,10 +1,11 @@
 import Foundation
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// Files of a profile that cannot be read back, and answers that would make such files.
-@Suite(.timeLimit(.minutes(15))) struct UnreadableStateTests {
+@Suite(.ownThreads) struct UnreadableStateTests {
     private static let directory = "state/kii-push/profiles/default"
 
     @Test func anAnswerThatIsTooLongDisablesNothing() throws {

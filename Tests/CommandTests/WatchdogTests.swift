@@ -1,12 +1,13 @@
 import Foundation
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// When a service manager's watchdog is fed.
-@Suite(.timeLimit(.minutes(15))) struct WatchdogTests {
+@Suite(.ownThreads) struct WatchdogTests {
     /// What happened, in its order.
     private final class Record: Sendable {
         let lines = Locked<[String]>([])

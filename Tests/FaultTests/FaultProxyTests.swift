@@ -25,6 +25,8 @@ import Testing
                 PlainClient(port: proxy.port, clientID: "c", cleanSession: false, username: "u", password: "p"))
         }
         try await played
+        // What the proxy's thread was about to note is noted.
+        await proxy.change { _ in }
         return result
     }
 

@@ -13,7 +13,7 @@ import Testing
         done
         """
 
-    @Test(.timeLimit(.minutes(15))) func aClientThatAcknowledgesFirstLosesMessages() async throws {
+    @Test func aClientThatAcknowledgesFirstLosesMessages() async throws {
         let scenario = try #require(Scenario.forPeers(.quick).first { $0.name == "kill" })
         let peer = ReceiverKind.peer(
             "mosquitto_sub | worker", program: "bash", arguments: ["-c", Self.worker, "worker"],

@@ -3,14 +3,6 @@ import Testing
 
 // A message that the broker delivered is handled, whatever happens: the scenarios of `script/faults`, small.
 
-/// Those that mostly wait.
-private let waiting = ["half-open", "slow", "broker-lazy"]
-
-private func play(_ name: String) async throws {
-    let scenario = try #require(Scenario.all(.quick).first { $0.name == name })
-    expectNothingLost(try await scenario.run(seed: 1))
-}
-
 private func expectNothingLost(_ outcome: Outcome) {
     var table = OutcomeTable()
     table.add(outcome)
@@ -19,20 +11,17 @@ private func expectNothingLost(_ outcome: Outcome) {
     #expect(outcome.problems == [])
 }
 
-/// One after the other, since each starts a broker and an agent beside a thousand other tests.
-@Suite(.serialized) struct ScenarioTests {
-    @Test(.timeLimit(.minutes(15)), arguments: Scenario.all(.quick).map(\.name).filter { !waiting.contains($0) })
-    func nothingIsLost(name: String) async throws { try await play(name) }
-}
-
-@Suite(.serialized) struct WaitingScenarioTests {
-    @Test(.timeLimit(.minutes(15)), arguments: waiting)
-    func nothingIsLost(name: String) async throws { try await play(name) }
+@Suite struct ScenarioTests {
+    @Test(arguments: Scenario.all(.quick).map(\.name))
+    func nothingIsLost(name: String) async throws {
+        let scenario = try #require(Scenario.all(.quick).first { $0.name == name })
+        expectNothingLost(try await scenario.run(seed: 1))
+    }
 }
 
 /// The scenarios of `script/brokers` with the broker that is there: a mosquitto with settings of its own choosing.
-@Suite(.serialized) struct BrokerScenarioTests {
-    @Test(.timeLimit(.minutes(15)), arguments: Scenario.forBrokers(.quick).map(\.name))
+@Suite struct BrokerScenarioTests {
+    @Test(arguments: Scenario.forBrokers(.quick).map(\.name))
     func nothingIsLost(name: String) async throws {
         let scenario = try #require(Scenario.forBrokers(.quick).first { $0.name == name })
         expectNothingLost(

@@ -3,7 +3,7 @@ import FuzzTargets
 import Testing
 
 /// What the fuzzer found worth keeping, and every input that once broke something, goes through its target again.
-@Suite(.timeLimit(.minutes(15))) struct CorpusTests {
+@Suite struct CorpusTests {
     private static let corpora = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Fuzz/Corpora")
 

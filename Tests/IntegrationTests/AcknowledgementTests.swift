@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// When an acknowledgement leaves, and what a redelivery is taken for.
-@Suite(.timeLimit(.minutes(15))) struct AcknowledgementTests {
+@Suite struct AcknowledgementTests {
     @Test func aMessageIsInTheFileBeforeItIsAcknowledged() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"

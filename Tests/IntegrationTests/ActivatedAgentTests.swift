@@ -3,10 +3,11 @@ import Glibc
 import KiiPushCore
 import SeededNumbers
 import TestSupport
+import TestTraits
 import Testing
 
 /// A program with this library that is started for messages.
-@Suite(.timeLimit(.minutes(15))) struct ActivatedAgentTests {
+@Suite(.ownThreads) struct ActivatedAgentTests {
     /// The numbers that the example program has noted, in its order.
     private func noted(_ journal: String) -> [Int] {
         let text = (try? String(contentsOfFile: journal, encoding: .utf8)) ?? ""

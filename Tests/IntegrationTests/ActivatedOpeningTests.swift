@@ -5,7 +5,7 @@ import Testing
 
 /// The recorded sequences of the launch detection document, with a program that an activator starts. The activator's process
 /// presents; the program gets what the user does.
-@Suite(.timeLimit(.minutes(15))) struct ActivatedOpeningTests {
+@Suite struct ActivatedOpeningTests {
     private static let dinner = #"{"aps":{"alert":"Dinner"}}"#
     private static let supper = #"{"aps":{"alert":"Supper","content-available":1}}"#
 

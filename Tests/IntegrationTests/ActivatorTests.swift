@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Programs that are started for messages, and what they can do wrong.
-@Suite(.timeLimit(.minutes(15))) struct ActivatorTests {
+@Suite struct ActivatorTests {
     private typealias Kind = MessageEvent.Kind
 
     private static func isOutcome(_ kind: Kind) -> Bool {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// An installation that another one of the same user or thing has taken the place of leaves messages behind.
-@Suite(.timeLimit(.minutes(15))) struct AdoptionTests {
+@Suite struct AdoptionTests {
     @Test func theNextInstallationOfTheSameOwnerHandlesThem() async throws {
         try await withTemporaryDirectory { directory in
             // What was received is acknowledged, and its handler never answers.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What an agent makes of another principal, another installation, another topic, and of topics that come late.
-@Suite(.timeLimit(.minutes(15))) struct AgentRecoveryTests {
+@Suite struct AgentRecoveryTests {
     private static let targets: [SubscriptionTarget] = [.topic(Topic("alerts")), .bucket(Bucket("readings"))]
 
     private func agent(

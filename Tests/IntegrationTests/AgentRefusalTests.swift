@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What ends a run: what only a person can mend.
-@Suite(.timeLimit(.minutes(15))) struct AgentRefusalTests {
+@Suite struct AgentRefusalTests {
     private static let target = SubscriptionTarget.topic(Topic("alerts"))
 
     private func agent(_ runtime: PushRuntime, _ emulator: Emulator, _ account: KiiAccount) -> PushAgent {

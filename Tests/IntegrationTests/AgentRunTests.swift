@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Stopping, starting again, sharing a runtime, and a broker that goes away.
-@Suite(.timeLimit(.minutes(15))) struct AgentRunTests {
+@Suite struct AgentRunTests {
     private func configuration(_ emulator: Emulator, name: String = "default") -> PushAgent.Configuration {
         PushAgent.Configuration(name: name, app: emulator.app, account: .pseudoUser)
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A stop is graceful whatever the agent is doing, and comes to its end whatever happens meanwhile.
-@Suite(.timeLimit(.minutes(15))) struct AgentStopTests {
+@Suite struct AgentStopTests {
     /// Answers when the agent says that it stops, and not before.
     private final class HandlerUntilStop: AsyncRemoteNotificationHandler {
         let (begun, begin) = AsyncStream<Void>.makeStream()

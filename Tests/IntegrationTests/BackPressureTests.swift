@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Reading from the network stops when too much waits for handlers, and goes on when there is less.
-@Suite(.timeLimit(.minutes(15))) struct BackPressureTests {
+@Suite struct BackPressureTests {
     private static func publish(_ number: Int, bytes: Int = 60_000) -> MQTTPacket {
         let padding = String(repeating: "x", count: bytes)
         return .publish(
@@ -14,7 +14,7 @@ import Testing
     }
 
     private func bounded(_ directory: String, inbox: PushRuntime.Configuration.Inbox = .file) throws -> PushRuntime {
-        var settings = PushRuntime.Configuration(stateDirectory: directory)
+        var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
         settings.inbox = inbox
         settings.bounds.waitingBytes = 256 << 10
         return try PushRuntime(configuration: settings)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Calls of the client over a real connection to a real emulator.
-@Suite(.timeLimit(.minutes(15))) struct CloudCallsTests {
+@Suite struct CloudCallsTests {
     /// A client, its app's administrator and a user.
     private struct Cast {
         var client: KiiClient

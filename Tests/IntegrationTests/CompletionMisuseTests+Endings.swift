@@ -185,7 +185,7 @@ extension CompletionMisuseTests {
             let outcome = try await scene.play(handler) { stage in
                 try await stage.send(1)
                 #expect(await stage.life().last == .done(.newData, attempt: 1))
-                #expect(try !shelf.take()(.failed))
+                #expect(try await !shelf.take()(.failed))
             }
             #expect(outcome.rows[1]?.state == .done)
             // Nor does another process bring it back.

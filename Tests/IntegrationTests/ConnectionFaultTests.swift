@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What happens between a connection, the store and a handler when one of them does not do as the others expect.
-@Suite(.timeLimit(.minutes(15))) struct ConnectionFaultTests {
+@Suite struct ConnectionFaultTests {
     /// Without a file an acknowledgement waits for the handler, longer than some brokers wait for the acknowledgement.
     @Test func aMessageThatIsSentAgainWhileItsHandlerRunsHoldsUpNoAcknowledgement() async throws {
         try await withFakeBroker { broker, durable, configuration in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// An inbox file that goes bad under a running agent costs what cannot be read any more, and nothing else.
-@Suite(.timeLimit(.minutes(15))) struct DamagedInboxTests {
+@Suite struct DamagedInboxTests {
     /// Holds its first call until it is told to go on.
     private final class HeldHandler: RemoteNotificationHandler {
         let (calls, continuation) = AsyncStream<Int>.makeStream()

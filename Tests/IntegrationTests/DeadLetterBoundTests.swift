@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Dead letters have a bound: those that nobody can handle make room for one another, and the others stop reading.
-@Suite(.timeLimit(.minutes(15))) struct DeadLetterBoundTests {
+@Suite struct DeadLetterBoundTests {
     private static func publish(_ number: Int, _ payload: String) -> MQTTPacket {
         .publish(
             MQTTPublish(topic: "topic-1", payload: Array(payload.utf8), qos: .atLeastOnce, packetID: UInt16(number)))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a program can do about messages that were given up on.
-@Suite(.timeLimit(.minutes(15))) struct DeadLetterTests {
+@Suite struct DeadLetterTests {
     @Test func aDeadLetterIsTriedAgainByTheRunningAgentOrDropped() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let handler = RefusingHandler()

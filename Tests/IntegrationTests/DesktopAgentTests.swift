@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// From the broker to the desktop and back: an agent whose presenter speaks to a real bus.
-@Suite(.timeLimit(.minutes(15))) struct DesktopAgentTests {
+@Suite struct DesktopAgentTests {
     private static let dinner = #"{"aps":{"alert":"Dinner","category":"meal"}}"#
 
     /// Runs an agent in the background, and sends it an alert.

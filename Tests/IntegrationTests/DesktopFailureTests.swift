@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A desktop on which nothing can be shown, or not any more.
-@Suite(.timeLimit(.minutes(15))) struct DesktopFailureTests {
+@Suite struct DesktopFailureTests {
     private static let dinner = #"{"alert":"Dinner"}"#
 
     @Test func withoutABusNothingIsShownAndSaidOnce() async throws {
@@ -82,20 +82,24 @@ import Testing
     }
 
     @Test func whatIsShownAfterItsTimeIsTakenAway() async throws {
-        // Long enough for a busy machine to show the first one in.
-        try await DesktopStage.with({ $0.callTimeout = .seconds(10) }) { stage in
-            let daemon = try await stage.desktop.startDaemon()
-            let first = try Shown(Self.dinner)
-            #expect(try await stage.present(first.request) == .presented)
-            let shown = try await daemon.nextNotification().id
-            try await daemon.order("hold")
-            #expect(try await stage.present(Shown(Self.dinner, id: 2).request) == .unavailable)
-            let late = try await daemon.nextNotification().id
-            try await daemon.order("release")
-            #expect(try await daemon.next("close") == "\(late)")
-            // What was shown before is there still.
-            try await daemon.order("invoke \(shown) default")
-            #expect(await first.answer() == .opened(.open))
+        var isShown = false
+        // Another desktop where this one was held up, and the first one came too late as well.
+        while !isShown {
+            try await DesktopStage.with({ $0.callTimeout = .seconds(1) }) { stage in
+                let daemon = try await stage.desktop.startDaemon()
+                let first = try Shown(Self.dinner)
+                isShown = try await stage.present(first.request) == .presented
+                guard isShown else { return }
+                let shown = try await daemon.nextNotification().id
+                try await daemon.order("hold")
+                #expect(try await stage.present(Shown(Self.dinner, id: 2).request) == .unavailable)
+                let late = try await daemon.nextNotification().id
+                try await daemon.order("release")
+                #expect(try await daemon.next("close") == "\(late)")
+                // What was shown before is there still.
+                try await daemon.order("invoke \(shown) default")
+                #expect(await first.answer() == .opened(.open))
+            }
         }
     }
 

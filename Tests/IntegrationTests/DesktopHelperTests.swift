@@ -3,10 +3,11 @@ import Glibc
 import KiiPushCore
 import KiiPushEmulator
 import TestSupport
+import TestTraits
 import Testing
 
 /// The example of a desktop helper, from the cloud to the desktop and back.
-@Suite(.timeLimit(.minutes(15))) struct DesktopHelperTests {
+@Suite(.ownThreads) struct DesktopHelperTests {
     @Test func itPresentsAlertsAndReactsToWhatTheUserChooses() async throws {
         try await withEmulator { emulator, directory in
             let desktop = try await Desktop(in: directory)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Alerts on a real bus, before a notification service that says what it is told.
-@Suite(.timeLimit(.minutes(15))) struct DesktopPresenterTests {
+@Suite struct DesktopPresenterTests {
     private static let everything = ["actions", "body", "body-markup", "persistence"]
 
     /// Has an alert shown, and returns what the service was told.

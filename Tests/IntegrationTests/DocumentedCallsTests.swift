@@ -6,7 +6,7 @@ import Testing
 /// The calls of Kii's REST guide, made with curl as the guide makes them, and a push received by `mosquitto_sub` as the
 /// MQTT pages say: version 3.1, clean session, QoS 0, the endpoint's topic as client ID. Nothing of this project's
 /// client has a part in it.
-@Suite(.timeLimit(.minutes(15))) struct DocumentedCallsTests {
+@Suite struct DocumentedCallsTests {
     /// curl, and where the samples of the guide point.
     private struct Guide {
         let emulator: Emulator

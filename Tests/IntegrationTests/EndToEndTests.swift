@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The spine: cloud, broker, inbox, delivery and handler, all real.
-@Suite(.timeLimit(.minutes(15))) struct EndToEndTests {
+@Suite struct EndToEndTests {
     private func agent(
         _ emulator: Emulator,
         _ runtime: PushRuntime,

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// An endpoint that ends while an agent uses it, and a cloud that keeps it waiting.
-@Suite(.timeLimit(.minutes(15))) struct EndpointChangeTests {
+@Suite struct EndpointChangeTests {
     private func agent(_ emulator: Emulator, _ runtime: PushRuntime, _ handler: RecordingHandler) -> PushAgent {
         let configuration = PushAgent.Configuration(app: emulator.app, account: .pseudoUser)
         return PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)

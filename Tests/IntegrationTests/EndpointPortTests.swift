@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Endpoints that do not offer the transport which the agent was told to use.
-@Suite(.timeLimit(.minutes(15))) struct EndpointPortTests {
+@Suite struct EndpointPortTests {
     /// Changes the ports of the endpoint on file; `nil` takes one out.
     private func setPorts(_ ports: [(String, Int?)], in directory: String) throws {
         let file = "\(directory)/agents/default.json"

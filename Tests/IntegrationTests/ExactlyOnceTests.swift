@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a broker sends at QoS 2 though QoS 1 was asked for, and packets that answer nothing of ours.
-@Suite(.timeLimit(.minutes(15))) struct ExactlyOnceTests {
+@Suite struct ExactlyOnceTests {
     private static func message(_ number: Int, duplicate: Bool = false) -> MQTTPacket {
         .publish(
             MQTTPublish(

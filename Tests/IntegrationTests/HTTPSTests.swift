@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// This project's own client against the emulator by HTTPS.
-@Suite(.timeLimit(.minutes(15))) struct HTTPSTests {
+@Suite struct HTTPSTests {
     @Test func theClientRegistersInstallsAndGetsAnEndpoint() async throws {
         try await withEmulator { emulator, directory in
             let runtime = try emulator.runtime("\(directory)/agent")

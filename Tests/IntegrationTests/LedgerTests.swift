@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What an agent's ledger says while messages fare in every way they may.
-@Suite(.timeLimit(.minutes(15))) struct LedgerTests {
+@Suite struct LedgerTests {
     @Test func accountsForEveryMessageOfAFile() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let directory = runtime.configuration.stateDirectory

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The page about the library shows a program that is built, and the program does what it says.
-@Suite(.timeLimit(.minutes(15))) struct LibraryPageTests {
+@Suite struct LibraryPageTests {
     private let program: DocumentedProgram
 
     init() throws { self.program = try DocumentedProgram(page: "library.md", example: "CloudTour") }

@@ -5,7 +5,7 @@ import Testing
 
 /// Every message that was acknowledged is handled, waits, is a dead letter, or is told as lost, whatever became of the
 /// inbox's files.
-@Suite(.timeLimit(.minutes(15))) struct LostMessagesTests {
+@Suite struct LostMessagesTests {
     private static let messages = 60
 
     private struct Case: CustomTestStringConvertible, Sendable {

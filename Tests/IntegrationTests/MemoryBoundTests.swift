@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// How much memory an agent takes at most, whatever its broker sends: the peak of a process of its own.
-@Suite(.timeLimit(.minutes(15))) struct MemoryBoundTests {
+@Suite struct MemoryBoundTests {
     /// Runs `FloodedAgent` against a broker, and returns its peak in MiB when `flood` is done.
     private func peak(
         inbox: String, handler: String, inboxBytes: Int = 0,

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The page about reading a message shows a program that is built, and what that program makes of each payload.
-@Suite(.timeLimit(.minutes(15))) struct MessagesPageTests {
+@Suite struct MessagesPageTests {
     private let program: DocumentedProgram
 
     init() throws { self.program = try DocumentedProgram(page: "messages.md", example: "MessageTour") }

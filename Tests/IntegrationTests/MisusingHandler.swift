@@ -1,5 +1,4 @@
 import KiiPushCore
-import Testing
 
 /// A handler that does to its completion what a test tells it to do, and treats every message from 1,000 on well.
 struct MisusingHandler: RemoteNotificationHandler {
@@ -33,28 +32,16 @@ extension ReceivedMessage {
 
 /// Completions that a handler has kept.
 final class CompletionShelf: Sendable {
-    private let held = Locked<[FetchCompletion]>([])
-    private let (arrivals, arrival) = AsyncStream<Void>.makeStream()
+    private let (held, hold) = AsyncStream<FetchCompletion>.makeStream()
 
     /// Puts every completion here and answers none.
     var handler: MisusingHandler { MisusingHandler { self.put($1) } }
 
-    func put(_ completion: FetchCompletion) {
-        self.held.withLock { $0.append(completion) }
-        self.arrival.yield()
-    }
+    func put(_ completion: FetchCompletion) { self.hold.yield(completion) }
 
-    /// Waits until so many have been put here. Once.
-    func wait(for count: Int) async {
-        var missing = count
-        for await _ in self.arrivals {
-            missing -= 1
-            if missing == 0 { break }
-        }
-    }
-
-    func take() throws -> FetchCompletion {
-        let first = self.held.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-        return try #require(first)
+    /// Waits for the next one: an attempt is said to have started before its handler is called.
+    func take() async throws -> FetchCompletion {
+        for await completion in self.held { return completion }
+        throw CancellationError()
     }
 }

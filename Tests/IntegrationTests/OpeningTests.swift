@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// An agent whose inbox cannot be opened for now, as on a full disk, waits until it can.
-@Suite(.timeLimit(.minutes(15))) struct OpeningTests {
+@Suite struct OpeningTests {
     @Test func aDiskThatIsFullAtTheStartIsWaitedFor() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory, configure: { $0.maximumInboxBytes = 4096 }) {

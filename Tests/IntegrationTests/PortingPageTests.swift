@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The page about porting shows a program that is built, and the program does what it says.
-@Suite(.timeLimit(.minutes(15))) struct PortingPageTests {
+@Suite struct PortingPageTests {
     private let program: DocumentedProgram
 
     init() throws { self.program = try DocumentedProgram(page: "porting.md", example: "PortingTour") }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Alerts in the background, from the broker to the user and back, with the real stores.
-@Suite(.timeLimit(.minutes(15))) struct PresentationTests {
+@Suite struct PresentationTests {
     typealias Storage = PushRuntime.Configuration.Inbox
 
     static let dinner = #"{"aps":{"alert":"Dinner","badge":2},"n":1}"#

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What need not be kept is removed also from the inbox of an agent to which nothing happens.
-@Suite(.timeLimit(.minutes(15))) struct PruningTests {
+@Suite struct PruningTests {
     private static func waitUntilPruned(_ runtime: PushRuntime) async throws {
         var access = Inbox.Configuration()
         access.isReadOnly = true

@@ -3,10 +3,11 @@ import Glibc
 import KiiPushCore
 import KiiPushEmulator
 import TestSupport
+import TestTraits
 import Testing
 
 /// The README's code is the code that is built, and its commands do what it says.
-@Suite(.timeLimit(.minutes(15))) struct ReadmeTests {
+@Suite(.ownThreads) struct ReadmeTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

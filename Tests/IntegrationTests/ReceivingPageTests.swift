@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The page about receiving shows a program that is built, and the program does what it says.
-@Suite(.timeLimit(.minutes(15))) struct ReceivingPageTests {
+@Suite struct ReceivingPageTests {
     @Test func everyBlockIsADeclarationOfTheProgram() throws {
         let program = try DocumentedProgram(page: "receiving.md", example: "ReceivingTour")
         for block in try program.expectBlocks(9, others: ["DesktopHelper"]) {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What an agent does about its place in the cloud, and what it says when it cannot.
-@Suite(.timeLimit(.minutes(15))) struct RegistrationTests {
+@Suite struct RegistrationTests {
     private func agent(
         _ emulator: Emulator,
         _ runtime: PushRuntime,

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A broker that restarts, or a link that is cut, again and again.
-@Suite(.timeLimit(.minutes(15))) struct RestartingBrokerTests {
+@Suite struct RestartingBrokerTests {
     @Test func connectionsThatStoodAreNoEvidenceOfAnotherReceiver() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             var reconnect = ReconnectPolicy.Configuration.quick

@@ -5,7 +5,7 @@ import Testing
 
 /// A user, a thing and a bystander, a topic and a bucket in every scope: each push reaches those who subscribed to its
 /// source, and nobody else.
-@Suite(.timeLimit(.minutes(15))) struct ScopeDeliveryTests {
+@Suite struct ScopeDeliveryTests {
     /// An agent, what it was handed, and who it is.
     private struct Party {
         let runtime: PushRuntime

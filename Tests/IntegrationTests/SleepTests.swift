@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Agents on a machine that sleeps, and whose calendar is set. What must not be waited for would take ten minutes.
-@Suite(.timeLimit(.minutes(15))) struct SleepTests {
+@Suite struct SleepTests {
     private static let patient: ReconnectPolicy.Configuration = {
         var configuration = ReconnectPolicy.Configuration()
         configuration.stableAfter = .zero

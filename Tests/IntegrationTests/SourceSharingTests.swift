@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Sources whose handlers take long, with more messages than memory holds, delay no other.
-@Suite(.timeLimit(.minutes(15))) struct SourceSharingTests {
+@Suite struct SourceSharingTests {
     /// 600 messages of three slow sources, and then one that has nothing to do with them.
     private func bring(_ broker: FakeBroker, padding: Int = 0) async throws -> FakeConnection {
         try await broker.play { broker in
@@ -24,7 +24,7 @@ import Testing
     func slowSourcesWithLongBacklogsDelayNoOther(messages: Int, padding: Int) async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
-                var settings = PushRuntime.Configuration(stateDirectory: directory)
+                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
                 settings.bounds.messagesInMemory = messages
                 settings.bounds.bytesInMemory = 1 << 20
                 let runtime = try PushRuntime(configuration: settings)
@@ -62,7 +62,7 @@ import Testing
     @Test func withStrictOrderSourcesThatWaitForARetryDelayNoOther() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
-                var settings = PushRuntime.Configuration(stateDirectory: directory)
+                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
                 settings.bounds.messagesInMemory = 64
                 settings.isStrictlyOrdered = true
                 settings.retryDelays = [.seconds(36_000)]

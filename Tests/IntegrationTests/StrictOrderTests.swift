@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Order of one source across the end of a process.
-@Suite(.timeLimit(.minutes(15))) struct StrictOrderTests {
+@Suite struct StrictOrderTests {
     /// Runs an agent on the state in `directory` until `body` returns.
     private func run(
         _ directory: String, _ configuration: PushAgent.Configuration, _ handler: RecordingHandler,

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Brokers that accept a client and refuse its subscription (SUBACK 0x80).
-@Suite(.timeLimit(.minutes(15))) struct SubscriptionRefusalTests {
+@Suite struct SubscriptionRefusalTests {
     private static func endpoint(_ broker: FakeBroker, password: String = "password") -> String {
         #"{"username":"name","password":"\#(password)","mqttTopic":"topic-1","host":"127.0.0.1","#
             + #""portTCP":\#(broker.port),"portSSL":1}"#

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Two agents with copies of one state directory, as on two machines.
-@Suite(.timeLimit(.minutes(15))) struct TakeoverTests {
+@Suite struct TakeoverTests {
     /// What one of the two went through until it had said that there is another.
     private struct Course {
         var closures = 0

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A cloud that refuses a pseudo user's token, and then takes it again.
-@Suite(.timeLimit(.minutes(15))) struct TokenRefusalTests {
+@Suite struct TokenRefusalTests {
     private func agent(_ emulator: Emulator, _ runtime: PushRuntime) -> PushAgent {
         PushAgent(
             runtime: runtime, configuration: .init(app: emulator.app, account: .pseudoUser),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What an agent records of its messages, read from its state directory.
-@Suite(.timeLimit(.minutes(15))) struct TraceTests {
+@Suite struct TraceTests {
     @Test func recordsEveryStepOfALife() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let reader = { try InboxReader(stateDirectory: runtime.configuration.stateDirectory) }

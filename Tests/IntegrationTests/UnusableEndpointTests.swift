@@ -4,7 +4,7 @@ import Testing
 
 /// Answers to the request for the endpoint that are of no use: topics which nobody can be sent a push on alone, and what is
 /// not the cloud's.
-@Suite(.timeLimit(.minutes(15))) struct UnusableEndpointTests {
+@Suite struct UnusableEndpointTests {
     static let topics = ["#", "a/+", "$SYS/uptime", "a\\u0000b", String(repeating: "t", count: 1025)]
 
     private static func endpoint(_ broker: FakeBroker, topic: String) -> String {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Settings with which no connection to the broker can come about.
-@Suite(.timeLimit(.minutes(15))) struct UnusableTransportTests {
+@Suite struct UnusableTransportTests {
     @Test func aCertificateAuthorityFileThatHoldsNoneEndsTheRunAtOnce() async throws {
         try await withTemporaryDirectory { directory in
             let file = "\(directory)/authority.pem"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Brokers that do not keep what they accept, or accept nothing, and the cloud that is asked about it.
-@Suite(.timeLimit(.minutes(15))) struct UnwillingBrokerTests {
+@Suite struct UnwillingBrokerTests {
     enum Refusal: CaseIterable, CustomTestStringConvertible {
         case afterConnack, afterSuback, serverUnavailable
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// An agent whose own file cannot be written, as on a full disk, goes on with what it has in memory.
-@Suite(.timeLimit(.minutes(15))) struct UnwritableStateTests {
+@Suite struct UnwritableStateTests {
     /// The agent's file, on a disk that is full while it is blocked.
     private final class StateFile: Sendable {
         let path: String

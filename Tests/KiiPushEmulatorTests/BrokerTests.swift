@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import KiiPushCore
 import KiiPushEmulator
+import TestTraits
 import Testing
 
 /// What a real mosquitto lets clients do, and what it keeps.
-@Suite(.timeLimit(.minutes(15))) struct BrokerTests {
+@Suite(.ownThreads) struct BrokerTests {
     @Test func deliversOverTLSToAClientThatChecksTheCertificate() async throws {
         try await withEmulator { client in
             let receiver = try await client.receiver()

@@ -1,6 +1,7 @@
 import Foundation
 import KiiPushCore
 import KiiPushEmulator
+import TestTraits
 import Testing
 
 /// Requests in the shapes that existing clients of Kii put on the wire, byte by byte: names of fields in any case,
@@ -8,7 +9,7 @@ import Testing
 ///
 /// The facts are from the sources of Kii's C clients (ebisu, KiiThingSDK), of its Go client, and from the curl samples of
 /// its guide; the words are not.
-@Suite(.timeLimit(.minutes(15))) struct ClientShapesTests {
+@Suite(.ownThreads) struct ClientShapesTests {
     /// A client's way of writing a request.
     private struct Client {
         let emulator: EmulatorClient

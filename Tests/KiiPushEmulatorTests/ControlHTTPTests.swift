@@ -1,10 +1,11 @@
 import Foundation
 import KiiPushCore
 import KiiPushEmulator
+import TestTraits
 import Testing
 
 /// The controls over the socket: what they do to connections, credentials and the stored state.
-@Suite(.timeLimit(.minutes(15))) struct ControlHTTPTests {
+@Suite(.ownThreads) struct ControlHTTPTests {
     @Test func theDocumentedCommandsWork() async throws {
         let directory = try TemporaryDirectory()
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import Testing
 
 /// The whole emulator: HTTP, a real mosquitto, and clients that are not ours.
-@Suite(.timeLimit(.minutes(15))) struct EmulatorTests {
+@Suite struct EmulatorTests {
     @Test func deliversWhatIsSentToAnInstallation() async throws {
         var configuration = Emulator.Configuration()
         configuration.patience = .long

@@ -1,10 +1,11 @@
 import Foundation
 import KiiPushCore
 import KiiPushEmulator
+import TestTraits
 import Testing
 
 /// HTTPS as other people's clients use it: by curl, with the emulator's authority and with others.
-@Suite(.timeLimit(.minutes(15))) struct HTTPSTests {
+@Suite(.ownThreads) struct HTTPSTests {
     /// What curl ended with: its own code, and the server's answer where there was one.
     private struct Outcome {
         var code: Int32

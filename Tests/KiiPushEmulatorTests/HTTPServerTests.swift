@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import KiiPushCore
 import KiiPushEmulator
+import TestTraits
 import Testing
 
 /// HTTP as it is on the wire.
-@Suite(.timeLimit(.minutes(15))) struct HTTPServerTests {
+@Suite(.ownThreads) struct HTTPServerTests {
     private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test func version10IsAnsweredAndClosed() async throws {

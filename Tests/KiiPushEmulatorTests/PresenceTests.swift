@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import KiiPushCore
 import KiiPushEmulator
+import TestTraits
 import Testing
 
 /// Connections to a real mosquitto, as clients have them and as `/__kii/installations` shows them.
-@Suite(.timeLimit(.minutes(15))) struct PresenceTests {
+@Suite(.ownThreads) struct PresenceTests {
     @Test(arguments: [MQTTVersion.v3_1, .v3_1_1], [QoS.atMostOnce, .atLeastOnce])
     func bothRevisionsReceiveInACleanSession(version: MQTTVersion, qos: QoS) async throws {
         try await withEmulator { client in

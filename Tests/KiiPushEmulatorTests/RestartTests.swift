@@ -5,7 +5,7 @@ import KiiPushEmulator
 import Testing
 
 /// What outlives an emulator, and what does not.
-@Suite(.timeLimit(.minutes(15))) struct RestartTests {
+@Suite struct RestartTests {
     @Test func stateSessionsAndPortsOutliveTheEmulator() async throws {
         let directory = try TemporaryDirectory()
         let configuration = Emulator.Configuration(directory: directory.path)

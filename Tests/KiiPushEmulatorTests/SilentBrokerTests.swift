@@ -1,10 +1,11 @@
 import Foundation
 import KiiPushCore
 import KiiPushEmulator
+import TestSupport
 import Testing
 
 /// What a sender is told when the broker says nothing: a broker that took a message may deliver it later on.
-@Suite(.timeLimit(.minutes(15))) struct SilentBrokerTests {
+@Suite struct SilentBrokerTests {
     /// Runs `body` with an emulator that soon gives up waiting, and a receiver of its messages.
     private func withImpatientEmulator(
         _ body: (EmulatorClient, Receiver, _ broker: BrokerProcess) async throws -> Void
@@ -58,7 +59,7 @@ import Testing
         try await self.withImpatientEmulator { client, receiver, broker in
             let emulator = client.emulator
             let app = KiiApp(appID: emulator.appID, appKey: emulator.appKey, baseURL: emulator.baseURL)
-            let kii = KiiClient(app: app, transport: try EventLoop())
+            let kii = KiiClient(app: app, transport: try EventLoop.patient(), timeout: .seconds(600))
             let admin = try await kii.login(
                 clientID: emulator.adminClientID, clientSecret: emulator.adminClientSecret
             ).token

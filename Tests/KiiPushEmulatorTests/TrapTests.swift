@@ -1,10 +1,11 @@
 import Foundation
 import KiiPushCore
 import KiiPushEmulator
+import TestTraits
 import Testing
 
 /// What Kii's clients send and a strict server would refuse, byte by byte over the socket.
-@Suite(.timeLimit(.minutes(15))) struct TrapTests {
+@Suite(.ownThreads) struct TrapTests {
     /// An emulator, a pseudo user and what its requests begin with.
     private struct World {
         let client: EmulatorClient

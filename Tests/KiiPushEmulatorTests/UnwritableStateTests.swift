@@ -5,7 +5,7 @@ import KiiPushEmulator
 import Testing
 
 /// What could not be written did not happen.
-@Suite(.timeLimit(.minutes(15))) struct UnwritableStateTests {
+@Suite struct UnwritableStateTests {
     /// Keeps everybody else from writing to an emulator's state for as long as it lives.
     private final class WriteLock {
         private var database: OpaquePointer?

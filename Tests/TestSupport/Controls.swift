@@ -6,9 +6,9 @@ extension Emulator {
     /// Sends a control below `/__kii` as the administrator, and returns the body of the answer.
     @discardableResult
     package func control(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
-        let loop = try EventLoop()
+        let loop = try EventLoop.patient()
         let pair = "\(self.adminClientID):\(self.adminClientSecret.reveal())"
-        let request = HTTPRequest(
+        let request = HTTPRequest.patient(
             method: method,
             url: self.baseURL.dropLast("api".count) + "__kii/" + path,
             fields: [HTTPField("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")],

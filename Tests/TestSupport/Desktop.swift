@@ -123,6 +123,9 @@ package final class NotificationDaemon: Sendable {
         self.control = handle
     }
 
+    /// One that hangs does not notice that its bus has ended.
+    deinit { self.program.signal(SIGKILL) }
+
     private static func next(of lines: AsyncStream<String>) async -> String? {
         for await line in lines { return line }
         return nil

@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// `doctor` against what can be wrong.
-@Suite(.timeLimit(.minutes(15))) struct DoctorFaultTests {
+@Suite(.ownThreads) struct DoctorFaultTests {
     @Test func namesWhatIsWrong() async throws {
         let world = try DoctorWorld()
         var named = 0

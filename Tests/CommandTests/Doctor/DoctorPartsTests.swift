@@ -1,10 +1,11 @@
 import KiiPushCore
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// The parts of `doctor` that need no process.
-@Suite(.timeLimit(.minutes(15))) struct DoctorPartsTests {
+@Suite(.ownThreads) struct DoctorPartsTests {
     @Test(arguments: [
         ("Nov 22 20:24:53 2036 GMT", "2036-11-22T20:24:53.000Z"),
         ("Jan  2 03:04:05 2027 GMT", "2027-01-02T03:04:05.000Z"),
@@ -59,15 +60,19 @@ import Testing
     }
 
     @Test func aCheckThatTakesTooLongIsCancelled() async throws {
-        var examination = Examination(time: .milliseconds(100)) { _ in }
-        try await examination.check(Check.Key(.app)) {
-            // Until it is cancelled.
-            try await Task.sleep(for: .seconds(600))
-            return .ok("")
+        // A check takes the time of all when the process is held up; then it counts as one that could not be made.
+        var examination = Examination(time: .zero) { _ in }
+        while examination.checks.first?.outcome != .failed {
+            examination = Examination(time: .milliseconds(100)) { _ in }
+            try await examination.check(Check.Key(.app)) {
+                // Until it is cancelled.
+                try await Task.sleep(for: .seconds(600))
+                return .ok("")
+            }
+            let check = try #require(examination.checks.first)
+            #expect(check.isInTheWay)
+            #expect(check.outcome == .failed || check.evidence == "no time was left; allow more with --timeout")
         }
-        // Where the machine was busy for so long that no time was left, it was not made.
-        #expect(examination.checks[0].outcome == .failed || examination.checks[0].outcome == .skipped)
-        #expect(examination.checks[0].isInTheWay)
         while examination.checks.last?.outcome != .skipped {
             try await examination.check(Check.Key(.signIn)) {
                 try await Task.sleep(for: .seconds(600))

@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import TestTraits
 import Testing
 
 @testable import kii_push
 
 /// What `doctor` says where nothing is wrong, and what it leaves alone.
-@Suite(.timeLimit(.minutes(15))) struct DoctorTests {
+@Suite(.ownThreads) struct DoctorTests {
     private static let time = ["--timeout", "600s"]
 
     @Test func findsNothingWrongWithTheEmulator() throws {
@@ -110,7 +111,6 @@ import Testing
         let silent = try RunningTool(
             ["python3", "-u", "-c", Self.silentServer], environment: ["PATH": "/usr/bin:/bin:/usr/local/bin"])
         let port = silent.output(containing: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
-        let started = ContinuousClock.now
         let options = ["--base-url", "https://127.0.0.1:\(port)/api", "--app-id", "kiilocal"]
         let result = try session.tool.start(
             ["doctor", "--json", "-p", "other", "--timeout", "40s"] + options, environment: ["KII_PUSH_APP_KEY": "k"]
@@ -118,8 +118,6 @@ import Testing
         let report = try Report(result)
         #expect(report.exit == 69 && report.firstFailure == "TLS-CHAIN cloud", "\(report)")
         #expect(result.output.contains("it took the connection, and said nothing or ended it"))
-        // Forty seconds of checks, and a start on a machine that may be busy.
-        #expect(ContinuousClock.now - started < .seconds(600))
     }
 
     private static let silentServer = """

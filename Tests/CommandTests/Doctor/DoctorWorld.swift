@@ -117,7 +117,8 @@ final class DoctorWorld {
     func deleteInstallation(_ profile: String) async throws {
         let key = Secret(try #require(self.file["appKey"]?.string))
         let client = KiiClient(
-            app: KiiApp(appID: self.appID, appKey: key, baseURL: self.baseURL), transport: try EventLoop())
+            app: KiiApp(appID: self.appID, appKey: key, baseURL: self.baseURL), transport: try EventLoop.patient(),
+            timeout: .seconds(600))
         let admin = try await client.login(
             clientID: try #require(self.file["clientID"]?.string),
             clientSecret: Secret(try #require(self.file["clientSecret"]?.string)))

@@ -11,7 +11,8 @@ struct Sender: Sendable {
     private let token: Secret
 
     init(emulator: Emulator, userID: String) async throws {
-        self.client = KiiClient(app: emulator.app, transport: try EventLoop())
+        self.client = KiiClient(
+            app: emulator.app, transport: try EventLoop.patient(), timeout: .seconds(600))
         self.userID = userID
         self.token = try await emulator.adminToken(self.client)
     }

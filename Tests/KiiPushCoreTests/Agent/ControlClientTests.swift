@@ -1,11 +1,12 @@
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import KiiPushCore
 
 /// The control socket's client, before a server that says what the test has it say.
-@Suite(.timeLimit(.minutes(10))) struct ControlClientTests {
+@Suite(.ownThreads) struct ControlClientTests {
     private struct Server {
         let descriptor: Int32
 

@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import KiiPushCore
 
 /// The control socket with real processes' means: sockets, and a directory of its own.
-@Suite(.timeLimit(.minutes(15))) struct ControlServerTests {
+@Suite(.ownThreads) struct ControlServerTests {
     /// Runs a server that answers every change with whether the number is even.
     private func serve(_ body: (ControlServer, String) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in

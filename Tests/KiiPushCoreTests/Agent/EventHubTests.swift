@@ -4,7 +4,7 @@ import Testing
 @testable import KiiPushCore
 
 /// Who hears of what happens.
-@Suite(.timeLimit(.minutes(15))) struct EventHubTests {
+@Suite struct EventHubTests {
     private static let many = EventHub.bufferedEvents * 2
 
     private static func number(_ event: PushEvent) -> Int64? {

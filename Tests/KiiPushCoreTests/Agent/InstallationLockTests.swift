@@ -6,7 +6,7 @@ import Testing
 @testable import KiiPushCore
 
 /// What this process has locked is read where the kernel tells it, since that is what other processes run into.
-@Suite(.timeLimit(.minutes(15))) struct InstallationLockTests {
+@Suite struct InstallationLockTests {
     /// Expects this process to have locked so many bytes of the files in `directory`. Neighbours would count as one, and
     /// there are none.
     private func expectLocked(_ count: Int, in directory: String) throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import KiiPushCore
 
 /// How a runtime takes its state directory, and lets go of it.
-@Suite(.timeLimit(.minutes(10))) struct PushRuntimeTests {
+@Suite struct PushRuntimeTests {
     private func runtime(_ directory: String) throws -> PushRuntime {
         try PushRuntime(configuration: PushRuntime.Configuration(stateDirectory: directory))
     }

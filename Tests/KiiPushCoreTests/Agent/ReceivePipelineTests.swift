@@ -5,7 +5,7 @@ import Testing
 
 /// The pipeline and its links, turn by turn, on a loop's thread and without a broker. What is found there is judged on the
 /// test's own thread, since nobody knows elsewhere which test it is of.
-@Suite(.timeLimit(.minutes(10))) struct ReceivePipelineTests {
+@Suite struct ReceivePipelineTests {
     /// A pipeline around a store, whose delivery takes nothing.
     private struct Line {
         let pipeline: ReceivePipeline

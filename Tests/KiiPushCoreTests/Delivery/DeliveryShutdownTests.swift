@@ -52,7 +52,7 @@ private final class SlowStore: DeliveryStore {
     }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct DeliveryShutdownTests {
+@Suite struct DeliveryShutdownTests {
     /// How many threads of this process have this name.
     private func threadCount(_ name: String) -> Int {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []

@@ -3,7 +3,7 @@ import KiiPushCore
 import Testing
 
 /// A system that gives no threads delays delivery, says so once, and loses nothing.
-@Suite(.timeLimit(.minutes(15))) struct DeliveryThreadTests {
+@Suite struct DeliveryThreadTests {
     /// Gives as many threads as it is told.
     private final class ScarceThreads: Sendable {
         private let left: Locked<Int>

@@ -1,11 +1,12 @@
 import Foundation
 import KiiPushCore
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ByteStreamLifeTests {
+@Suite struct ByteStreamLifeTests {
     let loop: EventLoop
 
-    init() throws { self.loop = try EventLoop() }
+    init() throws { self.loop = try EventLoop.patient() }
 
     /// Enough turns for anything that is ready to be reported.
     private func settle() async throws {
@@ -171,7 +172,7 @@ import Testing
     }
 
     @Test func closeAfterFlushGivesUpOnAPeerThatDoesNotRead() async throws {
-        let loop = try EventLoop(configuration: .init(lingerTimeout: .milliseconds(50)))
+        let loop = try EventLoop(configuration: .init(connectTimeout: .seconds(600), lingerTimeout: .milliseconds(50)))
         let server = try LoopbackServer { $0.waitForStop() }
         defer { server.stop() }
         let (closed, finish) = AsyncStream.makeStream(of: Void.self)

@@ -2,12 +2,13 @@ import Dispatch
 import Foundation
 import KiiPushCore
 import SeededNumbers
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ByteStreamTests {
+@Suite struct ByteStreamTests {
     let loop: EventLoop
 
-    init() throws { self.loop = try EventLoop() }
+    init() throws { self.loop = try EventLoop.patient() }
 
     private func echoServer(unixPath: String? = nil) throws -> LoopbackServer {
         try LoopbackServer(unixPath: unixPath) { connection in
@@ -170,7 +171,7 @@ import Testing
     }
 
     @Test func handsOverNoMoreInATurnThanTheLimit() async throws {
-        let loop = try EventLoop(configuration: .init(drainBytes: 100_000))
+        let loop = try EventLoop(configuration: .init(drainBytes: 100_000, connectTimeout: .seconds(600)))
         let count = 8 << 20
         let server = try LoopbackServer { $0.write([UInt8](repeating: 5, count: count)) }
         defer { server.stop() }

@@ -2,12 +2,13 @@ import Foundation
 import KiiPushCore
 import SeededNumbers
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct EventLoopTests {
+@Suite struct EventLoopTests {
     let loop: EventLoop
 
-    init() throws { self.loop = try EventLoop() }
+    init() throws { self.loop = try EventLoop.patient() }
 
     @Test func runsCommandsInOrderOnItsOwnThread() async throws {
         let seen = Locked<[Int]>([])
@@ -100,7 +101,7 @@ import Testing
         try await self.loop.run { [loop = self.loop] in repeatForever(on: loop, count) }
         let server = try LoopbackServer.http { _ in response("ok") }
         defer { server.stop() }
-        let answer = try await self.loop.perform(HTTPRequest(method: "GET", url: server.url))
+        let answer = try await self.loop.perform(HTTPRequest.patient(method: "GET", url: server.url))
         #expect(answer.status == 200)
         #expect(count.withLock { $0 } > 1)
         // It would go on beside all other tests.
@@ -124,7 +125,7 @@ import Testing
         #expect(!self.loop.submit {})
         await #expect(throws: TransportError.self) { try await self.loop.run {} }
         await #expect(throws: TransportError.self) {
-            try await self.loop.perform(HTTPRequest(method: "GET", url: "http://127.0.0.1/"))
+            try await self.loop.perform(HTTPRequest.patient(method: "GET", url: "http://127.0.0.1/"))
         }
         self.loop.shutdown()
         _ = turn
@@ -149,7 +150,7 @@ import Testing
     @Test func lettingGoOfALoopEndsIt() async throws {
         let (freed, finish) = AsyncStream.makeStream(of: Void.self)
         do {
-            let loop = try EventLoop()
+            let loop = try EventLoop.patient()
             try await loop.run {
                 let canary = Canary { finish.finish() }
                 loop.schedule(at: loop.now + .seconds(3600)) { withExtendedLifetime(canary) {} }
@@ -161,7 +162,7 @@ import Testing
     @Test func aLoopMayBeLetGoOfOnItsOwnThread() async throws {
         let (freed, finish) = AsyncStream.makeStream(of: Void.self)
         func start() throws {
-            let loop = try EventLoop()
+            let loop = try EventLoop.patient()
             let canary = Canary { finish.finish() }
             loop.submit { withExtendedLifetime((loop, canary)) {} }
         }
@@ -174,7 +175,7 @@ import Testing
     ])
     func refusesAProxyThatIsNone(_ proxy: String) {
         let error = #expect(throws: TransportError.self) {
-            try EventLoop(configuration: .init(proxy: proxy))
+            try EventLoop.patient(proxy: proxy)
         }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.description.contains("hunter2") == false)

@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ProxyTests {
+@Suite struct ProxyTests {
     /// An HTTP proxy that tunnels to `target` whatever it was asked for, if `password` was given.
     private func tunnel(
         to target: UInt16, password: String? = nil, heads: Locked<[String]>
@@ -45,7 +46,7 @@ import Testing
         let proxy = try self.tunnel(to: server.port, password: "p@ss:w/rd", heads: heads)
         defer { proxy.stop() }
         let url = "http://user:p%40ss%3Aw%2Frd@127.0.0.1:\(proxy.port)"
-        let loop = try EventLoop(configuration: .init(proxy: url))
+        let loop = try EventLoop.patient(proxy: url)
         var probe = try await StreamProbe(loop, .tcp(host: "broker.invalid", port: 1883))
         await probe.connected()
         #expect(await probe.text(7) == "welcome")
@@ -76,7 +77,7 @@ import Testing
     func aRefusedTunnelIsConnectionRefusedAndNamesNoCredentials(_ way: String) async throws {
         let proxy = try self.tunnel(to: 1, password: "right", heads: Locked([]))
         defer { proxy.stop() }
-        let loop = try EventLoop(configuration: .init(proxy: "http://user:hunter2@127.0.0.1:\(proxy.port)"))
+        let loop = try EventLoop.patient(proxy: "http://user:hunter2@127.0.0.1:\(proxy.port)")
         let error = await self.failure(way, loop)
         #expect(error?.code == .connectionRefused)
         #expect(error?.description.contains("407") == true)
@@ -86,7 +87,7 @@ import Testing
     @Test(arguments: ["stream", "transfer"])
     func aProxyThatIsDownIsConnectionRefusedAndNamesNoCredentials(_ way: String) async throws {
         let port = try LoopbackServer.refusedPort()
-        let loop = try EventLoop(configuration: .init(proxy: "http://user:hunter2@127.0.0.1:\(port)"))
+        let loop = try EventLoop.patient(proxy: "http://user:hunter2@127.0.0.1:\(port)")
         let error = await self.failure(way, loop)
         #expect(error?.code == .connectionRefused)
         #expect(error?.description.contains("hunter2") == false)
@@ -94,7 +95,7 @@ import Testing
 
     @Test(arguments: ["stream", "transfer"])
     func aProxyWithoutAnAddressIsNameNotResolvedAndNamesNoCredentials(_ way: String) async throws {
-        let loop = try EventLoop(configuration: .init(proxy: "socks5h://user:hunter2@proxy.invalid:1080"))
+        let loop = try EventLoop.patient(proxy: "socks5h://user:hunter2@proxy.invalid:1080")
         let error = await self.failure(way, loop)
         #expect(error?.code == .nameNotResolved)
         #expect(error?.description.contains("hunter2") == false)
@@ -103,8 +104,8 @@ import Testing
     @Test func aPlainTransferNamesTheWholeURLToTheProxy() async throws {
         let proxy = try LoopbackServer.http { request in response(request.firstLine) }
         defer { proxy.stop() }
-        let loop = try EventLoop(configuration: .init(proxy: "127.0.0.1:\(proxy.port)"))
-        let answer = try await loop.perform(HTTPRequest(method: "GET", url: "http://api.invalid/api/apps"))
+        let loop = try EventLoop.patient(proxy: "127.0.0.1:\(proxy.port)")
+        let answer = try await loop.perform(HTTPRequest.patient(method: "GET", url: "http://api.invalid/api/apps"))
         #expect(answer.body == Array("GET http://api.invalid/api/apps HTTP/1.1".utf8))
     }
 
@@ -119,7 +120,7 @@ import Testing
             unlink(path)
         }
         let port = try LoopbackServer.refusedPort()
-        let loop = try EventLoop(configuration: .init(proxy: "http://127.0.0.1:\(port)"))
+        let loop = try EventLoop.patient(proxy: "http://127.0.0.1:\(port)")
         var probe = try await StreamProbe(loop, .unix(path: path))
         await probe.connected()
         #expect(await probe.text(6) == "direct")
@@ -131,7 +132,7 @@ import Testing
                 var probe = try await StreamProbe(loop, .tcp(host: "broker.invalid", port: 1883))
                 return await probe.closed()
             }
-            let answer = try await loop.perform(HTTPRequest(method: "GET", url: "https://api.invalid/"))
+            let answer = try await loop.perform(HTTPRequest.patient(method: "GET", url: "https://api.invalid/"))
             Issue.record("status \(answer.status) instead of an error")
             return nil
         } catch {

@@ -1,8 +1,10 @@
 import Foundation
 import KiiPushCore
+import TestSupport
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct TLSTests {
+@Suite(.ownThreads) struct TLSTests {
     let authority: TestAuthority
 
     init() throws { self.authority = try TestAuthority() }
@@ -46,7 +48,7 @@ import Testing
         let server = try OpenSSLServer(self.authority, "-WWW")
         defer { server.stop() }
         let loop = try self.loop(caFile: self.authority.caFile)
-        let request = HTTPRequest(method: "GET", url: "https://localhost:\(server.port)/content")
+        let request = HTTPRequest.patient(method: "GET", url: "https://localhost:\(server.port)/content")
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<4 { group.addTask { try await loop.perform(request).body == content } }
             for try await isWhole in group { #expect(isWhole) }
@@ -143,7 +145,8 @@ import Testing
         let server = try OpenSSLServer(self.authority, "-www")
         defer { server.stop() }
         let loop = try self.loop(insecure: true)
-        let answer = try await loop.perform(HTTPRequest(method: "GET", url: "https://127.0.0.1:\(server.port)/"))
+        let answer = try await loop.perform(
+            HTTPRequest.patient(method: "GET", url: "https://127.0.0.1:\(server.port)/"))
         #expect(answer.status == 200)
     }
 
@@ -168,7 +171,7 @@ import Testing
                 var probe = try await StreamProbe(loop, .tls(host: host, port: port))
                 return await probe.closed()
             }
-            let request = HTTPRequest(method: "GET", url: "https://\(host):\(port)/")
+            let request = HTTPRequest.patient(method: "GET", url: "https://\(host):\(port)/")
             let answer = try await loop.perform(request)
             Issue.record("status \(answer.status) instead of an error")
             return nil

@@ -1,12 +1,13 @@
 import Foundation
 import KiiPushCore
 import SeededNumbers
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct TransferCancellationTests {
+@Suite struct TransferCancellationTests {
     let loop: EventLoop
 
-    init() throws { self.loop = try EventLoop() }
+    init() throws { self.loop = try EventLoop.patient() }
 
     @Test func aTaskCancelledBeforeTheStartSendsNothing() async throws {
         let server = try LoopbackServer.http { _ in response() }
@@ -15,7 +16,7 @@ import Testing
         let url = server.url
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await loop.perform(HTTPRequest(method: "GET", url: url))
+            return try await loop.perform(HTTPRequest.patient(method: "GET", url: url))
         }
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(server.connectionCount == 0)
@@ -32,7 +33,7 @@ import Testing
         defer { server.stop() }
         let loop = self.loop
         let url = server.url
-        let task = Task { try await loop.perform(HTTPRequest(method: "GET", url: url)) }
+        let task = Task { try await loop.perform(HTTPRequest.patient(method: "GET", url: url)) }
         var iterator = events.makeAsyncIterator()
         #expect(await iterator.next() == "request")
         task.cancel()
@@ -45,11 +46,11 @@ import Testing
         defer { server.stop() }
         let loop = self.loop
         let url = server.url
-        let task = Task { try await loop.perform(HTTPRequest(method: "GET", url: url)) }
+        let task = Task { try await loop.perform(HTTPRequest.patient(method: "GET", url: url)) }
         let answer = try await task.value
         task.cancel()
         #expect(answer.body == Array("whole".utf8))
-        let next = try await self.loop.perform(HTTPRequest(method: "GET", url: url))
+        let next = try await self.loop.perform(HTTPRequest.patient(method: "GET", url: url))
         #expect(next.status == 200)
     }
 
@@ -61,7 +62,7 @@ import Testing
         var random = SeededGenerator(seed: 11)
         var tasks: [Task<HTTPResponse, any Error>] = []
         for index in 0..<1000 {
-            tasks.append(Task { try await loop.perform(HTTPRequest(method: "GET", url: "\(url)/\(index)")) })
+            tasks.append(Task { try await loop.perform(HTTPRequest.patient(method: "GET", url: "\(url)/\(index)")) })
             if index > 20, random.next() % 2 == 0 { tasks[index - Int(random.next() % 20)].cancel() }
         }
         for (index, task) in tasks.enumerated() {
@@ -82,7 +83,7 @@ import Testing
         let loop = self.loop
         let url = server.url
         // More than there are connections: some wait inside libcurl.
-        let tasks = (0..<200).map { _ in Task { try await loop.perform(HTTPRequest(method: "GET", url: url)) } }
+        let tasks = (0..<200).map { _ in Task { try await loop.perform(HTTPRequest.patient(method: "GET", url: url)) } }
         var arrived = 0
         for await _ in requests {
             arrived += 1

@@ -42,7 +42,7 @@ private struct Reached {
     }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct ReceptionReceiverTests {
+@Suite struct ReceptionReceiverTests {
     private static let alert = #"{"alert":"Dinner","sound":"chime","category":"meal","thread-id":"t"}"#
 
     private func handler(_ calls: Journal<String>) -> ClosureHandler {

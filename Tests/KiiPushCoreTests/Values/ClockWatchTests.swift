@@ -64,7 +64,9 @@ import Testing
 
     @Test func theMachinesOwnClocksRunTogether() {
         var watch = ClockWatch()
-        // Some of these readings fail on a busy machine; none may be a jump.
-        for _ in 0..<1000 { #expect(watch.look(ClockReading.now()) == nil) }
+        // A reading fails where the thread is held up amid it; none may be a jump.
+        let readings = (0..<1000).compactMap { _ in ClockReading.now() }
+        #expect(readings.count > 1)
+        for reading in readings { #expect(watch.look(reading) == nil) }
     }
 }

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import Testing
 
 /// The same request twice at the same moment: exactly one wins.
-@Suite(.timeLimit(.minutes(15))) struct ContractConflictTests {
+@Suite struct ContractConflictTests {
     private static let conflicts: [(id: String, codes: Set<String>)] = [
         ("users.register", ["USER_ALREADY_EXISTS"]), ("things.registerWithToken", ["THING_ALREADY_EXISTS"]),
         ("topics.create", ["TOPIC_ALREADY_EXISTS"]), ("topics.delete", ["TOPIC_NOT_FOUND"]),

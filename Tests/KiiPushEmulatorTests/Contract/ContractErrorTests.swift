@@ -1,13 +1,14 @@
 import Contract
 import KiiPushCore
 import KiiPushEmulator
+import TestSupport
 import Testing
 
 /// Each row of the error table, from a running emulator: as raw HTTP, and as what ``KiiClient`` makes of it.
-@Suite(.timeLimit(.minutes(15))) struct ContractErrorTests {
+@Suite struct ContractErrorTests {
     @Test func everyErrorReachesTheClientWithItsFacts() async throws {
         try await withEmulator { client in
-            let loop = try EventLoop()
+            let loop = try EventLoop.patient()
             defer { loop.shutdown() }
             try await self.checkEveryError(of: CloudOverHTTP(client: client), through: loop)
         }
@@ -17,7 +18,7 @@ import Testing
         let world = try ContractWorld(cloud)
         let root = "http://127.0.0.1:\(cloud.client.port)"
         let app = KiiApp(appID: cloud.appID, appKey: Secret(cloud.appKey), baseURL: root)
-        let client = KiiClient(app: app, transport: transport, retry: .none)
+        let client = KiiClient(app: app, transport: transport, timeout: .seconds(600), retry: .none)
         for error in world.contract.errors {
             let request = try await world.provoke(error)
             expect(try await world.send(request), is: error, "\(error.code)")

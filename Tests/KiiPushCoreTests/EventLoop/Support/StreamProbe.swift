@@ -34,6 +34,11 @@ final class StreamReporter: ByteStreamDelegate {
     }
 }
 
+extension ByteStream {
+    /// Of a loop's own stream.
+    var isClosed: Bool { (self as? SocketStream)?.isClosed ?? false }
+}
+
 /// A stream under test, driven from an async test.
 struct StreamProbe {
     let loop: EventLoop
