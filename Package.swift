@@ -228,6 +228,11 @@ let package = Package(
             path: "Tests/Fuzz/Runner",
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["TestSupport", "kii-push-simulate"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: settings),
         .testTarget(name: "LayeringTests", swiftSettings: settings),
     ],

@@ -1,28 +1,28 @@
 import KiiPushCore
 
 /// What a history came to.
-public struct Judgement: Sendable {
+package struct Judgement: Sendable {
     /// Sentences about what must never be; empty when everything is as promised.
-    public private(set) var violations: [String]
+    package private(set) var violations: [String]
     /// What there was, for the table of a run.
-    public private(set) var counts = Counts()
+    package private(set) var counts = Counts()
 
-    public struct Counts: Sendable {
-        public var histories = 1
-        public var messages = 0
-        public var acknowledged = 0
-        public var handled = 0
-        public var processes = 0
-        public var deadLetters = 0
-        public var toldAsLost = 0
-        public var lostByBroker = 0
-        public var events = 0
+    package struct Counts: Sendable {
+        package var histories = 1
+        package var messages = 0
+        package var acknowledged = 0
+        package var handled = 0
+        package var processes = 0
+        package var deadLetters = 0
+        package var toldAsLost = 0
+        package var lostByBroker = 0
+        package var events = 0
         /// Messages that were handled more than once, by the reason.
-        public var again: [String: Int] = [:]
+        package var again: [String: Int] = [:]
 
-        public init() {}
+        package init() {}
 
-        public mutating func add(_ other: Counts) {
+        package mutating func add(_ other: Counts) {
             self.histories += other.histories
             self.messages += other.messages
             self.acknowledged += other.acknowledged

@@ -1,5 +1,5 @@
 /// All that a seed decides about a history: how agent and broker are set up, what is sent, and what goes wrong.
-public struct Plan: Sendable {
+package struct Plan: Sendable {
     /// How the broker numbers and repeats.
     struct Broker: Sendable {
         /// How many messages may be unacknowledged.
@@ -130,20 +130,20 @@ public struct Plan: Sendable {
     let agent: Agent
     let installations: Int
     /// In order of time. Each keeps its place in the whole plan, by which it is named.
-    public private(set) var indices: [Int]
+    package private(set) var indices: [Int]
     private let all: [Element]
 
     var elements: [(index: Int, element: Element)] { self.indices.map { ($0, self.all[$0]) } }
 
     /// The same with these elements alone.
-    public func keeping(_ indices: [Int]) -> Plan {
+    package func keeping(_ indices: [Int]) -> Plan {
         var plan = self
         plan.indices = indices.filter(self.all.indices.contains)
         return plan
     }
 
     /// - Parameter seed: what everything follows from.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         var dice = Dice(seed, 1)
         let isInMemory = dice.percent(30)
         let isStormy = dice.percent(80)
@@ -245,7 +245,7 @@ extension Plan {
 
 extension Plan: CustomStringConvertible {
     /// How it is set up, and one line for each element.
-    public var description: String {
+    package var description: String {
         let (agent, broker) = (self.agent, self.broker)
         let setting = """
               inbox \(agent.isInMemory ? "in memory" : "in a file")\(agent.isStrict ? ", strict order" : ""), \

@@ -3,18 +3,18 @@ import SimulatedDisk
 
 /// Plays histories: the whole way of messages from a broker's bytes to a handler's answer, on a time, a network and a disk that
 /// follow from a seed.
-public enum Simulation {
+package enum Simulation {
     /// Makes the simulated disk SQLite's file system in this process. Once, before anything is opened.
     ///
     /// - Returns: whether that could be done.
-    public static func prepare() -> Bool { simulated_disk_register() == 0 }
+    package static func prepare() -> Bool { simulated_disk_register() == 0 }
 
     /// Plays one history.
     ///
     /// - Parameters:
     ///   - directory: an empty directory of this thread's own, which is empty again afterwards. One in memory is faster.
     ///   - tracer: called with a sentence for each thing that happens.
-    public static func play(
+    package static func play(
         _ plan: Plan, in directory: String, tracer: ((String) -> Void)? = nil
     ) -> Judgement? {
         guard let history = History(plan, in: directory) else { return nil }
@@ -23,7 +23,7 @@ public enum Simulation {
     }
 
     /// Finds a smaller history that fails as well, by leaving out elements: halves first, then single ones.
-    public static func shrink(_ plan: Plan, in directory: String) -> Plan {
+    package static func shrink(_ plan: Plan, in directory: String) -> Plan {
         var plan = plan
         var size = max(1, plan.indices.count / 2)
         while true {

@@ -1,0 +1,34 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `script/simulate` in short. The runner is a program of its own: in its process the simulated disk is SQLite's file system.
+@Suite struct SimulationTests {
+    /// What the runner prints, and its exit status.
+    private static func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
+        let program = productsDirectory.appending(path: "kii-push-simulate").path
+        return try await onThread {
+            let runner = try ChildProgram([program] + arguments, mergesErrors: true)
+            return (runner.wait(), runner.output.all())
+        }
+    }
+
+    @Test func twoThousandHistoriesKeepEveryPromise() async throws {
+        let (status, text) = try await Self.run(["--seeds", "2000"])
+        #expect(status == 0 && text.contains("histories       2000, 0 failed"), "\(text)")
+    }
+
+    @Test func oneSeedIsOneHistory() async throws {
+        let (_, first) = try await Self.run(["--seed", "7"])
+        let (_, second) = try await Self.run(["--seed", "7"])
+        #expect(first.contains("process 0 begins"))
+        #expect(first == second)
+    }
+
+    @Test(arguments: [["--seeds", "0"], ["--only", "1"], ["--seed"], ["--often", "1"]])
+    func whatCannotBeMeantIsRefused(_ arguments: [String]) async throws {
+        let (status, text) = try await Self.run(arguments)
+        #expect(status == 64)
+        #expect(text.hasPrefix("usage: "))
+    }
+}
