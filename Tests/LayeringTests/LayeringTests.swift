@@ -17,6 +17,18 @@ import Testing
         #expect(checker.filesLonger(than: 150).count < files.count / 2)
     }
 
+    /// Who opens a database to write it holds the lock of its directory: the inbox's owner, and the emulator.
+    @Test func databasesAreOpenedInOnePlaceEach() throws {
+        let files = try Self.swiftFiles(under: ["Sources"])
+        let places = { (word: String) in
+            files.filter { SwiftCode($0.text).words.contains { $0.text == word } }.map(\.path).sorted()
+        }
+        let emulator = "Sources/KiiPushEmulator/State/StateStore.swift"
+        #expect(places("sqlite3_open_v2") == ["Sources/KiiPushCore/Inbox/SQLiteConnection.swift", emulator])
+        #expect(places("SQLITE_OPEN_READWRITE") == ["Sources/KiiPushCore/Inbox/Inbox.swift", emulator])
+        #expect(places("sqlite3_open") == [] && places("sqlite3_open16") == [])
+    }
+
     private static func swiftFiles(under folders: [String]) throws -> [LayeringChecker.File] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -21,6 +21,8 @@ final class InboxStatements {
                 WHEN length(CAST(trail AS BLOB)) < \(RowTrail.limit) THEN trail || \(event) ELSE trail END
             """
         }
+        // A damaged page says anything, and SQLite's sum() fails where no integer is that large.
+        let bytes = "min(max(bytes, \(InboxCounts.rowBytes.lowerBound)), \(InboxCounts.rowBytes.upperBound))"
         self.begin = make("BEGIN IMMEDIATE", "beginning a transaction")
         self.commit = make("COMMIT", "committing")
         self.rollback = make("ROLLBACK", "rolling back")
@@ -70,7 +72,7 @@ final class InboxStatements {
             FROM message WHERE sequence = ?1
             """, "reading a state")
         self.refusedTally = make(
-            "SELECT count(*), coalesce(sum(bytes), 0) FROM message WHERE state = 5 AND (\(isRefused))",
+            "SELECT count(*), coalesce(sum(\(bytes)), 0) FROM message WHERE state = 5 AND (\(isRefused))",
             "adding up dead letters")
         self.oldestRefused = make(
             "SELECT sequence FROM message WHERE state = 5 AND sequence > ?1 AND (\(isRefused)) ORDER BY sequence LIMIT ?2",
@@ -171,7 +173,7 @@ final class InboxStatements {
             """, "reading unproven rows")
         self.installations = make("SELECT key FROM installation NOT INDEXED", "reading the installations")
         self.openBytes = make(
-            "SELECT coalesce(sum(bytes), 0) FROM message WHERE installation = ?1 AND state < 4 AND state <> 3",
+            "SELECT coalesce(sum(\(bytes)), 0) FROM message WHERE installation = ?1 AND state < 4 AND state <> 3",
             "adding up what waits")
         self.scan = make(
             "SELECT sequence, state, updated_ms, bytes FROM message WHERE sequence > ?1 ORDER BY sequence LIMIT ?2",

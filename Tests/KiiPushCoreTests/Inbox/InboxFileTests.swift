@@ -60,6 +60,27 @@ import Testing
         #expect(try inbox.insert([.sample()]) == [3])
     }
 
+    /// A process that was killed leaves the log to the one that takes its place.
+    @Test func whoOnlyReadsLeavesTheLogAsItIs() throws {
+        let fixture = try InboxFixture(name: "inbox.sqlite")
+        let inbox = try fixture.open()
+        try inbox.insert([.sample(), .sample()])
+        let killed = try InboxFixture(name: "inbox.sqlite")
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: killed.path + suffix)
+        }
+        withExtendedLifetime(inbox) {}
+        let contents = { try ["", "-wal"].map { try Data(contentsOf: URL(filePath: killed.path + $0)) } }
+        let before = try contents()
+        #expect(before[1].count > 4096)
+        do {
+            let reader = try InboxReader(stateDirectory: killed.directory)
+            try reader.verify()
+            #expect(try reader.ledger().received == 2)
+        }
+        #expect(try contents() == before)
+    }
+
     /// Whoever looks in while the file is being made for the first time finds it empty.
     @Test func anEmptyFileIsNotMadeYetAndNotDamaged() throws {
         let fixture = try InboxFixture(name: "inbox.sqlite")
