@@ -155,10 +155,6 @@ import Testing
     /// before the keepalive has been missed.
     @Test func aLinkThatIsHalfOpenIsFoundByWhatIsSentOnIt() async throws {
         try await withFakeBroker { broker, runtime, configuration in
-            var configuration = configuration
-            // The send timeout follows from it: 5 s, as long as from one PINGREQ to the next.
-            configuration.keepAlive = .seconds(5)
-            configuration.pingTimeout = nil
             var settings = ReconnectPolicy.Configuration()
             settings.stableAfter = .zero
             let agent = PushAgent(

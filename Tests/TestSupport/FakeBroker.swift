@@ -199,6 +199,8 @@ package func withFakeBroker(
     let runtime = try PushRuntime(configuration: settings)
     var configuration = PushAgent.Configuration(app: AgentStateFixture.app, account: .pseudoUser)
     configuration.usesTLS = false
+    // This broker answers a PINGREQ only where a test says so.
+    configuration.keepAlive = .seconds(600)
     try await body(broker, runtime, configuration)
     await runtime.shutdown()
 }
