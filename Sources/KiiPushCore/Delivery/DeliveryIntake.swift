@@ -40,6 +40,9 @@ struct DeliveryIntake: Sendable {
     var setAside = SetAside()
     /// Finished, or given back, while a load was under way, which may bring them as they were before.
     var outdatedWhileLoading: Set<Int64> = []
+    /// Left to the store for their next attempt while a load was under way, and after how many: a page that has fewer was
+    /// read before.
+    var failedWhileLoading: [Int64: Int] = [:]
 
     init(attachment: Int, isStrictlyOrdered: Bool) {
         self.attachment = attachment
@@ -71,6 +74,7 @@ struct DeliveryIntake: Sendable {
         let hadDue = self.hasDueRetriesSince
         self.hasDueRetriesSince = false
         self.outdatedWhileLoading = []
+        self.failedWhileLoading = [:]
         guard !page.isFailure else { return }
         switch kind {
         case .paused(let after):

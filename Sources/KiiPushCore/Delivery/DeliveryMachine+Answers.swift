@@ -241,16 +241,19 @@ extension DeliveryMachine {
         var entry = entry
         let (key, installation) = (entry.message.key, entry.message.installation)
         if self.isDraining || self.intakes[installation] == nil {
-            return self.leaveMemory(key, installation: installation)
+            self.present.remove(key)
+            return
         } else if self.configuration.isStrictlyOrdered {
             self.queues.holdBack(entry.message)
             entry.bond = .heldBack
         } else if self.configuration.totalLimit == nil, self.present.weight > self.configuration.messagesInMemory / 4,
             self.intakes[installation]?.isOpen == true
         {
-            // Messages that fail for half an hour must not keep others out of memory: the store brings it back. A load that is
-            // under way may have read it before this attempt.
-            self.leaveMemory(key, installation: installation)
+            // Messages that fail for half an hour must not keep others out of memory: the store brings it back.
+            self.present.remove(key)
+            if self.intakes[installation]?.isLoading == true {
+                self.intakes[installation]?.failedWhileLoading[key.sequence] = entry.attempts
+            }
             return self.lookLater(installation, at: due)
         }
         self.wait(entry, until: due)

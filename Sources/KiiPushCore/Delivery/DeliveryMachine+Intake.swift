@@ -163,6 +163,7 @@ extension DeliveryMachine {
                 if request.kind.isMarking { self.output.changes.append(self.change(Entry(message), .waiting)) }
                 return false
             }
+            if let attempts = intake.failedWhileLoading[message.sequence], message.attempts < attempts { return false }
             return !self.isOutdated(
                 message.sequence, isUserOpened: message.isUserOpened, in: intake.outdatedWhileLoading, by: request)
         }
