@@ -1,11 +1,12 @@
 import Foundation
 import KiiPushCore
 import TestSupport
+import TestTraits
 import Testing
 
 /// One connection at a time writes the inbox file, whoever else looks at it. SQLite before 3.51.3 may damage a file when one
 /// connection writes its log into it while another one commits.
-@Suite(.timeLimit(.minutes(15))) struct OneWriterTests {
+@Suite(.ownThreads) struct OneWriterTests {
     /// Commands beside a process that receives, and whether they look at the inbox. What they come to is of no account here.
     private static let commands: [(words: [String], looks: Bool)] = [
         (["inbox", "stats"], true), (["inbox", "list"], true), (["trace", "1"], true),

@@ -4,8 +4,8 @@ import Testing
 
 /// Whatever happens to the inbox's files, each message that was acknowledged is handled, waits, is a dead letter, or is told
 /// as lost: some of the damages of `script/damage`.
-@Suite(.serialized) struct DamageTests {
-    @Test(.timeLimit(.minutes(15))) func everyMessageIsAccountedFor() async throws {
+@Suite struct DamageTests {
+    @Test func everyMessageIsAccountedFor() async throws {
         try await withTemporaryDirectory { directory in
             let past = try await Past.make(in: directory + "/past")
             var table = DamageTable()
