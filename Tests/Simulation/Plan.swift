@@ -125,7 +125,8 @@ package struct Plan: Sendable {
         }
     }
 
-    public let seed: UInt64
+    /// What everything follows from.
+    package let seed: UInt64
     let broker: Broker
     let agent: Agent
     let installations: Int
