@@ -22,7 +22,7 @@ import Testing
             }
             let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             let events = agent.events
-            try await whileRunning(agent) {
+            let connection = try await whileRunning(agent) {
                 // Also where the rest fails: a stop waits for the handlers.
                 defer { for _ in 0..<places { release.signal() } }
                 let messages = (1...places).map { number in
@@ -40,7 +40,10 @@ import Testing
                         try connection.send(.pingresp)
                     }
                 }
+                return connection
             }
+            // One that is let go of is closed.
+            withExtendedLifetime(connection) {}
             #expect(await handler.next(places).count == places)
             for await event in events {
                 if case .disconnected(let reason, _) = event { Issue.record("\(reason)") }

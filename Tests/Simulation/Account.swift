@@ -135,12 +135,13 @@ final class Account {
         self.numbering[client] = numbering
     }
 
-    func sent(_ copy: Int, packetID: UInt16, duplicate: Bool, to client: String) {
+    /// - Parameter packetID: `nil` at QoS 0.
+    func sent(_ copy: Int, packetID: UInt16?, duplicate: Bool, to client: String) {
         self.note(
-            "copy \(copy), message \(self.copies[copy].message.number), is sent as packet \(packetID)\(duplicate ? ", DUP" : "")"
+            "copy \(copy), message \(self.copies[copy].message.number), is sent as packet \(packetID ?? 0)\(duplicate ? ", DUP" : "")"
         )
         guard var numbering = self.numbering[client] else { return }
-        if !numbering.hasSent {
+        if let packetID, !numbering.hasSent {
             numbering.hasSent = true
             if packetID != 1 { numbering.isKept = true }
             self.numbering[client] = numbering

@@ -62,10 +62,8 @@ final class Connection {
 
     func publish(_ message: ModelBroker.Outgoing, packetID: UInt16?, duplicate: Bool) {
         guard !self.isCut, !self.isDripping else { return }
-        if let packetID {
-            self.owed.append((packetID, message.copy))
-            self.account.sent(message.copy, packetID: packetID, duplicate: duplicate, to: self.client)
-        }
+        if let packetID { self.owed.append((packetID, message.copy)) }
+        self.account.sent(message.copy, packetID: packetID, duplicate: duplicate, to: self.client)
         self.send(
             Wire.publish(
                 topic: message.topic, payload: message.payload, qos: packetID == nil ? 0 : message.qos,

@@ -184,9 +184,12 @@ final class ModelBroker {
     private func send(_ index: Int, _ name: String, duplicate: Bool) {
         guard let client = self.clients[name], client.hasConnected, let flight = self.sessions[name]?.inFlight[index]
         else { return }
-        if flight.isReleased { return client.connection.send(Wire.pubrel(flight.packetID)) }
         self.sessions[name]?.inFlight[index].sentAt = self.timeline.now
-        client.connection.publish(flight.message, packetID: flight.packetID, duplicate: duplicate)
+        if flight.isReleased {
+            client.connection.send(Wire.pubrel(flight.packetID))
+        } else {
+            client.connection.publish(flight.message, packetID: flight.packetID, duplicate: duplicate)
+        }
         if let pause = self.traits.resendsAfter { self.resend(flight.message.copy, name, after: pause) }
     }
 
