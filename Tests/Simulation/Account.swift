@@ -29,6 +29,7 @@ final class Account {
         var attempt = 0
         var process = 0
         var starts = 0
+        var startedAt = MonotonicInstant(nanoseconds: 0)
         /// Calls that have not returned.
         var running = 0
         /// Where a success counted.
@@ -198,6 +199,7 @@ final class Account {
         life.attempt = attempt
         life.process = self.process
         life.starts += 1
+        life.startedAt = self.timeline.now
         life.running += 1
         life.notBefore = nil
         life.dead = nil
@@ -228,6 +230,7 @@ final class Account {
         if life.process == self.process, life.attempt > 0, attempt != life.attempt + 1 {
             self.violated("after attempt \(life.attempt) of row \(messageID) came attempt \(attempt)")
         }
+        self.judgeNeighbours(messageID, life)
         guard life.starts == 0, !self.isInMemory else { return }
         // After a crash, what was in memory starts before what memory had no room for.
         let isKept = self.plan.agent.isStrict || self.plan.agent.messagesInMemory >= 1000 || self.process == 0
@@ -238,6 +241,20 @@ final class Account {
     }
 
     var isInMemory: Bool { self.plan.agent.isInMemory }
+
+    /// One message of a source at a time; with strict order, none before those that came earlier have ended.
+    private func judgeNeighbours(_ messageID: Int64, _ life: Life) {
+        for (row, other) in self.lives where other.source == life.source && other.process == self.process {
+            guard row.messageID != messageID, row.process == self.row(messageID).process else { continue }
+            if other.running > 0, self.timeline.now - other.startedAt < .seconds(30) {
+                self.violated("row \(messageID) started while row \(row.messageID) of its source was running")
+            }
+            guard self.plan.agent.isStrict, row.messageID < messageID else { continue }
+            if !other.isFinished, other.setAsideIn == nil {
+                self.violated("row \(messageID) started before row \(row.messageID) of its source had ended")
+            }
+        }
+    }
 
     private var attempts: Int { self.plan.agent.allPauses.count + 1 }
     /// Whether a page of the inbox was damaged.

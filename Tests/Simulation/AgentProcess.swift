@@ -147,6 +147,11 @@ final class AgentProcess: @unchecked Sendable {
         account.started(
             context.messageID, number: planned.number, source: "\(planned.installation)/\(planned.source)",
             attempt: context.attempt)
+        if !self.history.plan.agent.isInMemory,
+            context.deadlineInstant - self.history.timeline.now < .milliseconds(29_990)
+        {
+            account.violated("row \(context.messageID) has less than 30 s for its answer")
+        }
         let call = self.history.calls(of: planned.number)
         var dice = Dice(self.history.plan.seed, 5, UInt64(planned.number), UInt64(call))
         var behaviour = Behaviour(

@@ -3,13 +3,15 @@ struct Options {
     var seeds = 1000
     var first: UInt64 = 1
     var jobs: Int?
+    /// After so many histories that failed no other begins.
+    var failures = 20
     /// Replays this one, with these elements of its plan alone.
     var seed: UInt64?
     var elements: [Int]?
     var showsPlan = false
 
     static let usage = """
-        usage: kii-push-simulate [--seeds N] [--from SEED] [--jobs N] | --seed SEED [--only I,J,…]
+        usage: kii-push-simulate [--seeds N] [--from SEED] [--jobs N] [--failures N] | --seed SEED [--only I,J,…]
         """
 
     /// `nil` for arguments that cannot be meant.
@@ -24,6 +26,9 @@ struct Options {
             case "--from":
                 guard let first = UInt64(value) else { return nil }
                 self.first = first
+            case "--failures":
+                guard let failures = Int(value), failures > 0 else { return nil }
+                self.failures = failures
             case "--jobs":
                 guard let jobs = Int(value), (1...256).contains(jobs) else { return nil }
                 self.jobs = jobs

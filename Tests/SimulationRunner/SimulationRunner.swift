@@ -81,7 +81,7 @@ private struct Progress: Sendable {
     init() { self.counts.histories = 0 }
 
     mutating func next(_ options: Options) -> UInt64? {
-        guard self.taken < options.seeds, !self.isBroken, self.failures.count < 20 else { return nil }
+        guard self.taken < options.seeds, !self.isBroken, self.failures.count < options.failures else { return nil }
         defer { self.taken += 1 }
         return options.first + UInt64(self.taken)
     }
