@@ -30,8 +30,8 @@ final class Account {
         var process = 0
         var starts = 0
         var startedAt = MonotonicInstant(nanoseconds: 0)
-        /// Calls that have not returned.
-        var running = 0
+        /// Whether the call of the last attempt has not returned.
+        var isRunning = false
         /// Where a success counted.
         var successes: [(process: Int, at: MonotonicInstant)] = []
         /// Where it was given up on.
@@ -65,8 +65,6 @@ final class Account {
     private var numbering: [String: Numbering] = [:]
     /// The last row of each source whose first attempt has started.
     private var lastStarted: [String: Int64] = [:]
-    /// How many handlers run.
-    private var running = 0
 
     private struct Numbering {
         var connection = 0
@@ -101,10 +99,9 @@ final class Account {
         self.note("process \(self.processes.count) begins")
         self.processes.append(Process())
         for row in self.lives.keys {
-            self.lives[row]?.running = 0
+            self.lives[row]?.isRunning = false
             self.lives[row]?.notBefore = nil
         }
-        self.running = 0
         for client in self.numbering.keys { self.numbering[client]?.isKept = false }
     }
 
@@ -200,10 +197,9 @@ final class Account {
         life.process = self.process
         life.starts += 1
         life.startedAt = self.timeline.now
-        life.running += 1
+        life.isRunning = true
         life.notBefore = nil
         life.dead = nil
-        self.running += 1
         self.lives[row] = life
     }
 
@@ -246,7 +242,7 @@ final class Account {
     private func judgeNeighbours(_ messageID: Int64, _ life: Life) {
         for (row, other) in self.lives where other.source == life.source && other.process == self.process {
             guard row.messageID != messageID, row.process == self.row(messageID).process else { continue }
-            if other.running > 0, self.timeline.now - other.startedAt < .seconds(30) {
+            if other.isRunning, self.timeline.now - other.startedAt < .seconds(29) {
                 self.violated("row \(messageID) started while row \(row.messageID) of its source was running")
             }
             guard self.plan.agent.isStrict, row.messageID < messageID else { continue }
@@ -261,10 +257,10 @@ final class Account {
     var isDamaged = false
 
     /// The call of a handler has returned.
-    func returned(_ messageID: Int64) {
+    func returned(_ messageID: Int64, attempt: Int) {
         self.note("row \(messageID): its call returns")
-        self.lives[self.row(messageID)]?.running -= 1
-        self.running -= 1
+        let row = self.row(messageID)
+        if self.lives[row]?.attempt == attempt { self.lives[row]?.isRunning = false }
     }
 
     /// A success was answered, and the completion says that it counts.

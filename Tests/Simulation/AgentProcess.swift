@@ -168,9 +168,9 @@ final class AgentProcess: @unchecked Sendable {
         self.expire(attempt)
         self.workforce.callTakes = behaviour.takes
         if behaviour.takes == .zero {
-            account.returned(context.messageID)
+            account.returned(context.messageID, attempt: context.attempt)
         } else {
-            self.later(behaviour.takes) { account.returned(context.messageID) }
+            self.later(behaviour.takes) { account.returned(context.messageID, attempt: context.attempt) }
         }
         if behaviour.answersAfter == .zero {
             self.answer(attempt, behaviour)
