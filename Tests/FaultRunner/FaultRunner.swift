@@ -6,6 +6,7 @@ import Glibc
 @main
 struct FaultRunner {
     static func main() async {
+        PrivateMounts.begin()
         ChildGroups.endWithInterrupts()
         guard let options = RunnerOptions(CommandLine.arguments.dropFirst()) else {
             complain(RunnerOptions.usage)

@@ -54,7 +54,7 @@ extension Scenario {
                 try await play.waitForAll()
             }
             // What a disk can hold must not depend on how often the agent is started.
-            await agent.kill()
+            try await agent.kill()
             try agent.start()
             try await play.publish(messages + 1...messages + 200, padding: padding)
             try await play.finish()

@@ -44,10 +44,11 @@ package struct Scenario: Sendable {
             let faults = try await self.body(&play)
             return try play.outcome(self.name, faults: faults)
         } catch is Play.Stopped {
-            await play.receiver.kill()
+            try await play.receiver.kill()
             return try play.outcome(self.name, faults: "stopped before the end")
         } catch {
-            await play.receiver.kill()
+            // What went wrong first is what matters.
+            try? await play.receiver.kill()
             throw error
         }
     }

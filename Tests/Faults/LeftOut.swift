@@ -1,0 +1,6 @@
+/// Why a scenario cannot be played here at all. That is no outcome: nothing was tried.
+package struct LeftOut: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
