@@ -5,23 +5,28 @@ import Testing
 
 /// Those that mostly wait.
 private let waiting = ["half-open", "slow", "broker-lazy"]
+/// Those whose disk only a runner can be trusted with, which takes it along wherever it ends: `.ci/run` plays them.
+private let mounting = ["power", "power-normal"]
 
 private func play(_ name: String) async throws {
     let scenario = try #require(Scenario.all(.quick).first { $0.name == name })
-    expectNothingLost(try await scenario.run(seed: 1))
+    do {
+        expectNothingLost(try await scenario.run(seed: 1))
+    } catch let error as LeftOut {
+        try Test.cancel("\(error)")
+    }
 }
 
 private func expectNothingLost(_ outcome: Outcome) {
     var table = OutcomeTable()
     table.add(outcome)
     print(table.text)
-    #expect(outcome.lost == 0)
-    #expect(outcome.problems == [])
+    #expect(outcome.failures == [])
 }
 
 /// One after the other, since each starts a broker and an agent beside a thousand other tests.
 @Suite(.serialized) struct ScenarioTests {
-    @Test(.timeLimit(.minutes(15)), arguments: Scenario.all(.quick).map(\.name).filter { !waiting.contains($0) })
+    @Test(.timeLimit(.minutes(15)), arguments: Scenario.all(.quick).map(\.name).filter { !(waiting + mounting).contains($0) })
     func nothingIsLost(name: String) async throws { try await play(name) }
 }
 

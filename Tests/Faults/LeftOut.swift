@@ -2,5 +2,7 @@
 package struct LeftOut: Error, CustomStringConvertible {
     package let description: String
 
+    static let onlyRootMounts = LeftOut("only root can mount the disk")
+
     package init(_ description: String) { self.description = description }
 }

@@ -1,18 +1,17 @@
 /* A disk that forgets, as a plugin of nbdkit. What was written and not flushed is in a volatile layer. When the power is
  * cut, a random part of its sectors gets into the durable layer, the rest is gone, and the disk answers nobody any more.
  *
- *     nbdkit forgetful.so content=FILE cut=FILE seed=N
+ *     nbdkit forgetful.so content=FILE orders=FIFO answers=FIFO seed=N
  *
- * The content is the durable layer, as large as the disk. The other file is made when the power has been cut.
- *
- * An order is written to the disk's last block, and holds when that write returns, which it does without power, too. It
- * replaces the one before:
+ * The content is the durable layer, as large as the disk. An order is a line; it replaces the one before, and holds when it
+ * is answered, with `on` or `off` as the power is:
  *
  *     now                    cut the power
  *     flush N                cut it when the Nth flush from now comes, before that is carried out
  *     write N [FROM TO]...   cut it after the Nth write from now; where ranges of bytes are named, only writes that touch
  *                            one of them count
- *     never                  do not cut it */
+ *     never                  do not cut it
+ *     ?                      leave the order before as it is */
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
 
@@ -30,9 +29,9 @@
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
-enum { SECTOR = 512, ORDER_BLOCK = 4096, MOST_RANGES = 64 };
+enum { SECTOR = 512, LONGEST_ORDER = 65536, MOST_RANGES = 1024 };
 
-static const char *content_path, *cut_path;
+static const char *content_path, *orders_path, *answers_path;
 static uint64_t seed = 1;
 static uint64_t size;
 static uint8_t *durable, *latest;
@@ -74,26 +73,33 @@ static void cut(void) {
     for (uint32_t i = 0; i < volatile_count; i++)
         if (draw() % 100 < percent) keep(volatile_sectors[i]);
     is_cut = true;
-    close(open(cut_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
-static int take_order(const void *buffer, uint32_t length) {
-    char text[ORDER_BLOCK + 1] = "", verb[8] = "";
+static void take_order(const char *text) {
+    char verb[8] = "";
     unsigned long count = 0;
     int end = 0;
-    memcpy(text, buffer, length);
     sscanf(text, "%7s %lu%n", verb, &count, &end);
-    pthread_mutex_lock(&lock);
+    if (is_cut || strcmp(verb, "?") == 0) return;
     flushes_left = strcmp(verb, "flush") == 0 ? count : 0;
     writes_left = strcmp(verb, "write") == 0 ? count : 0;
     range_count = 0;
-    for (const char *rest = text + end; range_count < MOST_RANGES; range_count++) {
+    for (const char *rest = text + end; range_count < MOST_RANGES; range_count++, rest += end)
         if (sscanf(rest, "%lu %lu%n", &ranges[range_count].from, &ranges[range_count].to, &end) < 2) break;
-        rest += end;
+    if (strcmp(verb, "now") == 0) cut();
+}
+
+static void *take_orders(void *unused) {
+    FILE *orders = fopen(orders_path, "r+"), *answers = fopen(answers_path, "r+");
+    static char text[LONGEST_ORDER];
+    while (orders && answers && fgets(text, sizeof text, orders)) {
+        pthread_mutex_lock(&lock);
+        take_order(text);
+        fputs(is_cut ? "off\n" : "on\n", answers);
+        pthread_mutex_unlock(&lock);
+        fflush(answers);
     }
-    if (strcmp(verb, "now") == 0 && !is_cut) cut();
-    pthread_mutex_unlock(&lock);
-    return 0;
+    return unused;
 }
 
 static bool is_counted(uint64_t from, uint64_t to) {
@@ -126,7 +132,6 @@ static int disk_pread(void *handle, void *buffer, uint32_t count, uint64_t offse
 }
 
 static int disk_pwrite(void *handle, const void *buffer, uint32_t count, uint64_t offset, uint32_t flags) {
-    if (offset >= size - ORDER_BLOCK) return take_order(buffer, count);
     if (begin()) return -1;
     memcpy(latest + offset, buffer, count);
     uint32_t first = offset / SECTOR, next = (offset + count + SECTOR - 1) / SECTOR;
@@ -150,7 +155,8 @@ static int disk_flush(void *handle, uint32_t flags) {
 
 static int disk_config(const char *key, const char *value) {
     if (strcmp(key, "content") == 0) content_path = value;
-    else if (strcmp(key, "cut") == 0) cut_path = value;
+    else if (strcmp(key, "orders") == 0) orders_path = value;
+    else if (strcmp(key, "answers") == 0) answers_path = value;
     else if (strcmp(key, "seed") == 0) seed = strtoull(value, NULL, 10);
     else return nbdkit_error("there is no parameter %s", key), -1;
     return 0;
@@ -159,7 +165,8 @@ static int disk_config(const char *key, const char *value) {
 static int disk_get_ready(void) {
     int file = content_path ? open(content_path, O_RDWR | O_CLOEXEC) : -1;
     struct stat status;
-    if (!cut_path || file < 0 || fstat(file, &status) < 0) return nbdkit_error("cannot open the content: %m"), -1;
+    if (!orders_path || !answers_path || file < 0 || fstat(file, &status) < 0)
+        return nbdkit_error("content, orders and answers have to be files"), -1;
     size = status.st_size;
     durable = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     latest = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
@@ -167,8 +174,13 @@ static int disk_get_ready(void) {
     is_volatile = calloc(size / SECTOR, sizeof *is_volatile);
     volatile_sectors = calloc(size / SECTOR, sizeof *volatile_sectors);
     if (durable == MAP_FAILED || latest == MAP_FAILED || !is_volatile || !volatile_sectors)
-        return nbdkit_error("no memory for the disk"), -1;
+        return nbdkit_error("there is no memory for the disk"), -1;
     return 0;
+}
+
+static int disk_after_fork(void) {
+    pthread_t thread;
+    return pthread_create(&thread, NULL, take_orders, NULL) ? -1 : 0;
 }
 
 static void *disk_open(int readonly) { return &lock; }
@@ -179,6 +191,7 @@ static struct nbdkit_plugin plugin = {
     .name = "forgetful",
     .config = disk_config,
     .get_ready = disk_get_ready,
+    .after_fork = disk_after_fork,
     .open = disk_open,
     .get_size = disk_get_size,
     .pread = disk_pread,

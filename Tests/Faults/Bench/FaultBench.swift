@@ -81,6 +81,7 @@ package final class FaultBench: Sendable {
                     try await self.subscribe(to: bench.endpoint, setup.qos, port: emulator.mqttPort)
                 }
                 let result = try await body(bench)
+                try await powerDisk?.verify()
                 await emulator.stop()
                 return result
             } catch {

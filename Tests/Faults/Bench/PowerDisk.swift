@@ -4,84 +4,103 @@ import KiiPushCore
 import SeededNumbers
 import TestSupport
 
-/// A disk with ext4 on it whose power can be cut. It forgets a random part of what was written and not flushed, then.
+/// A disk with ext4 on it whose power can be cut. Then it forgets a random part of what was written and not flushed.
 ///
-/// The file system is on a loop device; the file below that is nbdfuse's, which asks nbdkit, whose plugin is
-/// `Tests/PowerDisk/forgetful.c`. All of it ends when the power is cut, and begins anew with what was not forgotten.
-final class PowerDisk: Sendable {
-    private struct State {
-        var random: SeededGenerator
-        var server: ReceiverProcess?
-        var cuts = 0
+/// The file system is on a loop device. The file below that is nbdfuse's, which asks nbdkit, whose plugin is
+/// `Tests/PowerDisk/forgetful.c`.
+package final class PowerDisk: Sendable {
+    /// Why there can be none here; `nil` where that has to be tried.
+    package static var obstacle: LeftOut? {
+        guard FaultBench.canMount else { return .onlyRootMounts }
+        guard access(self.plugin, R_OK) == 0 else {
+            return LeftOut("\(self.plugin) is missing, which script/faults compiles")
+        }
+        return nil
     }
 
-    // Room for one log of SQLite's that is a megabyte long, and for ten times as much beside it.
+    private static let plugin = productsDirectory.appendingPathComponent("forgetful.so").path
+    // On so small a disk an inbox has a log of a megabyte, so that it is soon written into the file.
     private static let bytes = 24 << 20
-    /// The disk's last block takes orders; the file system does not know of it.
-    private static let orderBytes = 4096
+
+    private struct State {
+        var random: SeededGenerator
+        /// nbdfuse and nbdkit, while there is power.
+        var server: ReceiverProcess?
+        var starts = 0
+    }
 
     private let mountPoint: String
     /// What holds the content, the device's file, and what else belongs to the disk.
     private let folder: String
     private let state: Locked<State>
+    /// One order at a time.
+    private let orders = Locked<Void>(())
 
-    private var device: String { "\(self.folder)/device" }
-    private var content: String { "\(self.folder)/content" }
-    private var cutSign: String { "\(self.folder)/cut" }
-
-    /// Makes the disk, and mounts what is on it.
+    /// Makes the disk, and mounts it.
     ///
-    /// - Throws: ``LeftOut`` where that cannot be done here.
+    /// - Throws: ``LeftOut`` where that cannot be done.
     init(at mountPoint: String, in directory: String, seed: UInt64) async throws {
         self.mountPoint = mountPoint
         self.folder = "\(directory)/power-disk"
         self.state = Locked(State(random: SeededGenerator(seed: seed)))
-        guard FaultBench.canMount else { throw LeftOut("only root can mount its disk") }
-        guard access(PowerDisk.plugin, R_OK) == 0 else {
-            throw LeftOut("there is no \(PowerDisk.plugin), which script/faults compiles")
-        }
-        do throws(any Error) {
-            for folder in [mountPoint, self.folder] { try PrivateFile.makeDirectory(folder) }
-            for file in [self.device, self.content] { try OwnFile.replace(file, with: []) }
-            truncate(self.content, PowerDisk.bytes - PowerDisk.orderBytes)
-            try await PowerDisk.run("mkfs.ext4", "-q", "-F", "-b", "4096", "-E", "nodiscard", self.content)
-            truncate(self.content, PowerDisk.bytes)
+        if let obstacle = PowerDisk.obstacle { throw obstacle }
+        do {
+            try PrivateFile.makeDirectory(self.mountPoint)
+            try PrivateFile.makeDirectory(self.folder)
+            for name in ["device", "content"] { try OwnFile.replace(self.path(name), with: []) }
+            truncate(self.path("content"), PowerDisk.bytes)
+            try await PowerDisk.run("mkfs.ext4", "-q", "-b", "4096", "-E", "nodiscard", self.path("content"))
+            for name in ["orders", "answers"] where mkfifo(self.path(name), 0o600) != 0 {
+                throw FaultError("cannot make \(self.path(name)): errno \(errno)")
+            }
             try await self.turnOn()
-        } catch {
+        } catch let error {
             self.turnOff()
-            throw LeftOut("its disk cannot be made: \(error)")
+            throw LeftOut("the disk cannot be made: \(error)")
         }
     }
 
-    private static let plugin = productsDirectory.appendingPathComponent("forgetful.so").path
+    private func path(_ name: String) -> String { "\(self.folder)/\(name)" }
+
+    // MARK: - Power
 
     /// How often the power was cut.
-    var cuts: Int { self.state.withLock { $0.cuts } }
+    var cuts: Int { self.state.withLock { $0.starts - 1 } }
 
-    /// Whether it has no power.
-    var isCut: Bool { access(self.cutSign, F_OK) == 0 }
-
-    /// Has the power cut at the moment that `order` names; see the plugin.
-    func order(_ order: String) throws {
-        let file = open(self.device, O_WRONLY | O_CLOEXEC)
-        defer { close(file) }
-        let bytes = Array(order.utf8)
-        guard pwrite(file, bytes, bytes.count, PowerDisk.bytes - PowerDisk.orderBytes) == bytes.count else {
-            throw FaultError("\(self.device) takes no orders: errno \(errno)")
+    /// Mounts what is there.
+    func turnOn() async throws {
+        let seed = self.state.withLock { state in
+            state.starts += 1
+            return state.random.next()
         }
+        unlink(self.path("ready"))
+        let server = ReceiverProcess(
+            program: "nbdfuse",
+            arguments: [
+                "-P", self.path("ready"), self.path("device"), "--command", "nbdkit", "-s", PowerDisk.plugin,
+                "content=\(self.path("content"))", "orders=\(self.path("orders"))", "answers=\(self.path("answers"))",
+                "seed=\(seed)",
+            ], environment: [:], output: self.path("output"))
+        try server.start()
+        self.state.withLock { $0.server = server }
+        while access(self.path("ready"), F_OK) != 0 {
+            guard server.isRunning else { throw FaultError("nbdfuse has ended: \(server.lastWords)") }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        // Nothing may depend on files being written before what names them.
+        let mode = self.state.withLock { $0.random.next() } % 2 == 0 ? "ordered" : "writeback"
+        try await PowerDisk.run("mount", "-o", "loop,noatime,data=\(mode)", self.path("device"), self.mountPoint)
     }
 
-    /// Cuts the power from any thread: at once, or at the next write or flush if there is one within 50 ms.
-    func cut() {
-        let order = self.state.withLock { state in ["now", "flush 1", "write 1"].randomElement(using: &state.random) }
-        guard !self.isCut, let order else { return }
-        // What takes no orders has no power.
-        try? self.order(order)
-        for _ in 0..<500 where !self.isCut { usleep(100) }
-        try? self.order("now")
+    /// Ends the disk, and looks whether its file system is whole, as it has to be after any number of cuts: else what was
+    /// flushed has been forgotten.
+    func verify() async throws {
+        guard umount2(self.mountPoint, 0) == 0 else { throw FaultError("cannot unmount the disk: errno \(errno)") }
+        self.turnOff()
+        try await PowerDisk.run("e2fsck", "-f", "-n", self.path("content"))
     }
 
-    /// Ends what the disk consists of, and what waits for it. To be called when the power was cut, or at the end.
+    /// Ends what the disk consists of, and what waits for it: once the power is cut, or nobody needs the disk any more.
     func turnOff() {
         let server = self.state.withLock { state in
             defer { state.server = nil }
@@ -89,30 +108,46 @@ final class PowerDisk: Sendable {
         }
         server?.signalKill()
         umount2(self.mountPoint, Int32(MNT_DETACH))
-        umount2(self.device, Int32(MNT_DETACH))
+        umount2(self.path("device"), Int32(MNT_DETACH))
     }
 
-    /// Mounts what is left.
-    func turnOn() async throws {
-        let (wasCut, ready) = (self.isCut, "\(self.folder)/ready")
-        for path in [self.cutSign, ready] { unlink(path) }
-        let seed = self.state.withLock { state in
-            if wasCut { state.cuts += 1 }
-            return state.random.next()
+    /// Cuts the power from any thread: at once, or at the next write or flush where there soon is one.
+    func cut() throws {
+        let order = self.state.withLock { state in ["now", "flush 1", "write 1"].randomElement(using: &state.random) }
+        try self.order(order ?? "now")
+        for _ in 0..<20 {
+            if try self.isCut { return }
+            usleep(1000)
         }
-        let server = ReceiverProcess(
-            program: "nbdfuse",
-            arguments: [
-                "-P", ready, self.device, "--command", "nbdkit", "-s", PowerDisk.plugin, "content=\(self.content)",
-                "cut=\(self.cutSign)", "seed=\(seed)",
-            ], environment: [:], output: "\(self.folder)/output")
-        try server.start()
-        self.state.withLock { $0.server = server }
-        while access(ready, F_OK) != 0 {
-            guard server.isRunning else { throw FaultError("nbdfuse has ended: \(server.lastWords)") }
-            try await Task.sleep(for: .milliseconds(1))
+        try self.order("now")
+    }
+
+    // MARK: - Orders
+
+    /// Whether it has no power.
+    var isCut: Bool { get throws { try self.order("?") } }
+
+    /// Has the power cut at the moment that the plugin is told.
+    ///
+    /// - Returns: whether the power is cut.
+    @discardableResult
+    func order(_ order: String) throws -> Bool {
+        try self.orders.withLock { _ in
+            let orders = open(self.path("orders"), O_RDWR | O_CLOEXEC)
+            let answers = open(self.path("answers"), O_RDWR | O_CLOEXEC)
+            defer {
+                close(orders)
+                close(answers)
+            }
+            let line = Array("\(order)\n".utf8)
+            var waiting = pollfd(fd: answers, events: Int16(POLLIN), revents: 0)
+            var answer = [UInt8](repeating: 0, count: 4)
+            guard write(orders, line, line.count) == line.count, poll(&waiting, 1, 60_000) == 1 else {
+                throw FaultError("the disk answers no orders: errno \(errno)")
+            }
+            let count = read(answers, &answer, answer.count)
+            return answer.prefix(max(0, count)).elementsEqual("off\n".utf8)
         }
-        try await PowerDisk.run("mount", "-o", "loop,noatime", self.device, self.mountPoint)
     }
 
     /// Has all that was written until now flushed.
@@ -120,6 +155,6 @@ final class PowerDisk: Sendable {
 
     private static func run(_ words: String...) async throws {
         let result = try await ForeignProgram(words).run()
-        guard result.status == 0 else { throw FaultError("\(words[0]): \(result.errors)") }
+        guard result.status == 0 else { throw FaultError("\(words[0]): \(result.output) \(result.errors)") }
     }
 }

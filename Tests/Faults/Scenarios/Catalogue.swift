@@ -43,7 +43,7 @@ extension Scenario {
             .power(
                 messages: isFull ? 3000 : 400, cuts: isFull ? 60 : 8, step: isFull ? 1 : 4,
                 damages: isFull ? [.zeroedLeaf, .removed] : [.zeroedLeaf]),
-            .powerWithoutFlushes(messages: isFull ? 900 : 300, cuts: 3),
+            .powerWithoutFlushes(messages: isFull ? 1000 : 300, cuts: isFull ? 10 : 3),
             .badInput(messages: isFull ? 600 : 120),
             .stranded(messages: isFull ? 1000 : 200),
             .descriptors(

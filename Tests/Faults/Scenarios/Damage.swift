@@ -39,8 +39,7 @@ extension Scenario {
                 try damage.damage.apply(to: path, at: "\"n\":\(first + messages / 2),")
                 try await play.receiveAfter(damage)
             }
-            let letters = try InboxReading(state: play.bench.state).dead.letters
-            play.expectedDead = Set(letters.filter { $0.reason.hasPrefix("damaged inbox") }.compactMap(\.number))
+            try play.expectDamagedLetters()
             try play.receiver.start()
             try await play.finishAfterLast()
             return "\(damages.count) damages, \(play.toldAsLost) told as lost"
@@ -97,6 +96,12 @@ extension Play {
             isAccountedFor && handled + dead + lost == sent.count,
             "\(name): \(handled) handled, \(dead) dead and \(lost) told as lost of \(sent.count)")
         self.toldAsLost = lost
+    }
+
+    /// Of what a damaged file held some could not be read well enough to be handled.
+    mutating func expectDamagedLetters() throws {
+        let letters = try InboxReading(state: self.bench.state).dead.letters
+        self.expectedDead = Set(letters.filter { $0.reason.hasPrefix("damaged inbox") }.compactMap(\.number))
     }
 
     static func isUnsound(_ state: String) -> Bool {

@@ -6,25 +6,30 @@ import TestSupport
 extension Play {
     /// - Parameter step: at one of so many flushes or writes.
     mutating func cutOnPurpose(step: Int, damages: [InboxDamage]) async throws {
-        try await self.cut("a registration", step: step) { try await $0.cutRegistration(atFlush: $1) }
-        try await self.cut("a stop", step: step) { try await $0.cutStop(atFlush: $1) }
-        try await self.cut("a checkpoint", step: step) { try await $0.cutCheckpoint(atWrite: $1) }
+        let every = stride(from: 1, to: .max, by: step)
+        try await self.cut("a registration", at: every) { try await $0.cutRegistration(atFlush: $1) }
+        try await self.cut("a stop", at: every) { try await $0.cutStop(atFlush: $1) }
+        // There are hundreds of them.
+        let writes = [1, 2, 3, 5, 8, 13, 21, 34]
+        let some = stride(from: 0, to: writes.count, by: step).map { writes[$0] }
+        try await self.cut("a checkpoint", at: some) { try await $0.cutCheckpoint(atWrite: $1) }
         for damage in damages {
-            try await self.cut("a replacement", step: step) { try await $0.cutReplacement(after: damage, atFlush: $1) }
+            try await self.cut("a replacement", at: every) { try await $0.cutReplacement(after: damage, atFlush: $1) }
         }
     }
 
-    /// Cuts it later and later, until what was to be cut is over before.
+    /// Cuts it at one moment after the other, until what was to be cut is over before the next one.
     private mutating func cut(
-        _ name: String, step: Int, _ round: (inout Play, Int) async throws -> Bool
+        _ name: String, at moments: some Sequence<Int>, _ round: (inout Play, Int) async throws -> Bool
     ) async throws {
-        var number = 1
-        while try await round(&self, number) {
-            number += step
+        var cuts = 0
+        for moment in moments {
+            guard try await round(&self, moment) else { break }
             guard self.problems.isEmpty else { throw Stopped() }
+            cuts += 1
         }
-        FileHandle.standardError.write(Data("\(name): \(number)\n".utf8))
-        self.expect(number > 1, "no power cut came amid \(name)")
+        FileHandle.standardError.write(Data("\(name): \(cuts)\n".utf8))
+        self.expect(cuts > 0, "no power cut came amid \(name)")
     }
 
     // MARK: - What is cut
@@ -50,6 +55,8 @@ extension Play {
         let isHandled = try await self.observation.wait { $0.endings[last] != nil }
         self.expect(isHandled, "cut at flush \(flush) of its registration, the agent handles nothing")
         try await agent.process.stop()
+        // The others need the room.
+        try FileManager.default.removeItem(atPath: state)
         return isCut
     }
 
