@@ -15,7 +15,9 @@ import Testing
     }
 
     /// The programs whose files are in `folder`, whoever started them: receivers, and what makes a disk.
-    private static func programs(_ names: [String] = ["CountingAgent", "nbdfuse", "nbdkit"], in folder: String) -> [Int32] {
+    private static func programs(
+        _ names: [String] = ["CountingAgent", "nbdfuse", "nbdkit"], in folder: String
+    ) -> [Int32] {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return processes.compactMap { Int32($0) }.filter { pid in
             guard let line = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8) else { return false }

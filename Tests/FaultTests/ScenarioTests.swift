@@ -26,7 +26,9 @@ private func expectNothingLost(_ outcome: Outcome) {
 
 /// One after the other, since each starts a broker and an agent beside a thousand other tests.
 @Suite(.serialized) struct ScenarioTests {
-    @Test(.timeLimit(.minutes(15)), arguments: Scenario.all(.quick).map(\.name).filter { !(waiting + mounting).contains($0) })
+    @Test(
+        .timeLimit(.minutes(15)),
+        arguments: Scenario.all(.quick).map(\.name).filter { !(waiting + mounting).contains($0) })
     func nothingIsLost(name: String) async throws { try await play(name) }
 }
 

@@ -59,16 +59,11 @@ package struct AgentReceiver: Receiver {
 
     package func kill() async throws {
         guard let disk else { return await self.process.kill() }
-        let t0 = MonotonicInstant.now()
         self.signalKill()
-        let t1 = MonotonicInstant.now()
         // Before the process can end, what it waits for has to.
         disk.turnOff()
-        let t2 = MonotonicInstant.now()
         await self.process.kill()
-        let t3 = MonotonicInstant.now()
         try await disk.turnOn()
-        FileHandle.standardError.write(Data("DBG cut \(t1 - t0) off \(t2 - t1) dead \(t3 - t2) on \(MonotonicInstant.now() - t3)\n".utf8))
     }
 
     /// Sets the calendar clock of the process, also while it runs.

@@ -5,7 +5,8 @@ extension Scenario {
     static func kill(messages: Int, kills: Int) -> Scenario {
         Scenario("kill", "the agent is killed (SIGKILL) amid its work and while messages come, again and again") {
             try await $0.receiveFirst()
-            return try await $0.killAgainAndAgain(messages: messages, kills: kills) { try await $0.send($1) }.description
+            let kills = try await $0.killAgainAndAgain(messages: messages, kills: kills) { try await $0.send($1) }
+            return kills.description
         }
     }
 

@@ -9,20 +9,23 @@ extension Scenario {
         return setup
     }()
 
-    /// - Parameter step: of so many flushes or writes that power can be cut at on purpose, it is at one.
+    /// - Parameters:
+    ///   - cuts: how many come amid work and while messages come.
+    ///   - step: of so many flushes or writes that the power can be cut at on purpose, it is at one.
+    ///   - damages: what has to be replaced when it is cut.
     static func power(messages: Int, cuts: Int, step: Int, damages: [InboxDamage]) -> Scenario {
         Scenario(
-            "power", "the power is cut amid work, and on purpose at flushes and writes; the disk forgets what was not flushed",
+            "power",
+            "the power is cut amid work, and on purpose at flushes and writes; the disk forgets what was not flushed",
             on: self.setup
         ) { play in
             try await play.receiveFirst()
             let kills = try await play.killAgainAndAgain(messages: messages, kills: cuts) { try await $0.publish($1) }
-            try await play.cutOnPurpose(step: step, damages: damages)
+            let purposes = try await play.cutOnPurpose(step: step, damages: damages)
             try play.expectDamagedLetters()
             try play.receiver.start()
             try await play.finishAfterLast()
-            let all = play.bench.powerDisk?.cuts ?? 0
-            return "\(all) cuts, \(kills.moments), \(all - kills.done) on purpose"
+            return "\(play.bench.powerDisk?.cuts ?? 0) cuts, \(kills.moments), \(purposes)"
         }
     }
 
@@ -31,7 +34,8 @@ extension Scenario {
         var settings = AgentReceiver.Settings()
         settings.flushesCommits = false
         return Scenario(
-            "power-normal", "the same without a flush at each commit, which has to lose messages: else `power` shows nothing",
+            "power-normal",
+            "the same without a flush at each commit, which has to lose messages: else `power` shows nothing",
             with: .agent(settings), on: self.setup, controlling: "power"
         ) { play in
             try await play.receiveFirst()
@@ -40,9 +44,8 @@ extension Scenario {
                 try play.receiver.start()
                 try await play.publish(cut * share + 1...(cut + 1) * share)
                 // Soon: when the log is written into the file, all that is in it is flushed.
-                let ended = play.observation.log.endedCount
-                play.expect(
-                    try await play.observation.waitForHandler(afterEnded: ended + 5), "no progress before cut \(cut + 1)")
+                let few = play.observation.log.endedCount + 5
+                play.expect(try await play.observation.waitForHandler(afterEnded: few), "no progress")
                 _ = try await play.observation.kill()
             }
             try play.receiver.start()

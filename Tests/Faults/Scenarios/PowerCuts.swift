@@ -5,31 +5,36 @@ import TestSupport
 // The power is cut on purpose: at each flush, or write, of something that writes files.
 extension Play {
     /// - Parameter step: at one of so many flushes or writes.
-    mutating func cutOnPurpose(step: Int, damages: [InboxDamage]) async throws {
+    /// - Returns: how often amid what.
+    mutating func cutOnPurpose(step: Int, damages: [InboxDamage]) async throws -> String {
         let every = stride(from: 1, to: .max, by: step)
-        try await self.cut("a registration", at: every) { try await $0.cutRegistration(atFlush: $1) }
-        try await self.cut("a stop", at: every) { try await $0.cutStop(atFlush: $1) }
         // There are hundreds of them.
         let writes = [1, 2, 3, 5, 8, 13, 21, 34]
         let some = stride(from: 0, to: writes.count, by: step).map { writes[$0] }
-        try await self.cut("a checkpoint", at: some) { try await $0.cutCheckpoint(atWrite: $1) }
+        let registering = try await self.cut(at: every) { try await $0.cutRegistration(atFlush: $1) }
+        let stopping = try await self.cut(at: every) { try await $0.cutStop(atFlush: $1) }
+        let writing = try await self.cut(at: some) { try await $0.cutCheckpoint(atWrite: $1) }
+        var replacing = 0
         for damage in damages {
-            try await self.cut("a replacement", at: every) { try await $0.cutReplacement(after: damage, atFlush: $1) }
+            replacing += try await self.cut(at: every) { try await $0.cutReplacement(after: damage, atFlush: $1) }
         }
+        let all = "registering \(registering), stopping \(stopping), writing the log \(writing), replacing \(replacing)"
+        let isEach = [registering, stopping, writing, replacing].allSatisfy { $0 > 0 }
+        self.expect(isEach, "not everything was cut off: \(all)")
+        return all
     }
 
-    /// Cuts it at one moment after the other, until what was to be cut is over before the next one.
+    /// Cuts at one moment after the other, until what was to be cut off is over before the next one.
     private mutating func cut(
-        _ name: String, at moments: some Sequence<Int>, _ round: (inout Play, Int) async throws -> Bool
-    ) async throws {
+        at moments: some Sequence<Int>, _ round: (inout Play, Int) async throws -> Bool
+    ) async throws -> Int {
         var cuts = 0
         for moment in moments {
             guard try await round(&self, moment) else { break }
             guard self.problems.isEmpty else { throw Stopped() }
             cuts += 1
         }
-        FileHandle.standardError.write(Data("\(name): \(cuts)\n".utf8))
-        self.expect(cuts > 0, "no power cut came amid \(name)")
+        return cuts
     }
 
     // MARK: - What is cut

@@ -75,7 +75,8 @@ import Testing
     @Test func aFileThatIsHalfMadeIsNotMadeYetAndNotDamaged() throws {
         let (fixture, other) = (try InboxFixture(name: "inbox.sqlite"), try InboxFixture(name: "inbox.sqlite"))
         let file = try SQLiteFile(other.path, for: .creating)
-        try file.execute("PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (b BLOB); INSERT INTO t VALUES (zeroblob(65536))")
+        try file.execute(
+            "PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (b BLOB); INSERT INTO t VALUES (zeroblob(65536))")
         for suffix in ["", "-journal"] {
             try FileManager.default.copyItem(atPath: other.path + suffix, toPath: fixture.path + suffix)
         }
