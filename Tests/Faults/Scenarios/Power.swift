@@ -25,7 +25,8 @@ extension Scenario {
             try play.expectDamagedLetters()
             try play.receiver.start()
             try await play.finishAfterLast()
-            return "\(play.bench.powerDisk?.cuts ?? 0) cuts, \(kills.moments), \(purposes)"
+            let cuts = play.bench.powerDisk?.cuts ?? 0
+            return "\(cuts) cuts, \(kills.moments), \(purposes), \(play.toldAsLost) told as lost"
         }
     }
 
