@@ -1,23 +1,24 @@
 import Foundation
 
-/// All that can happen to an inbox's files, one thing after the other.
-package enum Matrix {
-    /// Plays these damages.
-    ///
-    /// - Parameters:
-    ///   - directory: for the files. The reserve that an inbox makes in it serves all trials.
-    ///   - body: is told what became of each.
-    package static func play(
-        _ damages: [Damage], of past: Past, in directory: String, _ body: (Finding) -> Void
-    ) async throws {
+/// Where one damage after the other is tried on the same past.
+package struct Matrix {
+    private let past: Past
+    private let directory: String
+
+    /// - Parameter directory: for the files. The reserve that an inbox makes in it serves all trials.
+    package init(_ past: Past, in directory: String) throws {
+        self.past = past
+        self.directory = directory
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        for damage in damages {
-            do {
-                body(try await Trial(past: past, damage: damage, directory: directory).play())
-            } catch {
-                body(Finding(damage, failure: error))
-            }
+    }
+
+    /// Does it to the files, has agents receive with them, and counts.
+    package func play(_ damage: Damage) async -> Finding {
+        do {
+            return try await Trial(past: self.past, damage: damage, directory: self.directory).play()
+        } catch {
+            return Finding(damage, failure: error)
         }
     }
 }

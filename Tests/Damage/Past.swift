@@ -1,5 +1,4 @@
 import Foundation
-import KiiPushCore
 import TestSupport
 
 /// What agents have received and done before their inbox is damaged.
@@ -7,9 +6,9 @@ package struct Past: Sendable {
     /// A message as the sound inbox knows it.
     struct Message: Sendable {
         var number: Int
-        /// `nil` of one that was dropped.
-        var standing: MessageTrace.Standing?
         var payload: String
+        /// Whether it is done, or was dropped.
+        var isSettled: Bool
     }
 
     /// Files, and what an undamaged inbox with them holds, by the messages' numbers in it.
@@ -18,9 +17,7 @@ package struct Past: Sendable {
         var messages: [Int64: Message]
 
         /// The messages that nobody has to care about any more.
-        var settled: Set<Int64> {
-            Set(self.messages.filter { $0.value.standing == .done || $0.value.standing == nil }.keys)
-        }
+        var settled: Set<Int64> { Set(self.messages.filter(\.value.isSettled).keys) }
     }
 
     /// Halfway: the older copy.
@@ -46,47 +43,38 @@ package struct Past: Sendable {
     }
 }
 
-/// An installation.
-struct PastReceiver: Sendable {
-    let name: String
-    /// Whether alerts are shown to the user.
-    let shows: Bool
-    /// Whether some payloads take pages of their own. Of a receiver that does not run any more nobody would read them, and so
-    /// nobody would meet their damage.
-    let hasLargePayloads: Bool
-    let installationID = UUID().uuidString
-
-    init(_ name: String, shows: Bool = false, hasLargePayloads: Bool = true) {
-        self.name = name
-        self.shows = shows
-        self.hasLargePayloads = hasLargePayloads
-    }
-
-    /// A message for it.
-    func packet(_ number: Int) -> MQTTPacket {
-        PastMessages.packet(
-            number, topic: self.name, fate: Fate(number, shows: self.shows),
-            isLarge: self.hasLargePayloads && number % 16 == 0)
-    }
-
-    /// Makes it an agent of this state directory.
+extension Past {
+    /// Has agents receive in three parts, each with a process's clean end; in the third the files are also copied as a kill
+    /// leaves them. That is enough for several pages of everything that SQLite keeps pages for.
     ///
-    /// - Parameter port: a broker's.
-    func register(in directory: String, port: UInt16) throws {
-        let endpoint = MQTTEndpoint(
-            installationID: self.installationID, host: "127.0.0.1", portTCP: port, portSSL: nil,
-            mqttTopic: self.name, username: "name", password: "password")
-        try AgentStateFixture(endpoint: endpoint).write(to: directory, name: self.name, user: self.name)
-    }
-
-    func agent(
-        on runtime: PushRuntime, _ handler: some NotificationHandler, _ presenter: RecordingPresenter
-    ) -> PushAgent {
-        var configuration = PushAgent.Configuration(name: self.name, app: AgentStateFixture.app, account: .pseudoUser)
-        configuration.usesTLS = false
-        return PushAgent(
-            runtime: runtime, configuration: configuration, handler: handler,
-            lifecycle: self.shows ? AgentLifecycle(state: .background) : nil,
-            presenter: self.shows ? presenter : nil, reconnect: .quick)
+    /// - Parameters:
+    ///   - pageBytes: the length of a page, a power of two from 512 on; the smaller, the deeper are the trees. Default:
+    ///     SQLite's.
+    ///   - directory: for the files; it may be removed afterwards.
+    package static func make(pageBytes: Int? = nil, in directory: String) async throws -> Past {
+        let (state, killed, look) = (directory + "/state", directory + "/killed", directory + "/look")
+        for path in [state, killed, look] {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        if let pageBytes {
+            try SQLiteFile(state + "/" + InboxFiles.name, for: .creating).execute(
+                "PRAGMA page_size = \(pageBytes); PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+        }
+        let receivers = [PastReceiver("one"), PastReceiver("two", shows: true)]
+        let stranded = PastReceiver("stranded", hasLargePayloads: false)
+        // The last page of the older copy is to have messages that are settled later.
+        var writer = PastWriter(state: state, receivers: [stranded] + receivers)
+        try await writer.receive([60, 480, 120])
+        let older = try writer.snapshot(try InboxFiles(in: state), in: look)
+        try await writer.receive([0, 240, 60])
+        let beforeLog = try writer.snapshot(try InboxFiles(in: state), in: look)
+        try await writer.receive([0, 60, 15], copyingInto: killed)
+        let stopped = try InboxFiles(in: state)
+        // The mark of a process that was killed says the same a second after its last commit.
+        try stopped.mark.write(to: URL(filePath: killed + "/inbox.sqlite-mark"))
+        return Past(
+            older: older, beforeLog: beforeLog, killed: try writer.snapshot(try InboxFiles(in: killed), in: look),
+            stopped: try writer.snapshot(stopped, in: look), acknowledged: writer.sent, receivers: receivers)
     }
 }

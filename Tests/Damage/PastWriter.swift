@@ -2,44 +2,8 @@ import Foundation
 import KiiPushCore
 import TestSupport
 
-extension Past {
-    /// Has agents receive in three parts, each with a process's clean end; in the third the files are also copied as a kill
-    /// leaves them. That is enough for several pages of everything that SQLite keeps pages for.
-    ///
-    /// - Parameters:
-    ///   - pageBytes: the length of a page, a power of two from 512 on; the smaller, the deeper are the trees. Default:
-    ///     SQLite's.
-    ///   - directory: for the files; it may be removed afterwards.
-    package static func make(pageBytes: Int? = nil, in directory: String) async throws -> Past {
-        let (state, killed, look) = (directory + "/state", directory + "/killed", directory + "/look")
-        for path in [state, killed, look] {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        }
-        if let pageBytes {
-            try SQLiteFile(state + "/" + InboxFiles.name, for: .creating).execute(
-                "PRAGMA page_size = \(pageBytes); PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
-        }
-        let receivers = [PastReceiver("one"), PastReceiver("two", shows: true)]
-        let stranded = PastReceiver("stranded", hasLargePayloads: false)
-        // The last page of the older copy is to have messages that are settled later.
-        var writer = PastWriter(state: state, receivers: [stranded] + receivers)
-        try await writer.receive([60, 480, 120])
-        let older = try writer.snapshot(try InboxFiles(in: state), in: look)
-        try await writer.receive([0, 240, 60])
-        let beforeLog = try writer.snapshot(try InboxFiles(in: state), in: look)
-        try await writer.receive([0, 60, 15], copyingInto: killed)
-        let stopped = try InboxFiles(in: state)
-        // The mark of a process that was killed says the same a second after its last commit.
-        try stopped.mark.write(to: URL(filePath: killed + "/inbox.sqlite-mark"))
-        return Past(
-            older: older, beforeLog: beforeLog, killed: try writer.snapshot(try InboxFiles(in: killed), in: look),
-            stopped: try writer.snapshot(stopped, in: look), acknowledged: writer.sent, receivers: receivers)
-    }
-}
-
 /// Has agents receive, part by part.
-private struct PastWriter {
+struct PastWriter {
     let state: String
     let receivers: [PastReceiver]
     private(set) var sent = 0
@@ -164,27 +128,19 @@ private struct PastWriter {
     /// Looks at a copy of the files, and whether it holds what was acknowledged.
     mutating func snapshot(_ files: InboxFiles, in directory: String) throws -> Past.Snapshot {
         try files.write(to: directory)
+        let present = try InboxReader(stateDirectory: directory).messages(limit: 10_000)
         // What is not there any more was dropped.
-        for messageID in self.messages.keys { self.messages[messageID]?.standing = nil }
-        for message in try InboxReader(stateDirectory: directory).messages(limit: 10_000) {
+        for messageID in self.messages.keys { self.messages[messageID]?.isSettled = true }
+        for message in present {
             guard let number = PastMessages.number(in: message.payload) else { throw TestFailure("no number") }
             self.messages[message.messageID] = Past.Message(
-                number: number, standing: message.state.standing,
-                payload: String(decoding: message.payload, as: UTF8.self))
+                number: number, payload: String(decoding: message.payload, as: UTF8.self),
+                isSettled: message.state == .done)
         }
-        let dropped = self.fates.flatMap(\.values).count { $0 == .dropped }
-        let found = (self.messages.count, self.messages.values.count { $0.standing == nil })
-        guard Set(self.messages.values.map(\.number)) == Set(1...self.sent), found == (self.sent, dropped) else {
-            throw TestFailure("\(found) instead of \(self.sent) messages, \(dropped) of them dropped")
+        let kept = self.sent - self.fates.flatMap(\.values).count { $0 == .dropped }
+        guard present.count == kept, self.messages.values.map(\.number).sorted() == Array(1...self.sent) else {
+            throw TestFailure("the sound inbox holds \(present.count) of \(kept) messages")
         }
         return Past.Snapshot(files: files, messages: self.messages)
     }
-}
-
-/// Runs all of them while `body` does.
-func whileAllRun(
-    _ agents: ArraySlice<PushAgent>, _ body: @escaping @Sendable () async throws -> Void
-) async throws {
-    guard let first = agents.first else { return try await body() }
-    try await whileRunning(first) { try await whileAllRun(agents.dropFirst(), body) }
 }

@@ -134,39 +134,6 @@ struct Trial {
     }
 }
 
-/// What an inbox holds when everything was done.
-struct TrialEnd {
-    let ledger: MessageLedger
-    let letters: [DeadLetter]
-    /// The numbers of the messages that wait, are in hand, or are shown.
-    let open: Set<Int64>
-    /// What does not add up in the file.
-    let problems: [String]
-
-    /// - Parameter directory: a state directory that nobody has open.
-    init(ledger: MessageLedger, letters: [DeadLetter], directory: String) throws {
-        let reader = try InboxReader(stateDirectory: directory)
-        var problems = try LedgerAudit.problems(inStateDirectory: directory)
-        do { try reader.verify() } catch { problems.append("still damaged: \(error)") }
-        let states: Set<MessageTrace.Standing> = [.waiting, .running, .retry, .presented]
-        let open = Set(try reader.messages(states, limit: 10_000).map(\.messageID))
-        (self.ledger, self.letters, self.open, self.problems) = (ledger, letters, open, problems)
-    }
-}
-
-extension MessageTrace.State {
-    var standing: MessageTrace.Standing {
-        switch self {
-        case .waiting: .waiting
-        case .running: .running
-        case .waitingForRetry: .retry
-        case .presented: .presented
-        case .done: .done
-        case .dead: .dead
-        }
-    }
-}
-
 /// A file that is changed while SQLite has it open in this process.
 private final class OpenFile {
     private let descriptor: Int32

@@ -32,12 +32,15 @@ struct DamageRunner {
         var table = DamageTable()
         var failures = 0
         let start = ContinuousClock.now
-        try await Matrix.play(damages, of: past, in: directory + "/trial") { finding in
+        let matrix = try Matrix(past, in: directory + "/trial")
+        for damage in damages {
+            // Before it: the last one that is told is the one that hangs or traps.
+            if options.isVerbose { complain("script/damage: \(damage)") }
+            let finding = await matrix.play(damage)
             table.add(finding)
-            if options.isVerbose { complain("script/damage: \(finding.damage)") }
-            guard !finding.problems.isEmpty else { return }
+            guard !finding.problems.isEmpty else { continue }
             failures += 1
-            complain("script/damage: \(finding.damage): \(finding.problems.joined(separator: "; "))")
+            complain("script/damage: \(damage): \(finding.problems.joined(separator: "; "))")
         }
         print(table.text)
         print("\(failures) failed, in \(start.duration(to: .now).components.seconds) s")

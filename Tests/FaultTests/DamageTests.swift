@@ -9,9 +9,11 @@ import Testing
         try await withTemporaryDirectory { directory in
             let past = try await Past.make(in: directory + "/past")
             var table = DamageTable()
-            try await Matrix.play(Damage.all(of: past, every: 45), of: past, in: directory + "/trial") { finding in
+            let matrix = try Matrix(past, in: directory + "/trial")
+            for damage in Damage.all(of: past, every: 45) {
+                let finding = await matrix.play(damage)
                 table.add(finding)
-                #expect(finding.problems == [], "\(finding.damage)")
+                #expect(finding.problems == [], "\(damage)")
             }
             print(table.text)
         }

@@ -99,6 +99,23 @@ extension InboxSalvageTests {
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
     }
 
+    /// As many messages, and the same, and yet one that waits would not be found.
+    @Test func anIndexThatHasTwoMessagesTheOtherWayRoundIsSeen() throws {
+        let fixture = try InboxFixture()
+        do { try self.insert(1...2, bytes: 10, into: fixture.open()) }
+        let change = { (waiting: Int64, retry: Int64) in
+            let inbox = try fixture.open()
+            try inbox.update(RowChange(sequence: waiting, state: .waiting))
+            try inbox.update(RowChange(sequence: retry, state: .retry, nextAttempt: .at(1)))
+        }
+        try change(1, 2)
+        let older = [UInt8](try Data(contentsOf: URL(filePath: fixture.path)))
+        try change(2, 1)
+        try self.replace(page: fixture.rootPage(of: "message_open"), of: fixture, from: older)
+        #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
+        #expect(try self.replace(fixture).takenOver == 2)
+    }
+
     /// Ten came and ten were done meanwhile, so that its number of messages is right.
     @Test func whatAnOlderIndexHasAsOpenIsNotLostIfItIsDone() throws {
         let fixture = try InboxFixture()
