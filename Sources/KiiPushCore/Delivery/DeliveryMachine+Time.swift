@@ -65,7 +65,8 @@ extension DeliveryMachine {
     private func due(_ call: DeliveryCall<Message>) -> MonotonicInstant? {
         let deadline = call.deadline(self.configuration)
         guard call.isOver else { return deadline }
-        return call.keepsPlace ? nil : deadline + self.configuration.stuckAfter
+        // The time of a message whose source was held up may be over before its attempt starts.
+        return call.keepsPlace ? nil : max(deadline, call.startedAt) + self.configuration.stuckAfter
     }
 
     private var mayGiveUpThreads: Bool { self.stuckCalls.count < self.configuration.maximumStuckCalls }

@@ -210,6 +210,26 @@ import Testing
         #expect(machine.changes() == [.change(1, .dead(.attemptsFailed(.timedOut)), attempts: 2)])
     }
 
+    @Test func anAttemptThatStartsAfterTheTotalLimitKeepsItsSourceUntilItsCallReturns() throws {
+        let machine = TestMachine.open { $0 = .memoryInbox }
+        machine.receive([1])
+        machine.answer(try #require(machine.claim(at: 0)).call, .result(.failed), at: 0)
+        machine.receive([2, 3])
+        // Message 2 never returns, and holds up the retry of message 1 for far longer than that has.
+        _ = try #require(machine.claim(at: 0.5))
+        machine.time(31)
+        _ = machine.commit()
+        machine.time(330.5)
+        let late = try #require(machine.claim(at: 330.5))
+        #expect(late.messages.map(\.sequence) == [1])
+        machine.time(330.5)
+        machine.time(630.4)
+        #expect(machine.counters.stuck == 1)
+        #expect(machine.claim(at: 630.4) == nil)
+        machine.machine.returned(late.call, now: .seconds(630.4))
+        #expect(machine.claimed(630.4)?.first == 3)
+    }
+
     @Test func whatCannotBeShownInTimeIsTakenUpByAnotherThreadAndHasFailedNoAttempt() throws {
         for maximum in [0, 64] {
             let machine = TestMachine.open { $0.maximumStuckCalls = maximum }
