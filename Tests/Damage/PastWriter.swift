@@ -22,12 +22,13 @@ extension Past {
         }
         let receivers = [PastReceiver("one"), PastReceiver("two", shows: true)]
         let stranded = PastReceiver("stranded", hasLargePayloads: false)
-        var writer = PastWriter(state: state, receivers: receivers + [stranded])
-        try await writer.receive([480, 120, 60])
+        // The last page of the older copy is to have messages that are settled later.
+        var writer = PastWriter(state: state, receivers: [stranded] + receivers)
+        try await writer.receive([60, 480, 120])
         let older = try writer.snapshot(try InboxFiles(in: state), in: look)
-        try await writer.receive([240, 60, 0])
+        try await writer.receive([0, 240, 60])
         let beforeLog = try writer.snapshot(try InboxFiles(in: state), in: look)
-        try await writer.receive([60, 15, 0], copyingInto: killed)
+        try await writer.receive([0, 60, 15], copyingInto: killed)
         let stopped = try InboxFiles(in: state)
         // The mark of a process that was killed says the same a second after its last commit.
         try stopped.mark.write(to: URL(filePath: killed + "/inbox.sqlite-mark"))
@@ -77,13 +78,14 @@ private struct PastWriter {
         let runtime = try PushRuntime(configuration: settings)
         var agents: [PushAgent] = []
         var shares: [Share] = []
-        for index in self.receivers.indices where counts[index] > 0 {
+        let running = self.receivers.indices.filter { counts[$0] > 0 }
+        for index in running {
             let share = try self.share(of: index, messages: counts[index])
             try self.receivers[index].register(in: self.state, port: share.broker.port)
             agents.append(self.receivers[index].agent(on: runtime, share.handler, RecordingPresenter()))
             shares.append(share)
         }
-        let (state, decisions) = (self.state, self.decide(shares.count))
+        let (state, decisions) = (self.state, self.decide(for: running))
         // Closed when the agents have stopped: they would connect once more.
         let connections = Locked<[FakeConnection]>([])
         try await whileAllRun(agents[...]) { [ends, shares] in
@@ -104,16 +106,16 @@ private struct PastWriter {
             if let copy { try await Self.copy(state, into: copy) }
         }
         await runtime.shutdown()
-        let running = try InboxReader(stateDirectory: state).messages([.running], limit: 1000)
-        self.suspects = Set(running.compactMap { PastMessages.number(in: $0.payload) })
+        let inHand = try InboxReader(stateDirectory: state).messages([.running], limit: 1000)
+        self.suspects = Set(inHand.compactMap { PastMessages.number(in: $0.payload) })
     }
 
     /// What is decided about messages of earlier parts.
-    private mutating func decide(_ receivers: Int) -> [(Int64, Fate)] {
+    private mutating func decide(for receivers: [Int]) -> [(Int64, Fate)] {
         defer { self.part += 1 }
         var decisions: [(Int64, Fate)] = []
         for (messageID, message) in self.messages.sorted(by: { $0.key < $1.key }) {
-            for index in 0..<receivers {
+            for index in receivers {
                 guard let fate = self.fates[index][message.number]?.decided(message.number, in: self.part) else {
                     continue
                 }

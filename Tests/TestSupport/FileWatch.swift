@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KiiPushCore
 
 /// Who opens a file, in whatever process: what has been closed since is told by the kernel's watch (`inotify(7)`), and
 /// what is open by `/proc`.
@@ -45,9 +46,23 @@ package final class FileWatch {
         return counts
     }
 
-    /// The processes that have the file open to be written, one with several such descriptors as often as that. Of those
-    /// of this user; of all, for root.
-    package func writers() throws -> [Int32] {
+    /// Waits until these processes and no others have the file open to be written, one with several such descriptors being
+    /// named as often as that. A process that is being started has its parent's descriptors for a moment.
+    ///
+    /// Seen are the processes of this user; by root, all of them.
+    ///
+    /// - Returns: those that have it open in the end.
+    package func writers(until expected: [Int32]) throws -> [Int32] {
+        let end = MonotonicInstant.now() + .seconds(600)
+        var writers = try self.writers()
+        while writers != expected, MonotonicInstant.now() < end {
+            usleep(10_000)
+            writers = try self.writers()
+        }
+        return writers
+    }
+
+    private func writers() throws -> [Int32] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.flatMap { process in
             // A process that has ended meanwhile has nothing open.
             let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []

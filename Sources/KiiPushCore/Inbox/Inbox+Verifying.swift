@@ -12,28 +12,50 @@ extension Inbox {
         // Nothing was changed.
         defer { try? self.connection.execute("COMMIT", step: "looking at every message") }
         let ledger = try self.statements.readLedger()
-        let (counts, owners) = try self.countRows(through: ledger.lastSequence)
+        let (counts, sums, owners) = try self.countRows(through: ledger.lastSequence)
         guard RowState.allCases.allSatisfy({ counts[$0].rows == ledger.counts[$0].rows }) else {
             throw InboxError(.corrupt, step: "finding every message that the file counts")
         }
-        let indexed = (
-            try self.count(self.statements.openRows), try self.count(self.statements.retryRows),
-            try self.count(self.statements.deadRows)
-        )
-        let open = [RowState.waiting, .inHand, .retry, .presented].reduce(0) { $0 + counts[$1].rows }
-        guard indexed == (open, counts[.retry].rows, counts[.dead].rows) else {
-            throw InboxError(.corrupt, step: "finding every message in the indexes")
-        }
+        let open = sums.prefix(through: Int(RowState.presented.rawValue)).reduce(into: RowSum()) { $0.add($1) }
+        let (retry, dead) = (sums[Int(RowState.retry.rawValue)], sums[Int(RowState.dead.rawValue)])
+        let deadIndex = try self.sum(self.statements.deadRows)
+        guard try self.sum(self.statements.openRows) == open, try self.sum(self.statements.retryRows) == retry,
+            (deadIndex.rows, deadIndex.numbers) == (dead.rows, dead.numbers)
+        else { throw InboxError(.corrupt, step: "finding every message in the indexes") }
         try self.verifyInstallations(of: owners)
         _ = try self.statements.readNotices()
         return counts
     }
 
-    /// - Returns: how many rows stand where, and the installations that they are for.
-    private func countRows(through last: Int64) throws(InboxError) -> (InboxCounts, Set<Int64>) {
+    /// Of some rows how many there are, and what tells them from others: a page of an older time has as many as it should
+    /// by chance.
+    private struct RowSum: Equatable {
+        var rows: Int64 = 0
+        /// The lower halves of their numbers added up.
+        var numbers: Int64 = 0
+        /// Each one's number multiplied with where it stands, and added up.
+        var places: Int64 = 0
+
+        /// As ``InboxStatements`` has it in SQL.
+        mutating func add(_ sequence: Int64, installation: Int64, _ state: RowState) {
+            self.rows += 1
+            self.numbers += sequence & 0xFFFF_FFFF
+            self.places += (sequence & 0xFFFF) * ((installation & 0xFFFF) * 4 + state.rawValue)
+        }
+
+        mutating func add(_ other: RowSum) {
+            self.rows += other.rows
+            self.numbers += other.numbers
+            self.places += other.places
+        }
+    }
+
+    /// - Returns: how many rows stand where, which ones by state, and the installations that they are for.
+    private func countRows(through last: Int64) throws(InboxError) -> (InboxCounts, [RowSum], Set<Int64>) {
         let statement = self.statements.inspect
         defer { statement.reset() }
         var counts = InboxCounts()
+        var sums = [RowSum](repeating: RowSum(), count: RowState.allCases.count)
         var installations: Set<Int64> = []
         var (former, formerInstallation): (Int64, Int64?) = (0, nil)
         while try statement.next() {
@@ -42,10 +64,11 @@ extension Inbox {
                 InboxCounts.rowBytes.contains(statement.integer(2))
             else { throw InboxError(.corrupt, step: "looking at every message") }
             counts.add(statement.integer(2), to: state)
+            sums[Int(state.rawValue)].add(sequence, installation: installation, state)
             if installation != formerInstallation { installations.insert(installation) }
             (former, formerInstallation) = (sequence, installation)
         }
-        return (counts, installations)
+        return (counts, sums, installations)
     }
 
     private func verifyInstallations(of rows: Set<Int64>) throws(InboxError) {
@@ -60,8 +83,10 @@ extension Inbox {
         else { throw InboxError(.corrupt, step: "finding whom the messages are for") }
     }
 
-    private func count(_ statement: SQLiteStatement) throws(InboxError) -> Int64 {
+    private func sum(_ statement: SQLiteStatement) throws(InboxError) -> RowSum {
         defer { statement.reset() }
-        return try statement.next() ? statement.integer(0) : 0
+        guard try statement.next() else { return RowSum() }
+        return RowSum(
+            rows: statement.integer(0), numbers: statement.integer(1), places: statement.integer(2))
     }
 }

@@ -194,12 +194,17 @@ final class InboxStatements {
             SELECT (SELECT sum(1) FROM installation INDEXED BY sqlite_autoindex_installation_1),
                 (SELECT sum(1) FROM installation INDEXED BY installation_owner)
             """, "counting installations")
-        self.openRows = make(
-            "SELECT count(*) FROM message INDEXED BY message_open WHERE state < 4", "counting what is open")
-        self.retryRows = make(
-            "SELECT count(*) FROM message INDEXED BY message_retry WHERE state = 2", "counting retries")
-        self.deadRows = make(
-            "SELECT count(*) FROM message INDEXED BY message_dead WHERE state = 5", "counting dead letters")
+        // What Inbox.verify() adds up of the table. All that stands here is in the index, so that the table is not read.
+        let sums = { (state: String) in
+            """
+            SELECT count(*), sum(sequence & 4294967295), sum((sequence & 65535) * (\(state))) FROM message
+            """
+        }
+        let open = sums("(installation & 65535) * 4 + state")
+        let retry = sums("(installation & 65535) * 4 + 2")
+        self.openRows = make("\(open) INDEXED BY message_open WHERE state < 4", "counting what is open")
+        self.retryRows = make("\(retry) INDEXED BY message_retry WHERE state = 2", "counting retries")
+        self.deadRows = make("\(sums("0")) INDEXED BY message_dead WHERE state = 5", "counting dead letters")
         self.notices = make("SELECT path, reason, taken_over, lost FROM notice ORDER BY rowid", "reading notices")
         self.addNotice = make(
             "INSERT INTO notice (path, reason, taken_over, lost) VALUES (?1, ?2, ?3, ?4)", "adding a notice")

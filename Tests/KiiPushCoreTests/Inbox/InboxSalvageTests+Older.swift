@@ -110,6 +110,7 @@ extension InboxSalvageTests {
             try self.insert(41...50, bytes: 400, into: inbox)
         }
         try self.replace(page: fixture.rootPage(of: "message_open"), of: fixture, from: older)
+        #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
         let replacement = try self.replace(fixture)
         #expect(try self.unfinished(replacement.inbox).map(\.sequence) == Array(11...50))
         #expect(replacement.lost == 0)
