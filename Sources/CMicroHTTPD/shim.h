@@ -58,4 +58,7 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 /// A GNU extension too; the name is what `ps -L` shows.
 extern int pthread_setname_np(pthread_t thread, const char *name);
 
+/// A GNU extension too; for tests that mount file systems.
+extern int unshare(int flags);
+
 #endif

@@ -24,8 +24,7 @@ struct BrokerRunner {
                             var outcome = try await scenario.run(on: server, seed: 1)
                             outcome.receiver = title
                             outcomes.add(outcome)
-                            if outcome.lost > 0 { outcome.problems.append("\(outcome.lost) lost") }
-                            problems += outcome.problems.map { "\(title): \(scenario.name): \($0)" }
+                            problems += outcome.failures.map { "\(title): \(scenario.name): \($0)" }
                         } catch {
                             problems.append("\(title): \(scenario.name): \(error)")
                         }

@@ -17,6 +17,7 @@ struct CountingAgent {
         settings.certificateAuthorityFile = options["ca"]
         settings.inbox = options["inbox"] == "memory" ? .memory : .file
         settings.maximumInboxBytes = options.number("inbox-bytes").map(Int64.init)
+        settings.flushesCommits = options.number("flushes") != 0
         if let calendar = options.text("calendar") { Calendar.follow(calendar) }
         settings.concurrentHandlers = options.number("handlers") ?? 4
         let app = KiiApp(appID: options["app"], appKey: Secret(String(cString: key)), baseURL: options["url"])

@@ -10,6 +10,8 @@ struct Options: Sendable {
         "poison", "fails", "slow", "slow-ms",
         // The most that the inbox may grow to, in bytes; the file that says how many seconds the calendar is ahead.
         "inbox-bytes", "calendar",
+        // Whether the inbox's commits are flushed (1, unless it is 0).
+        "flushes",
         // Whether handlers never answer (1), and a stop does not wait for them.
         "holds",
         // Whether a program is started for each message (1); the most files that may be open.

@@ -35,7 +35,9 @@ struct RunnerOptions {
         guard names.allSatisfy({ name in scenarios.contains { $0.name == name } }) else { return nil }
         // Beside other clients, what they can be put through as well.
         if names.isEmpty, !peers.isEmpty { names = Scenario.forPeers(size).map(\.name) }
-        let isWanted = { (scenario: Scenario) in names.isEmpty || names.contains(scenario.name) }
+        let isWanted = { (scenario: Scenario) in
+            names.isEmpty || names.contains(scenario.name) || scenario.controlled.map(names.contains) ?? false
+        }
         self.runs = scenarios.filter(isWanted).map { ($0, nil) }
         for scenario in Scenario.forPeers(size).filter(isWanted) { self.runs += peers.map { (scenario, $0) } }
     }

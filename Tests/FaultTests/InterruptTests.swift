@@ -1,3 +1,4 @@
+import Faults
 import Foundation
 import TestSupport
 import Testing
@@ -13,25 +14,48 @@ import Testing
         return !text[end...].hasPrefix(") Z")
     }
 
-    /// The receivers whose files are in `folder`, whoever started them.
-    private static func receivers(in folder: String) -> [Int32] {
+    /// The programs whose files are in `folder`, whoever started them: receivers, and what makes a disk.
+    private static func programs(
+        _ names: [String] = ["CountingAgent", "nbdfuse", "nbdkit"], in folder: String
+    ) -> [Int32] {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return processes.compactMap { Int32($0) }.filter { pid in
             guard let line = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8) else { return false }
-            return line.contains("/CountingAgent\0") && line.contains(folder)
+            let name = line.prefix { $0 != "\0" }.split(separator: "/").last.map(String.init) ?? ""
+            return names.contains(name) && line.contains(folder)
+        }
+    }
+
+    /// The loop devices whose files are in `folder`.
+    private static func loopDevices(in folder: String) -> [String] {
+        let devices = (try? FileManager.default.contentsOfDirectory(atPath: "/sys/block")) ?? []
+        return devices.filter { device in
+            let file = try? String(contentsOfFile: "/sys/block/\(device)/loop/backing_file", encoding: .utf8)
+            return file?.contains(folder) == true
         }
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
     func theReceiverEndsWithItsRunner(signal: Int32) async throws {
+        // All of the scenarios, which is more than minutes.
+        try await self.interrupt([], by: signal)
+    }
+
+    @Test(
+        .enabled(if: PowerDisk.obstacle == nil, "root has to have called script/faults, which compiles the disk"),
+        arguments: [SIGTERM, SIGINT])
+    func theDiskEndsWithItsRunner(signal: Int32) async throws {
+        try await self.interrupt(["power"], by: signal)
+    }
+
+    private func interrupt(_ scenarios: [String], by signal: Int32) async throws {
         try await withTemporaryDirectory { folder in
-            // All of the scenarios, which is more than minutes.
             let runner = try ChildProgram(
-                [productsDirectory.appendingPathComponent("kii-push-faults").path],
+                [productsDirectory.appendingPathComponent("kii-push-faults").path] + scenarios,
                 environment: ProcessInfo.processInfo.environment.merging(["TMPDIR": folder]) { $1 })
             // Not in a task: where all tests run at once, one may wait for its turn until the scenarios are through.
             let status = try await onThread {
-                while Self.receivers(in: folder).isEmpty {
+                while Self.programs(["CountingAgent"], in: folder).isEmpty {
                     guard Self.isRunning(runner.processID) else { throw TestFailure(runner.errors.all()) }
                     usleep(10_000)
                 }
@@ -41,12 +65,15 @@ import Testing
             #expect(status == 128 + signal)
             // Gone, or about to be: they were killed before their parent ended. Another may have been started since.
             let deadline = ContinuousClock.now + .seconds(600)
-            while !Self.receivers(in: folder).isEmpty, ContinuousClock.now < deadline {
+            while !Self.programs(in: folder).isEmpty || !Self.loopDevices(in: folder).isEmpty,
+                ContinuousClock.now < deadline
+            {
                 try await Task.sleep(for: .milliseconds(10))
             }
-            #expect(Self.receivers(in: folder).isEmpty)
+            #expect(Self.programs(in: folder).isEmpty)
+            #expect(Self.loopDevices(in: folder).isEmpty)
             // Not to be left behind where this fails.
-            for pid in Self.receivers(in: folder) { kill(pid, SIGKILL) }
+            for pid in Self.programs(in: folder) { kill(pid, SIGKILL) }
         }
     }
 }

@@ -3,19 +3,25 @@ import Testing
 
 // A message that the broker delivered is handled, whatever happens: the scenarios of `script/faults`, small.
 
+/// Those whose disk only a runner can be trusted with, which takes it along wherever it ends: `.ci/run` plays them.
+private let mounting = ["power", "power-normal"]
+
 private func expectNothingLost(_ outcome: Outcome) {
     var table = OutcomeTable()
     table.add(outcome)
     print(table.text)
-    #expect(outcome.lost == 0)
-    #expect(outcome.problems == [])
+    #expect(outcome.failures == [])
 }
 
 @Suite struct ScenarioTests {
-    @Test(arguments: Scenario.all(.quick).map(\.name))
+    @Test(arguments: Scenario.all(.quick).map(\.name).filter { !mounting.contains($0) })
     func nothingIsLost(name: String) async throws {
         let scenario = try #require(Scenario.all(.quick).first { $0.name == name })
-        expectNothingLost(try await scenario.run(seed: 1))
+        do {
+            expectNothingLost(try await scenario.run(seed: 1))
+        } catch let error as LeftOut {
+            try Test.cancel("\(error)")
+        }
     }
 }
 

@@ -16,6 +16,8 @@ package struct Outcome: Sendable {
     package var duration: Duration = .zero
     /// What else the scenario asked for and did not get.
     package var problems: [String] = []
+    /// Whether it shows that a loss is seen.
+    package var hasToLose = false
 
     package init(scenario: String, receiver: String, messages: Int, faults: String) {
         self.scenario = scenario
@@ -24,8 +26,12 @@ package struct Outcome: Sendable {
         self.faults = faults
     }
 
-    /// Whether it is as promised.
-    package var isGood: Bool { self.lost == 0 && self.problems.isEmpty }
+    /// What is not as promised; empty when everything is.
+    package var failures: [String] {
+        if self.lost > 0, !self.hasToLose { return ["\(self.lost) lost"] + self.problems }
+        if self.lost == 0, self.hasToLose { return ["nothing was lost, and had to be"] + self.problems }
+        return self.problems
+    }
 }
 
 /// Why a message was handled more than once.

@@ -14,7 +14,7 @@ package struct ReceiverKind: Sendable {
     /// Our agent.
     package static func agent(_ settings: AgentReceiver.Settings = .init()) -> ReceiverKind {
         ReceiverKind(
-            name: settings.inbox == "file" ? "kii-push" : "kii-push, inbox in memory", isOurs: true,
+            name: settings.title, isOurs: true,
             // Longer than any retry of the scenarios, and than a busy machine stands still.
             patience: .seconds(120)
         ) { bench in bench.agent(settings) }

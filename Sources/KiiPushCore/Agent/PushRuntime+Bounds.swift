@@ -101,6 +101,7 @@ extension PushRuntime.Configuration {
         file.keepsDeadBytes = self.bounds.deadLetterBytes
         if let interval = self.sweepInterval { file.sweepInterval = interval }
         file.maximumFileBytes = self.maximumInboxBytes
+        file.flushesCommits = self.flushesCommits
         return file
     }
 }

@@ -57,6 +57,9 @@ public final class PushRuntime: Sendable {
         package var lockDirectory: String?
         /// The most that the inbox file may grow to, in bytes: a full disk without a disk, for tests. Default: none.
         package var maximumInboxBytes: Int64?
+        /// Whether each commit to the inbox file is flushed to the disk. A power cut loses messages if not: for tests that
+        /// have to see one that does.
+        package var flushesCommits = true
         /// Asked before an agent's own file is written for why that fails: a full disk without a disk, for tests.
         package var stateObstacle: @Sendable () -> FileError? = { nil }
         /// What delivery takes its time from: deadlines of handlers and pauses between attempts. For tests, which move it

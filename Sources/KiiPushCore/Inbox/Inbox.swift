@@ -26,6 +26,8 @@ package final class Inbox {
         package var sweepInterval: Duration = .seconds(60)
         /// The most that the file may grow to, in bytes; `nil` leaves it to the disk.
         package var maximumFileBytes: Int64?
+        /// Whether each commit is flushed to the disk; for tests that have to see what is lost without.
+        package var flushesCommits = true
         /// What the inbox tells the time by.
         package var clocks = Clocks.machine
 
@@ -116,7 +118,8 @@ package final class Inbox {
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL", step: "setting auto_vacuum")
         try connection.execute("PRAGMA journal_mode = WAL", step: "switching to a write-ahead log")
         // FULL: the log is flushed at each commit. NORMAL would lose the last commits with the power.
-        try connection.execute("PRAGMA synchronous = FULL", step: "setting synchronous")
+        let synchronous = configuration.flushesCommits ? "FULL" : "NORMAL"
+        try connection.execute("PRAGMA synchronous = \(synchronous)", step: "setting synchronous")
         try connection.execute("PRAGMA journal_size_limit = 16777216", step: "limiting the write-ahead log")
         // See ``keepLogShort()``.
         try connection.execute("PRAGMA wal_autocheckpoint = 0", step: "limiting the write-ahead log")

@@ -15,7 +15,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case newerVersion(Int)
         /// An earlier version of this library wrote the file, and it is only to be read: a writer brings it up to date.
         case olderVersion(Int)
-        /// The file is empty and only to be read: whoever makes it is not done, or has ended before it was.
+        /// The file is empty, or half made, and only to be read: whoever makes it is not done, or has ended before it was.
         case notMade
         /// Another connection holds a lock that this one needs.
         case locked
@@ -58,6 +58,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
             case SQLITE_FULL: .full
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .locked
+            // What was cut off here was the making of the file: later on it has a log, and there is nothing to take back.
+            case SQLITE_READONLY where extendedCode == SQLITE_READONLY | 3 << 8: .notMade
             case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .notPermitted
             case SQLITE_CANTOPEN: .cannotOpen
             case SQLITE_IOERR: systemError == ENOSPC || systemError == EDQUOT ? .full : .io

@@ -15,6 +15,8 @@ package final class FaultBench: Sendable {
     /// Where the receiver connects: to the proxy.
     package let endpoint: MQTTEndpoint
     package let seed: UInt64
+    /// What the receiver's state is on, where that is ``Disk/forgetful``.
+    let powerDisk: PowerDisk?
     private let cloud: AgentReceiver.Cloud
     private let source: any MessageSource
 
@@ -24,6 +26,8 @@ package final class FaultBench: Sendable {
         case ordinary
         /// A file system of its own with so many megabytes (of 2^20 bytes), where one may be mounted.
         case small(megabytes: Int)
+        /// One whose power can be cut.
+        case forgetful
     }
 
     /// How a bench is set up.
@@ -51,6 +55,11 @@ package final class FaultBench: Sendable {
                 smallDisk = try SmallDisk(at: FaultBench.state(in: directory), megabytes: megabytes)
             }
             defer { smallDisk?.unmount() }
+            var powerDisk: PowerDisk?
+            if case .forgetful = setup.disk {
+                powerDisk = try await PowerDisk(at: FaultBench.state(in: directory), in: directory, seed: seed)
+            }
+            defer { powerDisk?.turnOff() }
             let (proxy, secureProxy) = (try FaultProxy(), try FaultProxy())
             defer {
                 proxy.stop()
@@ -65,12 +74,14 @@ package final class FaultBench: Sendable {
             await secureProxy.forward(to: emulator.mqttTLSPort)
             do {
                 let bench = try await FaultBench(
-                    emulator: emulator, proxy: proxy, secureProxy: secureProxy, directory: directory, seed: seed)
+                    emulator: emulator, proxy: proxy, secureProxy: secureProxy, directory: directory, seed: seed,
+                    powerDisk: powerDisk)
                 // The agent, which registered, asks for no more than QoS 1.
                 if setup.qos == .exactlyOnce {
                     try await self.subscribe(to: bench.endpoint, setup.qos, port: emulator.mqttPort)
                 }
                 let result = try await body(bench)
+                try await powerDisk?.verify()
                 await emulator.stop()
                 return result
             } catch {
@@ -82,8 +93,9 @@ package final class FaultBench: Sendable {
 
     init(
         proxy: FaultProxy, secureProxy: FaultProxy, directory: String, endpoint: MQTTEndpoint, seed: UInt64,
-        cloud: AgentReceiver.Cloud, source: any MessageSource
+        cloud: AgentReceiver.Cloud, source: any MessageSource, powerDisk: PowerDisk? = nil
     ) {
+        self.powerDisk = powerDisk
         self.proxy = proxy
         self.secureProxy = secureProxy
         self.directory = directory
@@ -98,7 +110,8 @@ package final class FaultBench: Sendable {
 
     /// Registers a user who receives.
     private convenience init(
-        emulator: Emulator, proxy: FaultProxy, secureProxy: FaultProxy, directory: String, seed: UInt64
+        emulator: Emulator, proxy: FaultProxy, secureProxy: FaultProxy, directory: String, seed: UInt64,
+        powerDisk: PowerDisk?
     ) async throws {
         let runtime = try emulator.runtime(FaultBench.state(in: directory))
         var configuration = PushAgent.Configuration(app: emulator.app, account: .pseudoUser)
@@ -113,7 +126,8 @@ package final class FaultBench: Sendable {
         self.init(
             proxy: proxy, secureProxy: secureProxy, directory: directory, endpoint: endpoint, seed: seed,
             cloud: AgentReceiver.Cloud(emulator),
-            source: EmulatorSource(emulator: emulator, sender: sender, topic: endpoint.mqttTopic))
+            source: EmulatorSource(emulator: emulator, sender: sender, topic: endpoint.mqttTopic),
+            powerDisk: powerDisk)
     }
 
     /// Opens the session of an endpoint, or subscribes anew in it.
@@ -130,8 +144,12 @@ package final class FaultBench: Sendable {
     }
 
     /// Our agent as the receiver.
-    package func agent(_ settings: AgentReceiver.Settings = .init()) -> AgentReceiver {
-        AgentReceiver(settings, cloud: self.cloud, state: self.state, directory: self.directory, seed: self.seed)
+    ///
+    /// - Parameter state: its state directory; `nil` for that of the user who receives.
+    package func agent(_ settings: AgentReceiver.Settings = .init(), state: String? = nil) -> AgentReceiver {
+        AgentReceiver(
+            settings, cloud: self.cloud, state: state ?? self.state, on: self.powerDisk, directory: self.directory,
+            seed: self.seed)
     }
 
     /// Takes all the space that the small disk has left.
@@ -145,8 +163,11 @@ package final class FaultBench: Sendable {
         try await self.source.send(numbers)
     }
 
-    /// Publishes these payloads as they are; `true` when the broker has acknowledged all.
-    package func publish(_ payloads: [[UInt8]]) async -> Bool { await self.source.publish(payloads) }
+    /// Publishes these payloads as they are, to the receiver or on another topic; `true` when the broker has acknowledged
+    /// all.
+    package func publish(_ payloads: [[UInt8]], on topic: String? = nil) async -> Bool {
+        await self.source.publish(payloads, on: topic)
+    }
 
     /// Ends the broker with SIGKILL. It is started again with what it kept, though it may take a while.
     func killBroker() async throws {

@@ -5,8 +5,9 @@ import KiiPushEmulator
 protocol MessageSource: Sendable {
     /// Sends a direct push `{"n": number}` for each number, and returns those that the broker has acknowledged.
     func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int>
-    /// Publishes these payloads as they are; `true` when the broker has acknowledged all.
-    func publish(_ payloads: [[UInt8]]) async -> Bool
+    /// Publishes these payloads as they are, to the receiver or on another topic; `true` when the broker has acknowledged
+    /// all.
+    func publish(_ payloads: [[UInt8]], on topic: String?) async -> Bool
     /// What ends the broker with SIGKILL, at once and from any thread.
     func brokerKiller() throws -> @Sendable () -> Void
     /// Starts a broker that was killed with what it kept, though it may take a while.
@@ -25,7 +26,9 @@ struct EmulatorSource: MessageSource {
         try await self.sender.send(numbers)
     }
 
-    func publish(_ payloads: [[UInt8]]) async -> Bool { await self.emulator.publish(payloads, on: self.topic) }
+    func publish(_ payloads: [[UInt8]], on topic: String?) async -> Bool {
+        await self.emulator.publish(payloads, on: topic ?? self.topic)
+    }
 
     func brokerKiller() throws -> @Sendable () -> Void {
         guard let broker = BrokerProcess.current(of: self.emulator) else { throw FaultError("no mosquitto is running") }

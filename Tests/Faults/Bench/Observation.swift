@@ -35,8 +35,8 @@ package struct Observation {
     }
 
     /// Kills the receiver, and returns how many messages were in their handlers.
-    package mutating func kill() async -> Int {
-        await self.receiver.kill()
+    package mutating func kill() async throws -> Int {
+        try await self.receiver.kill()
         self.log.read()
         defer { self.interruptedBefore = self.log.interrupted }
         return self.log.interrupted - self.interruptedBefore

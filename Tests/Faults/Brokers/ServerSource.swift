@@ -6,12 +6,12 @@ struct ServerSource: MessageSource {
     let topic: String
 
     func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int> {
-        guard await self.publish(numbers.map { Array("{\"n\":\($0)}".utf8) }) else { return [] }
+        guard await self.publish(numbers.map { Array("{\"n\":\($0)}".utf8) }, on: nil) else { return [] }
         return Set(numbers)
     }
 
-    func publish(_ payloads: [[UInt8]]) async -> Bool {
-        let (server, topic) = (self.server, self.topic)
+    func publish(_ payloads: [[UInt8]], on topic: String?) async -> Bool {
+        let (server, topic) = (self.server, topic ?? self.topic)
         do {
             try await onThread {
                 let publisher = try server.client("kii-publisher", cleanSession: true)

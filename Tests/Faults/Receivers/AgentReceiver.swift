@@ -22,6 +22,8 @@ package struct AgentReceiver: Receiver {
         package var slow: (every: Int, milliseconds: Int)?
         /// The most that the inbox may grow to.
         package var maximumInboxBytes: Int?
+        /// Whether the inbox's commits are flushed, as is promised.
+        package var flushesCommits = true
         /// Whether a program is started for each message.
         package var startsPrograms = false
         /// The most files that may be open.
@@ -32,6 +34,11 @@ package struct AgentReceiver: Receiver {
         package var holds = false
 
         package init() {}
+
+        var title: String {
+            if self.inbox == "memory" { return "kii-push, inbox in memory" }
+            return self.flushesCommits ? "kii-push" : "kii-push, synchronous=NORMAL"
+        }
     }
 
     package let name: String
@@ -40,6 +47,24 @@ package struct AgentReceiver: Receiver {
     /// A line for each event that is not about a message.
     package let events: String
     private let calendar: String
+    /// What its state is on, where that can lose its power.
+    private let disk: PowerDisk?
+
+    /// Where the disk can lose its power, it does so: what was not flushed is forgotten.
+    package func signalKill() {
+        // Where it takes no orders it is dead already.
+        try? self.disk?.cut()
+        self.process.signalKill()
+    }
+
+    package func kill() async throws {
+        guard let disk else { return await self.process.kill() }
+        self.signalKill()
+        // Before the process can end, what it waits for has to.
+        disk.turnOff()
+        await self.process.kill()
+        try await disk.turnOn()
+    }
 
     /// Sets the calendar clock of the process, also while it runs.
     package func setCalendar(ahead seconds: Int64) throws {
@@ -81,8 +106,11 @@ package struct AgentReceiver: Receiver {
         package static let nowhere = Cloud()
     }
 
-    package init(_ settings: Settings, cloud: Cloud, state: String, directory: String, seed: UInt64) {
-        self.name = settings.inbox == "file" ? "kii-push" : "kii-push, inbox in memory"
+    init(
+        _ settings: Settings, cloud: Cloud, state: String, on disk: PowerDisk?, directory: String, seed: UInt64
+    ) {
+        self.disk = disk
+        self.name = settings.title
         self.log = "\(directory)/handled.log"
         self.events = "\(directory)/events.log"
         var environment = settings.work.environment
@@ -98,6 +126,7 @@ package struct AgentReceiver: Receiver {
         if let every = settings.failsEvery { arguments.append("fails=\(every)") }
         if let slow = settings.slow { arguments += ["slow=\(slow.every)", "slow-ms=\(slow.milliseconds)"] }
         if let bytes = settings.maximumInboxBytes { arguments.append("inbox-bytes=\(bytes)") }
+        if !settings.flushesCommits { arguments.append("flushes=0") }
         if settings.holds { arguments.append("holds=1") }
         if settings.startsPrograms { arguments.append("programs=1") }
         if let files = settings.maximumFiles { arguments.append("files=\(files)") }

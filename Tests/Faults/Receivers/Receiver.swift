@@ -12,14 +12,21 @@ package protocol Receiver: Sendable {
     var log: String { get }
     /// The program.
     var process: ReceiverProcess { get }
+
+    /// Ends the program and all that it started with SIGKILL, from any thread and without waiting for its end.
+    func signalKill()
+
+    /// The same, and returns when it is gone.
+    func kill() async throws
 }
 
 extension Receiver {
+    package func signalKill() { self.process.signalKill() }
+
+    package func kill() async throws { await self.process.kill() }
+
     /// Starts the program, again after it was killed.
     package func start() throws { try self.process.start() }
-
-    /// Ends the program and all that it started with SIGKILL, and waits until it is gone.
-    package func kill() async { await self.process.kill() }
 
     /// Whether the program has not ended.
     package var isRunning: Bool { self.process.isRunning }

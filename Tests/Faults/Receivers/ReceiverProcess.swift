@@ -79,13 +79,18 @@ package final class ReceiverProcess: Sendable {
         while self.isRunning { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
+    /// Asks the process to end, without waiting for it.
+    package func signalStop() {
+        self.state.withLock { state in
+            if case .running(let pid) = state { Glibc.kill(pid, SIGTERM) }
+        }
+    }
+
     /// Asks the process to end, and returns when it has.
     ///
     /// - Throws: when it does not end; it is killed then.
     package func stop() async throws {
-        self.state.withLock { state in
-            if case .running(let pid) = state { Glibc.kill(pid, SIGTERM) }
-        }
+        self.signalStop()
         let deadline = MonotonicInstant.now() + .seconds(120)
         while self.isRunning {
             guard MonotonicInstant.now() < deadline else {

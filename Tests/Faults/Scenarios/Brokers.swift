@@ -24,7 +24,7 @@ extension Scenario {
                 let numbers = kill * batch + 1..<(kill + 1) * batch + 1
                 let isAbsent = kill % 2 == 1
                 if isAbsent {
-                    await play.receiver.kill()
+                    try await play.receiver.kill()
                 } else {
                     if !play.receiver.isRunning { try play.receiver.start() }
                     play.expect(try await play.passProbe(), "the agent did not come back")
@@ -57,7 +57,7 @@ extension Scenario {
             play.expect(isKilled, "the broker was not killed while it delivered")
             try await play.send(messages + 1...messages * 2)
             try await play.waitForAll()
-            await play.receiver.kill()
+            try await play.receiver.kill()
             try await play.send(messages * 2 + 1...messages * 3)
             try await play.bench.killBroker()
             try play.receiver.start()

@@ -1,3 +1,5 @@
+import TestSupport
+
 extension Scenario {
     /// How much of everything.
     package enum Size: Sendable {
@@ -38,6 +40,10 @@ extension Scenario {
             .smallDisk(megabytes: 8, messages: isFull ? 8000 : 1200, padding: isFull ? 1000 : 8000),
             .smallDisk(megabytes: 16, messages: isFull ? 8000 : 2400, padding: isFull ? 2000 : 8000),
             .damage(isFull ? Damage.all : Damage.some, messages: 60),
+            .power(
+                messages: isFull ? 3000 : 400, cuts: isFull ? 60 : 8, step: isFull ? 1 : 4,
+                damages: isFull ? [.zeroedLeaf, .removed] : [.zeroedLeaf]),
+            .powerWithoutFlushes(messages: isFull ? 1000 : 300, cuts: isFull ? 10 : 3),
             .badInput(messages: isFull ? 600 : 120),
             .stranded(messages: isFull ? 1000 : 200),
             .descriptors(

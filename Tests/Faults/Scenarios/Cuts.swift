@@ -58,7 +58,7 @@ extension Scenario {
                 play.expect(
                     try await play.observation.wait { _ in try InboxReading(state: state).open == 0 },
                     "messages are left that are neither done nor dead")
-                await play.receiver.kill()
+                try await play.receiver.kill()
                 try play.receiver.start()
             }
             try await play.finish()

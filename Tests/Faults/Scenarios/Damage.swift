@@ -39,8 +39,7 @@ extension Scenario {
                 try damage.damage.apply(to: path, at: "\"n\":\(first + messages / 2),")
                 try await play.receiveAfter(damage)
             }
-            let letters = try InboxReading(state: play.bench.state).dead.letters
-            play.expectedDead = Set(letters.filter { $0.reason.hasPrefix("damaged inbox") }.compactMap(\.number))
+            try play.expectDamagedLetters()
             try play.receiver.start()
             try await play.finishAfterLast()
             return "\(damages.count) damages, \(play.toldAsLost) told as lost"
@@ -50,7 +49,7 @@ extension Scenario {
 
 extension Play {
     /// Has these messages acknowledged by an agent that handles none, and ends it.
-    fileprivate mutating func leaveOpen(_ numbers: Range<Int>, isKilled: Bool) async throws {
+    mutating func leaveOpen(_ numbers: Range<Int>, isKilled: Bool) async throws {
         var settings = AgentReceiver.Settings()
         settings.holds = true
         self.observation = Observation(self.bench.agent(settings), patience: self.kind.patience)
@@ -64,7 +63,7 @@ extension Play {
             return try Int(InboxReader(stateDirectory: state).ledger().received) <= Int(mark.stored)
         }
         self.expect(isReached, "not all of \(numbers) were acknowledged and marked")
-        if isKilled { await self.receiver.kill() } else { try await self.receiver.process.stop() }
+        if isKilled { try await self.receiver.kill() } else { try await self.receiver.process.stop() }
     }
 
     /// Has an agent receive with the damaged files until every message is handled, a dead letter, or told as lost.
@@ -77,25 +76,35 @@ extension Play {
         let toldBefore = agent.told.count { $0 == "inboxMovedAside" }
         self.observation = Observation(agent, patience: self.kind.patience)
         try self.receiver.start()
-        let sent = Set(self.sent.keys)
+        try await self.waitForAccounts(of: name) { agent.told.count { $0 == "inboxMovedAside" } > toldBefore }
+        try await self.receiver.process.stop()
+        guard self.problems.isEmpty else { throw Play.Stopped() }
+    }
+
+    /// Waits until every message is handled, a dead letter, or told as lost, and `isTold` says that the agent has told so.
+    mutating func waitForAccounts(of name: String, isTold: () -> Bool) async throws {
+        let (sent, state) = (Set(self.sent.keys), self.bench.state)
         var (handled, dead, lost) = (0, 0, 0)
         let isAccountedFor = try await self.observation.wait { log in
             // While the file is being replaced there is none.
             guard let ledger = try? InboxReader(stateDirectory: state).ledger() else { return false }
             (handled, dead) = (log.endings.count { sent.contains($0.key) }, Int(ledger.dead))
             lost = Int(ledger.lost)
-            return handled + dead + lost >= sent.count && ledger.waiting + ledger.running == 0
-                && agent.told.count { $0 == "inboxMovedAside" } > toldBefore
+            return handled + dead + lost >= sent.count && ledger.waiting + ledger.running == 0 && isTold()
         }
         self.expect(
             isAccountedFor && handled + dead + lost == sent.count,
             "\(name): \(handled) handled, \(dead) dead and \(lost) told as lost of \(sent.count)")
         self.toldAsLost = lost
-        try await self.receiver.process.stop()
-        guard self.problems.isEmpty else { throw Play.Stopped() }
     }
 
-    private static func isUnsound(_ state: String) -> Bool {
+    /// Of what a damaged file held some could not be read well enough to be handled.
+    mutating func expectDamagedLetters() throws {
+        let letters = try InboxReading(state: self.bench.state).dead.letters
+        self.expectedDead = Set(letters.filter { $0.reason.hasPrefix("damaged inbox") }.compactMap(\.number))
+    }
+
+    static func isUnsound(_ state: String) -> Bool {
         do throws(InboxReadingError) {
             try InboxReader(stateDirectory: state).verify()
             return false

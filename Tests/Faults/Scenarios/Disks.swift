@@ -46,7 +46,7 @@ extension Scenario {
             with: .agent(settings), on: setup
         ) { play in
             guard let agent = play.receiver as? AgentReceiver else { throw FaultError("this is for our agent") }
-            guard FaultBench.canMount else { return "not played: only root may mount a disk" }
+            guard FaultBench.canMount else { throw LeftOut.onlyRootMounts }
             try agent.start()
             try await play.beginSession()
             for first in stride(from: 1, through: messages, by: 1000) {
@@ -54,7 +54,7 @@ extension Scenario {
                 try await play.waitForAll()
             }
             // What a disk can hold must not depend on how often the agent is started.
-            await agent.kill()
+            try await agent.kill()
             try agent.start()
             try await play.publish(messages + 1...messages + 200, padding: padding)
             try await play.finish()

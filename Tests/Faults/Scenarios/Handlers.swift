@@ -73,7 +73,7 @@ extension Scenario {
                 // Failed messages wait for their second attempt now, by a calendar that changes.
                 try agent.setCalendar(ahead: jump)
                 if index % 2 == 1 {
-                    await agent.kill()
+                    try await agent.kill()
                     try agent.start()
                 }
                 try await play.send(first + messages / jumps.count / 2..<first + messages / jumps.count)

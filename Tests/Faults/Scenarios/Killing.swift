@@ -13,14 +13,14 @@ extension Play {
             try $0.endings[0] != nil && (!isOurs || InboxReading(state: state).open == 0)
         }
         self.expect(isHandled, "the first message was not handled")
-        _ = await self.observation.kill()
+        _ = try await self.observation.kill()
     }
 
     /// A quarter of the messages waits at the broker, so that there is always something to work on; a share of the rest is
     /// sent while each receiver runs. Half of the kills come while a handler runs, half right after a PUBLISH.
     mutating func killAgainAndAgain(
         messages: Int, kills: Int, by send: (inout Play, Range<Int>) async throws -> Void
-    ) async throws -> String {
+    ) async throws -> Kills {
         let share = messages * 3 / 4 / kills
         let waiting = messages - share * kills
         try await send(&self, 1..<waiting + 1)
@@ -33,7 +33,7 @@ extension Play {
                 ? try await self.killAtWork(numbers, send)
                 : try await self.killAtDelivery(numbers, fromStart: kill % 4 == 3, send)
             guard isReady else { break }
-            if await self.observation.kill() > 0 { atWork += 1 }
+            if try await self.observation.kill() > 0 { atWork += 1 }
             let proxy = self.proxy
             // The receiver is dead: only the proxy has something to do.
             while !proxy.traffic.isDisconnected { try await Task.sleep(for: .milliseconds(1)) }
@@ -48,7 +48,16 @@ extension Play {
             self.expect(done == kills, "\(done) kills of \(kills)")
             self.expect(amidDelivery > 0, "no kill came while a message was not acknowledged")
         }
-        return "\(done) kills, \(atWork) amid work, \(amidDelivery) amid delivery"
+        return Kills(done: done, atWork: atWork, amidDelivery: amidDelivery)
+    }
+
+    /// How often the receiver was killed, and when.
+    struct Kills: CustomStringConvertible {
+        var done, atWork, amidDelivery: Int
+
+        /// The moments.
+        var moments: String { "\(self.atWork) amid work, \(self.amidDelivery) amid delivery" }
+        var description: String { "\(self.done) kills, \(self.moments)" }
     }
 
     /// Starts the receiver and returns when it has to be killed; `false` where nothing happens.
@@ -75,10 +84,10 @@ extension Play {
             .publish, .toReceiver, nth: Int.random(in: 1...numbers.upperBound - middle, using: &self.random), .pass)
         // Before it is read, before it is stored, or afterwards.
         let microseconds = UInt32.random(in: 0..<2000, using: &self.random)
-        let process = self.receiver.process
+        let receiver = self.receiver
         let kill: @Sendable () -> Void = {
             usleep(microseconds)
-            process.signalKill()
+            receiver.signalKill()
         }
         var fired: FaultProxy.Firing
         if fromStart {

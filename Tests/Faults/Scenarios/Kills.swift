@@ -5,7 +5,8 @@ extension Scenario {
     static func kill(messages: Int, kills: Int) -> Scenario {
         Scenario("kill", "the agent is killed (SIGKILL) amid its work and while messages come, again and again") {
             try await $0.receiveFirst()
-            return try await $0.killAgainAndAgain(messages: messages, kills: kills) { try await $0.send($1) }
+            let kills = try await $0.killAgainAndAgain(messages: messages, kills: kills) { try await $0.send($1) }
+            return kills.description
         }
     }
 
@@ -19,7 +20,7 @@ extension Scenario {
                             ($0, Array("{\"n\":\($0),\"sender\":\"sender-\($0 % 4)\"}".utf8))
                         })
                 }
-            }
+            }.description
         }
     }
 
@@ -27,7 +28,7 @@ extension Scenario {
         var settings = AgentReceiver.Settings()
         settings.inbox = "memory"
         return Scenario("kill-memory", "the same with the inbox in memory", with: .agent(settings)) {
-            try await $0.killAgainAndAgain(messages: messages, kills: kills) { try await $0.send($1) }
+            try await $0.killAgainAndAgain(messages: messages, kills: kills) { try await $0.send($1) }.description
         }
     }
 
@@ -54,7 +55,7 @@ extension Scenario {
                 try await play.send(first + share / 2..<first + share)
                 play.expect(try await play.waitUntilKilled(by: fired), "nothing came in round \(kill + 1)")
                 guard isKill else { continue }
-                _ = await play.observation.kill()
+                _ = try await play.observation.kill()
                 try play.receiver.start()
             }
             try await play.finish()

@@ -54,8 +54,10 @@ package struct Play {
     }
 
     /// Publishes payloads as they are; those with a number are to be handled.
-    mutating func publish(_ messages: [(number: Int?, payload: [UInt8])]) async throws {
-        guard await self.bench.publish(messages.map(\.payload)) else { throw FaultError("the broker took no messages") }
+    mutating func publish(_ messages: [(number: Int?, payload: [UInt8])], on topic: String? = nil) async throws {
+        guard await self.bench.publish(messages.map(\.payload), on: topic) else {
+            throw FaultError("the broker took no messages")
+        }
         for case (let number?, _) in messages { self.sent[number, default: 0] += 1 }
     }
 
@@ -65,10 +67,12 @@ package struct Play {
     }
 
     /// Holds the ledger of our inbox against its rows; the receiver may be running, or dead.
-    mutating func auditLedger() throws {
+    ///
+    /// - Parameter state: where the inbox is; `nil` for that of the user who receives.
+    mutating func auditLedger(in state: String? = nil) throws {
         guard self.kind.isOurs else { return }
         do {
-            self.problems += try LedgerAudit.problems(inStateDirectory: self.bench.state)
+            self.problems += try LedgerAudit.problems(inStateDirectory: state ?? self.bench.state)
         } catch InboxReadingError.missing {
             // The inbox is in memory.
         }

@@ -2,6 +2,8 @@
 package struct Scenario: Sendable {
     package let name: String
     package let summary: String
+    /// The scenario that it belongs to: in this one messages have to be lost, or that one shows nothing.
+    package let controlled: String?
     private let kind: ReceiverKind
     private let setup: FaultBench.Setup
     private let body: @Sendable (inout Play) async throws -> String
@@ -9,13 +11,16 @@ package struct Scenario: Sendable {
     /// - Parameters:
     ///   - kind: the receiver, unless another one is asked for.
     ///   - setup: what it is played on.
+    ///   - controlled: the scenario that would show nothing if no message was lost in this one.
     ///   - body: plays it and says what was done.
     init(
         _ name: String, _ summary: String, with kind: ReceiverKind = .agent(), on setup: FaultBench.Setup = .init(),
+        controlling controlled: String? = nil,
         _ body: @escaping @Sendable (inout Play) async throws -> String
     ) {
         self.name = name
         self.summary = summary
+        self.controlled = controlled
         self.kind = kind
         self.setup = setup
         self.body = body
@@ -23,7 +28,7 @@ package struct Scenario: Sendable {
 
     /// Plays it with our agent, or with another client.
     ///
-    /// - Throws: when it could not be played to its end.
+    /// - Throws: ``LeftOut`` where it cannot be played, or when it could not be played to its end.
     package func run(with other: ReceiverKind? = nil, seed: UInt64) async throws -> Outcome {
         let kind = other ?? self.kind
         var setup = self.setup
@@ -42,12 +47,15 @@ package struct Scenario: Sendable {
         var play = Play(bench: bench, kind: kind)
         do {
             let faults = try await self.body(&play)
-            return try play.outcome(self.name, faults: faults)
+            var outcome = try play.outcome(self.name, faults: faults)
+            outcome.hasToLose = self.controlled != nil
+            return outcome
         } catch is Play.Stopped {
-            await play.receiver.kill()
+            try await play.receiver.kill()
             return try play.outcome(self.name, faults: "stopped before the end")
         } catch {
-            await play.receiver.kill()
+            // What went wrong first is what matters.
+            try? await play.receiver.kill()
             throw error
         }
     }

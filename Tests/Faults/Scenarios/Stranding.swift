@@ -12,7 +12,7 @@ extension Scenario {
             let share = messages / 2
             try await play.send(1...share)
             play.expect(try await play.observation.waitForHandler(afterEnded: share / 4), "no progress")
-            _ = await play.observation.kill()
+            _ = try await play.observation.kill()
             let ofUser = try InboxReading(state: play.bench.state).open
             play.expect(ofUser > 0, "nothing was left")
             _ = try await play.becomeAnother { $0 }
@@ -23,7 +23,7 @@ extension Scenario {
             play.expect(isTold, "nothing says that messages were taken over")
             try await play.send(share + 1...messages)
             play.expect(try await play.observation.waitForHandler(afterEnded: share + share / 4), "no progress")
-            _ = await play.observation.kill()
+            _ = try await play.observation.kill()
             let last = try await play.becomeAnother { "\($0)-other" }
             let stranded = try InboxReader(stateDirectory: play.bench.state).stranded()
             let count = stranded.reduce(0) { $0 + $1.messages }

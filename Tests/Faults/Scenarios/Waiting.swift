@@ -114,6 +114,6 @@ extension Play {
             let isSettled = try await self.observation.wait { _ in try InboxReading(state: state).open == 0 }
             self.expect(isSettled, "messages are left that are neither done nor dead")
         }
-        await self.receiver.kill()
+        try await self.receiver.kill()
     }
 }

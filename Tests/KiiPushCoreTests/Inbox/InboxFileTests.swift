@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct InboxFileTests {
@@ -85,6 +86,21 @@ import Testing
     @Test func anEmptyFileIsNotMadeYetAndNotDamaged() throws {
         let fixture = try InboxFixture(name: "inbox.sqlite")
         #expect(FileManager.default.createFile(atPath: fixture.path, contents: nil))
+        let error = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
+        #expect(error == .missing(path: fixture.path))
+        _ = try fixture.open()
+        _ = try fixture.open { $0.isReadOnly = true }
+    }
+
+    /// Whoever looks in when the making of the file was cut off finds what SQLite wants to take back first.
+    @Test func aFileThatIsHalfMadeIsNotMadeYetAndNotDamaged() throws {
+        let (fixture, other) = (try InboxFixture(name: "inbox.sqlite"), try InboxFixture(name: "inbox.sqlite"))
+        let file = try SQLiteFile(other.path, for: .creating)
+        try file.execute(
+            "PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (b BLOB); INSERT INTO t VALUES (zeroblob(65536))")
+        for suffix in ["", "-journal"] {
+            try FileManager.default.copyItem(atPath: other.path + suffix, toPath: fixture.path + suffix)
+        }
         let error = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
         #expect(error == .missing(path: fixture.path))
         _ = try fixture.open()

@@ -1,0 +1,170 @@
+import Foundation
+import KiiPushCore
+import TestSupport
+
+// The power is cut on purpose: at each flush, or write, of something that writes files.
+extension Play {
+    /// - Parameter step: at one of so many flushes or writes.
+    /// - Returns: how often amid what.
+    mutating func cutOnPurpose(step: Int, damages: [InboxDamage]) async throws -> String {
+        let every = stride(from: 1, to: .max, by: step)
+        // There are hundreds of them.
+        let writes = [1, 2, 3, 5, 8, 13, 21, 34]
+        let some = stride(from: 0, to: writes.count, by: step).map { writes[$0] }
+        let registering = try await self.cut(at: every) { try await $0.cutRegistration(atFlush: $1) }
+        let stopping = try await self.cut(at: every) { try await $0.cutStop(atFlush: $1) }
+        let writing = try await self.cut(at: some) { try await $0.cutCheckpoint(atWrite: $1) }
+        var replacing = 0
+        for damage in damages {
+            replacing += try await self.cut(at: every) { try await $0.cutReplacement(after: damage, atFlush: $1) }
+        }
+        let all = "registering \(registering), stopping \(stopping), writing the log \(writing), replacing \(replacing)"
+        let isEach = [registering, stopping, writing, replacing].allSatisfy { $0 > 0 }
+        self.expect(isEach, "not everything was cut off: \(all)")
+        return all
+    }
+
+    /// Cuts at one moment after the other, until what was to be cut off is over before the next one.
+    private mutating func cut(
+        at moments: some Sequence<Int>, _ round: (inout Play, Int) async throws -> Bool
+    ) async throws -> Int {
+        var cuts = 0
+        for moment in moments {
+            guard try await round(&self, moment) else { break }
+            guard self.problems.isEmpty else { throw Stopped() }
+            cuts += 1
+        }
+        return cuts
+    }
+
+    // MARK: - What is cut
+
+    /// An agent without any state registers, receives its first message, and answers it. From when it is connected,
+    /// messages for it wait at the broker, so it has to remain who it is.
+    private mutating func cutRegistration(atFlush flush: Int) async throws -> Bool {
+        let state = "\(self.bench.state)/registration-\(flush)"
+        let agent = self.bench.agent(state: state)
+        var topics: Set<String> = []
+        self.observation = Observation(agent, patience: self.kind.patience)
+        try self.disk.order("flush \(flush)")
+        try await self.startUntilConnected(agent)
+        if try !self.disk.isCut {
+            let number = try await self.publish(to: state, &topics)
+            try await self.waitForCut { $0.endings[number] != nil }
+        }
+        let isCut = try await self.endCut()
+        try self.auditLedger(in: state)
+        if isCut { try await self.startUntilConnected(agent) }
+        let last = try await self.publish(to: state, &topics)
+        self.expect(topics.count == 1, "cut at flush \(flush), the agent has become another one")
+        let isHandled = try await self.observation.wait { $0.endings[last] != nil }
+        self.expect(isHandled, "cut at flush \(flush) of its registration, the agent handles nothing")
+        try await agent.process.stop()
+        // The others need the room.
+        try FileManager.default.removeItem(atPath: state)
+        return isCut
+    }
+
+    /// An agent that has nothing left to do ends.
+    private mutating func cutStop(atFlush flush: Int) async throws -> Bool {
+        self.observation = Observation(self.bench.agent(), patience: self.kind.patience)
+        try self.receiver.start()
+        try await self.publish(self.next(5))
+        try await self.waitForAll()
+        try self.disk.order("flush \(flush)")
+        let process = self.receiver.process
+        process.signalStop()
+        try await self.waitForCut { _ in !process.isRunning }
+        return try await self.endCut()
+    }
+
+    /// An agent writes its log into the inbox file: that is the only time when something is written there.
+    private mutating func cutCheckpoint(atWrite write: Int) async throws -> Bool {
+        var settings = AgentReceiver.Settings()
+        settings.work = WorkTime(microseconds: 0...200)
+        self.observation = Observation(self.bench.agent(settings), patience: self.kind.patience)
+        let blocks = try FileBlocks.ranges(of: "\(self.bench.state)/inbox.sqlite")
+        try self.receiver.start()
+        try self.disk.order("write \(write)" + blocks.map { " \($0.lowerBound) \($0.upperBound)" }.joined())
+        let numbers = self.next(200)
+        try await self.publish(numbers, padding: 8000)
+        try await self.waitForCut { log in numbers.allSatisfy { log.endings[$0] != nil } }
+        let isCut = try await self.endCut()
+        if isCut { try self.receiver.start() }
+        try await self.waitForAll()
+        try await self.receiver.process.stop()
+        return isCut
+    }
+
+    /// An agent finds the inbox damaged, and replaces it.
+    private mutating func cutReplacement(after damage: InboxDamage, atFlush flush: Int) async throws -> Bool {
+        let (numbers, state) = (self.next(20), self.bench.state)
+        try await self.leaveOpen(numbers, isKilled: false)
+        try damage.apply(to: "\(state)/inbox.sqlite", at: "\"n\":\(numbers.lowerBound + 10),")
+        // What is damaged is what is on the disk.
+        try await self.disk.flush()
+        let agent = self.bench.agent()
+        self.observation = Observation(agent, patience: self.kind.patience)
+        let toldBefore = agent.told.count { $0 == "inboxMovedAside" }
+        try self.disk.order("flush \(flush)")
+        try agent.start()
+        try await self.waitForCut { _ in agent.told.count { $0 == "inboxMovedAside" } > toldBefore }
+        let isCut = try await self.endCut()
+        // Cut when it had told, it may or may not tell again.
+        let hasToTell = !isCut || Play.isUnsound(state)
+        if isCut { try agent.start() }
+        try await self.waitForAccounts(of: "\(damage.rawValue), cut at flush \(flush)") {
+            !hasToTell || agent.told.count { $0 == "inboxMovedAside" } > toldBefore
+        }
+        try await agent.process.stop()
+        return isCut
+    }
+
+    // MARK: - Waiting
+
+    private var disk: PowerDisk {
+        get throws {
+            guard let disk = self.bench.powerDisk else { throw FaultError("this disk cannot lose its power") }
+            return disk
+        }
+    }
+
+    /// Numbers that no message has yet.
+    private func next(_ count: Int) -> Range<Int> { self.sent.count..<self.sent.count + count }
+
+    /// Sends a message to the agent with this state directory.
+    private mutating func publish(to state: String, _ topics: inout Set<String>) async throws -> Int {
+        let json = try JSONValue(parsing: String(contentsOfFile: "\(state)/agents/default.json", encoding: .utf8))
+        guard let topic = json["endpoint"]?["mqttTopic"]?.string else { throw FaultError("\(state) has no endpoint") }
+        topics.insert(topic)
+        let number = self.sent.count
+        try await self.publish([(number, Array("{\"n\":\(number)}".utf8))], on: topic)
+        return number
+    }
+
+    /// Starts an agent and waits until it is connected, or has no power.
+    private mutating func startUntilConnected(_ agent: AgentReceiver) async throws {
+        let before = agent.told.count { $0 == "connected" }
+        try agent.start()
+        try await self.waitForCut { _ in agent.told.count { $0 == "connected" } > before }
+    }
+
+    /// Waits until the power is cut as ordered, or `isOver`. Nobody but the agent may touch the disk meanwhile: without
+    /// power it does not answer.
+    private mutating func waitForCut(unless isOver: (HandledLog) throws -> Bool) async throws {
+        let disk = try self.disk
+        guard try await !self.observation.wait(until: { try disk.isCut || isOver($0) }) else { return }
+        self.expect(false, "the agent has ended, or does nothing: \(self.receiver.process.lastWords)")
+        throw Stopped()
+    }
+
+    /// Has the power cut no more.
+    ///
+    /// - Returns: whether it was. The agent has ended then, and the disk is back.
+    private mutating func endCut() async throws -> Bool {
+        try self.disk.order("never")
+        guard try self.disk.isCut else { return false }
+        _ = try await self.observation.kill()
+        return true
+    }
+}
