@@ -10,11 +10,18 @@
 
 enum { sector = 512 };
 
-/// A file's flushed contents, and what was changed since. Known by inode, since files are renamed while they are kept.
+/// A file's contents, those that were flushed, and which sectors differ. Known by inode, since files are renamed while they
+/// are kept. The real file has the contents when it is flushed, when it is closed and when the process dies: a call of the
+/// system for each write would take a tenth of a history's time.
 typedef struct image {
     struct image *next;
     ino_t inode;
     char *path;
+    /// How many have it open.
+    int uses;
+    /// The real file that the latest contents have to be written to; NULL if it has them.
+    sqlite3_file *behind;
+    uint8_t *latest;
     uint8_t *flushed;
     int64_t flushed_length;
     int64_t length;
@@ -66,16 +73,21 @@ static int grow(image *image, int64_t length) {
     uint8_t *dirty = realloc(image->dirty, (size_t)sectors);
     if (dirty) image->dirty = dirty;
     uint8_t *flushed = dirty ? realloc(image->flushed, (size_t)(sectors * sector)) : NULL;
-    if (!flushed) return SQLITE_IOERR_NOMEM;
-    image->flushed = flushed;
-    memset(image->dirty + image->sectors, 0, (size_t)(sectors - image->sectors));
-    memset(image->flushed + image->sectors * sector, 0, (size_t)((sectors - image->sectors) * sector));
+    if (flushed) image->flushed = flushed;
+    uint8_t *latest = flushed ? realloc(image->latest, (size_t)(sectors * sector)) : NULL;
+    if (!latest) return SQLITE_IOERR_NOMEM;
+    image->latest = latest;
+    size_t more = (size_t)(sectors - image->sectors);
+    memset(image->dirty + image->sectors, 0, more);
+    memset(image->flushed + image->sectors * sector, 0, more * sector);
+    memset(image->latest + image->sectors * sector, 0, more * sector);
     image->sectors = sectors;
     return SQLITE_OK;
 }
 
 static void release(image *image) {
     free(image->path);
+    free(image->latest);
     free(image->flushed);
     free(image->dirty);
     free(image);
@@ -89,32 +101,74 @@ static void forget_images(simulated_disk *disk) {
     }
 }
 
-/// The image of an open file: made of what the real file holds, if it is not known.
+/// Takes over what the real file holds. What differs from before was written past SQLite, and counts as flushed.
+static int look(image *image, int64_t length, sqlite3_file *file) {
+    int code = grow(image, length);
+    if (code == SQLITE_OK && length) code = file->pMethods->xRead(file, image->latest, (int)length, 0);
+    if (code != SQLITE_OK) return code;
+    image->length = length;
+    for (int64_t index = 0; index * sector < length; index++) {
+        if (!image->dirty[index]) memcpy(image->flushed + index * sector, image->latest + index * sector, sector);
+    }
+    return SQLITE_OK;
+}
+
+/// The image of a file that is being opened: made of what the real file holds, if it is not known.
 static image *image_of(simulated_disk *disk, const char *path, sqlite3_file *file) {
     struct stat status;
     if (stat(path, &status) != 0) return NULL;
-    for (image *image = disk->images; image; image = image->next) {
-        if (image->inode != status.st_ino) continue;
-        // It may have another name by now.
-        char *name = strdup(path);
-        if (!name) return NULL;
-        free(image->path);
-        image->path = name;
-        return image;
+    image *found = disk->images;
+    while (found && found->inode != status.st_ino) found = found->next;
+    char *name = strdup(path);
+    if (!found && name) {
+        found = calloc(1, sizeof(image));
+        if (found) {
+            found->inode = status.st_ino;
+            found->flushed_length = status.st_size;
+            found->next = disk->images;
+            disk->images = found;
+        }
     }
-    image *fresh = calloc(1, sizeof(image));
-    if (!fresh) return NULL;
-    fresh->inode = status.st_ino;
-    fresh->path = strdup(path);
-    fresh->length = fresh->flushed_length = status.st_size;
-    if (!fresh->path || grow(fresh, fresh->length) != SQLITE_OK
-        || (fresh->length
-            && file->pMethods->xRead(file, fresh->flushed, (int)fresh->length, 0) != SQLITE_OK)) {
-        release(fresh);
+    if (!found || !name) {
+        free(name);
         return NULL;
     }
-    fresh->next = disk->images;
-    return disk->images = fresh;
+    // It may have another name by now.
+    free(found->path);
+    found->path = name;
+    if (!found->uses && look(found, status.st_size, file) != SQLITE_OK) return NULL;
+    found->uses++;
+    return found;
+}
+
+/// Finds the next sectors that were written since the last flush.
+///
+/// Returns the first one; `end` is the one after the last, and the first one where there are no more.
+static int64_t next_dirty(const image *image, int64_t first, int64_t *end) {
+    int64_t count = (image->length + sector - 1) / sector;
+    while (first < count && !image->dirty[first]) first++;
+    *end = first;
+    while (*end < count && image->dirty[*end]) ++*end;
+    return first;
+}
+
+/// How many bytes there are from one sector to another one.
+static int64_t extent(const image *image, int64_t first, int64_t end) {
+    return (end * sector < image->length ? end * sector : image->length) - first * sector;
+}
+
+/// Gives the real file the latest contents.
+static int write_behind(image *image) {
+    sqlite3_file *file = image->behind;
+    if (!file) return SQLITE_OK;
+    image->behind = NULL;
+    int64_t end;
+    for (int64_t first = next_dirty(image, 0, &end); first < end; first = next_dirty(image, end, &end)) {
+        int bytes = (int)extent(image, first, end);
+        int code = file->pMethods->xWrite(file, image->latest + first * sector, bytes, first * sector);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
 }
 
 static int64_t used(const simulated_disk *disk) {
@@ -142,8 +196,9 @@ static int write_part(open_file *file, const void *bytes, int count, sqlite3_int
     int code = grow(file->image, offset + count);
     if (code != SQLITE_OK) return code;
     mark(file->image, offset, count);
-    sqlite3_file *below = real((sqlite3_file *)file);
-    return below->pMethods->xWrite(below, bytes, count, offset);
+    memcpy(file->image->latest + offset, bytes, (size_t)count);
+    file->image->behind = real((sqlite3_file *)file);
+    return SQLITE_OK;
 }
 
 static int disk_write(sqlite3_file *base, const void *bytes, int count, sqlite3_int64 offset) {
@@ -168,16 +223,12 @@ static int disk_sync(sqlite3_file *base, int flags) {
     if (begin(file->disk) != SQLITE_OK) return SQLITE_IOERR_FSYNC;
     if (happens(file->disk, file->disk->failing_flushes)) return SQLITE_IOERR_FSYNC;
     image *image = file->image;
-    sqlite3_file *below = real(base);
-    int64_t end = (image->length + sector - 1) / sector;
-    for (int64_t first = 0; first < end; first++) {
-        if (!image->dirty[first]) continue;
-        int64_t last = first;
-        while (last < end && image->dirty[last]) image->dirty[last++] = 0;
-        int64_t bytes = (last * sector < image->length ? last * sector : image->length) - first * sector;
-        int code = below->pMethods->xRead(below, image->flushed + first * sector, (int)bytes, first * sector);
-        if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
-        first = last;
+    int code = write_behind(image);
+    if (code != SQLITE_OK) return code;
+    int64_t end;
+    for (int64_t first = next_dirty(image, 0, &end); first < end; first = next_dirty(image, end, &end)) {
+        memcpy(image->flushed + first * sector, image->latest + first * sector, (size_t)extent(image, first, end));
+        memset(image->dirty + first, 0, (size_t)(end - first));
     }
     image->flushed_length = image->length;
     return SQLITE_OK;
@@ -192,6 +243,7 @@ static int disk_truncate(sqlite3_file *base, sqlite3_int64 length) {
         for (int64_t index = (length + sector - 1) / sector; index * sector < file->image->length; index++) {
             file->image->dirty[index] = 1;
         }
+        memset(file->image->latest + length, 0, (size_t)(file->image->length - length));
         file->image->length = length;
     }
     return code;
@@ -200,12 +252,27 @@ static int disk_truncate(sqlite3_file *base, sqlite3_int64 length) {
 static int disk_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 offset) {
     open_file *file = (open_file *)base;
     if (file->disk->is_frozen || happens(file->disk, file->disk->failing_reads)) return SQLITE_IOERR_READ;
-    return real(base)->pMethods->xRead(real(base), bytes, count, offset);
+    int64_t left = file->image->length - offset;
+    int there = left < 0 ? 0 : left < count ? (int)left : count;
+    memcpy(bytes, file->image->latest + offset, (size_t)there);
+    if (there == count) return SQLITE_OK;
+    // sqlite3_io_methods: the rest has to be zeros.
+    memset((uint8_t *)bytes + there, 0, (size_t)(count - there));
+    return SQLITE_IOERR_SHORT_READ;
 }
 
-static int disk_close(sqlite3_file *base) { return real(base)->pMethods->xClose(real(base)); }
+static int disk_close(sqlite3_file *base) {
+    image *image = ((open_file *)base)->image;
+    // When a process is dead, its file has what it is to have.
+    int is_behind = !((open_file *)base)->disk->is_frozen && image->behind == real(base);
+    int code = is_behind ? write_behind(image) : SQLITE_OK;
+    image->uses--;
+    int closing = real(base)->pMethods->xClose(real(base));
+    return code ? code : closing;
+}
 static int disk_size(sqlite3_file *base, sqlite3_int64 *size) {
-    return real(base)->pMethods->xFileSize(real(base), size);
+    *size = ((open_file *)base)->image->length;
+    return SQLITE_OK;
 }
 static int disk_lock(sqlite3_file *base, int level) { return real(base)->pMethods->xLock(real(base), level); }
 static int disk_unlock(sqlite3_file *base, int level) { return real(base)->pMethods->xUnlock(real(base), level); }
@@ -352,6 +419,8 @@ void simulated_disk_set_alarm(simulated_disk *disk, uint64_t operation, void (*a
 }
 
 void simulated_disk_freeze(simulated_disk *disk) {
+    // What a process has written stays when it dies.
+    for (image *image = disk->images; image; image = image->next) write_behind(image);
     disk->is_frozen = 1;
     disk->alarm = NULL;
 }

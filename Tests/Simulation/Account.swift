@@ -32,6 +32,8 @@ final class Account {
         var startedAt = MonotonicInstant(nanoseconds: 0)
         /// Whether the call of the last attempt has not returned.
         var isRunning = false
+        /// How often in a row that was so when the process was killed, without the attempt counting.
+        var uncounted = 0
         /// Where a success counted.
         var successes: [(process: Int, at: MonotonicInstant)] = []
         /// Where it was given up on.
@@ -73,6 +75,8 @@ final class Account {
         var isKept = false
         /// When the broker's present session or state began.
         var since: MonotonicInstant
+        /// The session went back to an old copy, so that packet identifiers are used again: an agent trusts none of them.
+        var isReused = false
     }
 
     init(_ plan: Plan, _ timeline: Timeline) {
@@ -98,7 +102,9 @@ final class Account {
     func processBegan() {
         self.note("process \(self.processes.count) begins")
         self.processes.append(Process())
-        for row in self.lives.keys {
+        let wasKilled = self.processes.dropLast().last?.diedAt != nil
+        for (row, life) in self.lives {
+            if wasKilled, life.isRunning { self.lives[row]?.uncounted += 1 }
             self.lives[row]?.isRunning = false
             self.lives[row]?.notBefore = nil
         }
@@ -122,8 +128,17 @@ final class Account {
 
     func lostByBroker(_ copies: [Int]) { for copy in copies { self.copies[copy].isLostByBroker = true } }
 
-    func sessionBegan(_ client: String) { self.numbering[client]?.since = self.timeline.now }
-    func brokerWentBack() { for client in self.numbering.keys { self.numbering[client]?.since = self.timeline.now } }
+    func sessionBegan(_ client: String) {
+        self.numbering[client]?.since = self.timeline.now
+        self.numbering[client]?.isReused = false
+    }
+
+    func brokerWentBack() {
+        for client in self.numbering.keys {
+            self.numbering[client]?.since = self.timeline.now
+            self.numbering[client]?.isReused = true
+        }
+    }
 
     func connectionBegan(_ client: String) {
         self.connections += 1
@@ -158,7 +173,7 @@ final class Account {
     ) -> String? {
         if !duplicate { return "came without DUP" }
         if self.hasForgotten { return "forgotten" }
-        if numbering.since > before { return "another state of the broker" }
+        if numbering.since > before || numbering.isReused { return "another state of the broker" }
         if self.plan.broker.resendsAfter != nil { return "sent again out of order" }
         if self.processes[max(0, self.process)].mayLackAnswers { return "not stored yet" }
         guard connection != numbering.connection else { return nil }
@@ -193,6 +208,7 @@ final class Account {
         if life.number != number { self.violated("row \(messageID) holds message \(life.number) and \(number)") }
         self.judgeStart(messageID, life, attempt: attempt)
         if life.setAsideIn == self.process { self.violated("row \(messageID) was set aside and started again") }
+        if attempt != life.attempt { life.uncounted = 0 }
         life.attempt = attempt
         life.process = self.process
         life.starts += 1
@@ -225,6 +241,12 @@ final class Account {
         if attempt > self.attempts || attempt < 1 { self.violated("row \(messageID) has an attempt \(attempt)") }
         if life.process == self.process, life.attempt > 0, attempt != life.attempt + 1 {
             self.violated("after attempt \(life.attempt) of row \(messageID) came attempt \(attempt)")
+        }
+        // A retry may begin while the file says that it waits, and again when it was taken from there. Then it runs alone,
+        // with its attempt written before.
+        let mayBeUncounted = self.hasForgotten || self.processes.contains(where: \.mayLackAnswers)
+        if attempt == life.attempt, life.uncounted > 2, !mayBeUncounted {
+            self.violated("attempt \(attempt) of row \(messageID) ended three processes, and does not count")
         }
         self.judgeNeighbours(messageID, life)
         guard life.starts == 0, !self.isInMemory else { return }

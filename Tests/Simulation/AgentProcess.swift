@@ -123,7 +123,8 @@ final class AgentProcess: @unchecked Sendable {
         guard !self.isDead else { return }
         switch event {
         case .connected: self.lines[index].isUp = true
-        case .inboxMovedAside:
+        case .inboxMovedAside(_, let reason, let takenOver, let lost):
+            self.history.account.note("inbox moved aside: \(reason); \(takenOver) taken over, lost \(lost ?? -1)")
             self.history.account.hasForgotten = true
             self.history.account.answersMayBeMissing()
         case .historyCut: self.history.account.hasForgotten = true
@@ -265,6 +266,7 @@ final class AgentProcess: @unchecked Sendable {
 
     /// Frees what a dead process held, when nothing of it is running any more.
     func release() {
+        self.workforce.release()
         self.path?.pipeline.release()
         self.path = nil
         self.lines = []

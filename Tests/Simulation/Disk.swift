@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 import SimulatedDisk
 
 /// The disk of one history: its directory, and what SQLite does on it.
@@ -37,6 +38,24 @@ final class Disk {
         simulated_disk_set_reserved(self.raw, stat(path, &status) == 0 ? Int64(status.st_size) : 0)
         return simulated_disk_free(self.raw)
     }
+
+    /// Puts an inbox there that an agent has left which received nothing. Making one takes as long as twenty messages.
+    func putEmptyInbox() {
+        simulated_disk_use(nil)
+        defer { simulated_disk_use(self.raw) }
+        Disk.write(Disk.emptyInbox, to: "\(self.directory)/inbox.sqlite")
+    }
+
+    private static let emptyInbox: [UInt8] = {
+        var template = Array("/tmp/kii-push-inbox-XXXXXX".utf8CString)
+        guard let directory = mkdtemp(&template).map({ String(cString: $0) }) else { return [] }
+        defer { rmdir(directory) }
+        let path = "\(directory)/inbox.sqlite"
+        defer { unlink(path) }
+        // It is closed at once.
+        _ = try? Inbox(path: path)
+        return Disk.contents(path)
+    }()
 
     // MARK: - Faults
 

@@ -72,6 +72,7 @@ final class History: @unchecked Sendable {
     /// Runs it to its end.
     func run() -> Judgement {
         self.schedule()
+        if self.plan.agent.findsInbox { self.disk.putEmptyInbox() }
         self.startProcess()
         let end = self.timeline.now + History.limit
         while !self.isOver, self.account.violations.isEmpty {

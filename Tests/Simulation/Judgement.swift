@@ -73,14 +73,20 @@ extension Account {
             guard let number = Payload.number(letter.payload) else { continue }
             finished[number, default: []].insert(self.row(letter.messageID))
         }
-        var missing = 0
+        var (missing, removed) = (0, 0)
         let groups = Dictionary(grouping: self.copies, by: \.message.number)
         for (number, copies) in groups.sorted(by: { $0.key < $1.key }) {
             guard !self.isInMemory || copies[0].message.kind == .good else { continue }
             let owed = copies.count { $0.isAcknowledged }
             let rows = finished[number]?.count ?? 0
             guard rows < owed else { continue }
-            missing += owed - rows
+            // Dead letters that nobody can handle make room for newer ones, on a full disk first.
+            let isRefused = [.undecodable, .oversized, .elsewhere].contains(copies[0].message.kind)
+            if isRefused, removed + owed - rows <= ledger.expired {
+                removed += owed - rows
+            } else {
+                missing += owed - rows
+            }
             if missing > ledger.lost {
                 self.violated(
                     "of \(owed) acknowledged messages with number \(number) \(rows) were handled or are dead letters, and "

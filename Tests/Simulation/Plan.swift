@@ -20,6 +20,8 @@ package struct Plan: Sendable {
     /// How the agent is set up.
     struct Agent: Sendable {
         var isInMemory: Bool
+        /// Whether the first process finds an inbox, and has not to make it.
+        var findsInbox: Bool
         var isStrict: Bool
         /// The pauses between attempts; `nil`: the defaults.
         var pauses: [Duration]?
@@ -177,6 +179,7 @@ extension Plan {
     private static func drawAgent(_ dice: inout Dice, isInMemory: Bool, isStormy: Bool) -> Agent {
         Agent(
             isInMemory: isInMemory,
+            findsInbox: dice.percent(75) && !isInMemory,
             isStrict: dice.percent(20),
             // A history with the defaults lasts for hours, in which most of what happens is keepalive.
             pauses: dice.percent(95) ? [.seconds(1), .seconds(3), .seconds(8), .seconds(20), .seconds(40)] : nil,
@@ -249,7 +252,7 @@ extension Plan: CustomStringConvertible {
     package var description: String {
         let (agent, broker) = (self.agent, self.broker)
         let setting = """
-              inbox \(agent.isInMemory ? "in memory" : "in a file")\(agent.isStrict ? ", strict order" : ""), \
+              inbox \(agent.isInMemory ? "in memory" : agent.findsInbox ? "in a file" : "in a new file")\(agent.isStrict ? ", strict order" : ""), \
             \(agent.handlers) handlers, \(agent.messagesInMemory) messages in memory, keepalive \(agent.keepAlive), \
             disk \(agent.diskBytes ?? 0), history \(agent.keptFor) and \(agent.keptBytes) bytes
               broker: window \(broker.window), first packet \(broker.firstID)\(broker.renumbers ? ", renumbers" : ""), \

@@ -222,7 +222,7 @@ final class SimulatedStream: ByteStream {
         guard !self.isClosed else { return }
         self.isClosed = true
         let delegate = self.delegate
-        self.delegate = nil
+        self.forget()
         delegate?.streamDidClose(self, error: error)
     }
 

@@ -28,10 +28,13 @@ final class Workforce {
 
     func begin(_ runner: DeliveryRunner) { self.runner = runner }
 
-    func die() {
-        self.isDead = true
-        self.runner = nil
+    func die() { self.isDead = true }
+
+    /// Lets go of delivery, which keeps a call for as long as it has not returned.
+    func release() {
+        for place in self.places { while place.worker.hasCall { place.worker.callReturned() } }
         self.places = []
+        self.runner = nil
     }
 
     /// There may be something to do.

@@ -17,6 +17,8 @@ final class CallGate: AnswerChannel {
         /// Answers that were not reported yet.
         var answers: [DeliveryProgress.Answer] = []
         var isAnswered = false
+        /// Answers were handed over amid the claim: those that come now are told to the core at once.
+        var isCollected = false
         /// Nobody is called yet: the message is being shown to the user.
         var isPresenting = false
         /// The last answer was a success, so the next message may be started.
@@ -115,6 +117,7 @@ final class CallGate: AnswerChannel {
             state.call = call
             state.startedAt = now
             state.isAnswered = false
+            state.isCollected = false
             state.answers.reserveCapacity(messages)
         }
     }
@@ -142,6 +145,7 @@ final class CallGate: AnswerChannel {
     func examine(_ call: Int, cutsOff: (DeliveryProgress) -> Bool) {
         self.state.withLock { state in
             guard state.call == call, !state.isCut else { return }
+            state.isCollected = true
             if cutsOff(state.takeProgress()) { state.base = state.position + 1 }
         }
     }
@@ -156,7 +160,8 @@ final class CallGate: AnswerChannel {
             state.answers.append(.init(index: state.position - state.first, verdict: verdict))
             state.isAnswered = true
             state.isSuccess = verdict.isSuccess
-            return now - state.startedAt < CallGate.slice ? .counted : .countedInSlowCall(state.call)
+            let isEarly = now - state.startedAt < CallGate.slice && !state.isCollected
+            return isEarly ? .counted : .countedInSlowCall(state.call)
         }
         switch reception {
         case .counted: return verdict != .unanswered

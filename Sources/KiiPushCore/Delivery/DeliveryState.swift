@@ -69,7 +69,7 @@ struct DeliveryState {
     }
 
     /// How long an answer waits at most for the end of its call.
-    static let collectionInterval: Duration = .milliseconds(100)
+    static let collectionDelay: Duration = .milliseconds(100)
 
     /// Takes over what was answered in a call that goes on.
     mutating func collect(_ call: Int, _ gate: CallGate, at now: MonotonicInstant) {
@@ -81,7 +81,7 @@ struct DeliveryState {
 
     mutating func collectDue(at now: MonotonicInstant) {
         for (call, due) in self.collections where due <= now {
-            self.collections[call] = now + DeliveryState.collectionInterval
+            self.collections[call] = nil
             if let gate = self.gates[call] { self.collect(call, gate, at: now) }
         }
     }

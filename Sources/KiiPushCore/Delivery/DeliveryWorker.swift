@@ -99,7 +99,7 @@ package final class DeliveryWorker {
         if case .handle(let claim, _, at: let now) = job {
             self.gate.begin(claim.call, messages: claim.messages.count, at: now)
             state.gates[claim.call] = self.gate
-            state.collections[claim.call] = now + DeliveryState.collectionInterval
+            state.collections[claim.call] = now + DeliveryState.collectionDelay
         }
         return job
     }

@@ -94,14 +94,16 @@ final class InboxStatements {
             "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")
         // `state < 4` stands here as it stands in the partial index, or SQLite does not use that index. Were it not
         // called likely, SQLite would search by it instead of by the state: through the whole backlog, and sorting it.
+        // The `+` keeps SQLite from comparing the state with those of the partial indexes: it would compile the statement
+        // anew each time that another one is asked for.
         self.page = make(
             """
             SELECT \(columns) FROM message
-            WHERE installation = ?1 AND likely(state < 4) AND state = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4
+            WHERE installation = ?1 AND likely(state < 4) AND state = +?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4
             """, "reading messages")
         self.pageOfAll = make(
             """
-            SELECT \(columns) FROM message WHERE state = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3
+            SELECT \(columns) FROM message WHERE state = +?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3
             """, "reading messages")
         self.sequences = make(
             "SELECT sequence FROM message WHERE sequence > ?1 AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3",

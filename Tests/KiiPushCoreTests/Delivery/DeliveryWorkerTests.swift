@@ -49,6 +49,8 @@ import Testing
         #expect(fixture.store.changes.entries.map(\.sequence) == [1])
         fixture.clock.advance(.milliseconds(100), fixture.runner)
         #expect(fixture.store.changes.entries.map(\.sequence) == [1, 2])
+        // What is answered from now on is stored at once, so nobody looks again.
+        #expect(fixture.runner.nextDeadline.map { $0 - fixture.clock.now > .seconds(29) } == true)
     }
 
     @Test func whatIsNotDecodedWhenItsAgentStopsWaitsAgain() {
