@@ -1,5 +1,6 @@
 #include "simulated_disk.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -37,7 +38,7 @@ struct simulated_disk {
     uint64_t operations, alarm_at;
     void (*alarm)(void *);
     void *alarm_context;
-    int is_frozen;
+    int is_frozen, has_lost_power;
     image *images;
 };
 
@@ -161,13 +162,13 @@ static int64_t extent(const image *image, int64_t first, int64_t end) {
 static int write_behind(image *image) {
     sqlite3_file *file = image->behind;
     if (!file) return SQLITE_OK;
-    image->behind = NULL;
     int64_t end;
     for (int64_t first = next_dirty(image, 0, &end); first < end; first = next_dirty(image, end, &end)) {
         int bytes = (int)extent(image, first, end);
         int code = file->pMethods->xWrite(file, image->latest + first * sector, bytes, first * sector);
         if (code != SQLITE_OK) return code;
     }
+    image->behind = NULL;
     return SQLITE_OK;
 }
 
@@ -418,11 +419,14 @@ void simulated_disk_set_alarm(simulated_disk *disk, uint64_t operation, void (*a
     disk->alarm_context = context;
 }
 
-void simulated_disk_freeze(simulated_disk *disk) {
-    // What a process has written stays when it dies.
-    for (image *image = disk->images; image; image = image->next) write_behind(image);
+int simulated_disk_freeze(simulated_disk *disk) {
     disk->is_frozen = 1;
     disk->alarm = NULL;
+    // What a process has written stays when it dies.
+    for (image *image = disk->images; image; image = image->next) {
+        if (write_behind(image) != SQLITE_OK) return EIO;
+    }
+    return 0;
 }
 
 /// Puts back what a file has lost.
@@ -450,7 +454,9 @@ static int settle(simulated_disk *disk, image *image) {
 }
 
 int simulated_disk_cut_power(simulated_disk *disk) {
-    simulated_disk_freeze(disk);
+    int failure = simulated_disk_freeze(disk);
+    if (failure) return failure;
+    disk->has_lost_power = 1;
     for (image *image = disk->images; image; image = image->next) {
         int code = settle(disk, image);
         if (code) return code;
@@ -460,5 +466,17 @@ int simulated_disk_cut_power(simulated_disk *disk) {
 
 void simulated_disk_thaw(simulated_disk *disk) {
     disk->is_frozen = 0;
-    forget_images(disk);
+    // What a dead process has written and not flushed can still be lost, unless its file is gone.
+    for (image **link = &disk->images; *link;) {
+        image *image = *link;
+        assert(!image->uses);
+        struct stat status;
+        if (!disk->has_lost_power && stat(image->path, &status) == 0 && status.st_ino == image->inode) {
+            link = &image->next;
+        } else {
+            *link = image->next;
+            release(image);
+        }
+    }
+    disk->has_lost_power = 0;
 }

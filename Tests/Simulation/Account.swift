@@ -61,7 +61,6 @@ final class Account {
     private(set) var violations: [String] = []
     /// Whether an agent may have forgotten what it has received: the inbox was damaged, or history was cut or pruned.
     var hasForgotten: Bool
-    var toldAsLost = 0
     private var connections = 0
     /// By client: the present connection, and what is known of its broker's packet identifiers.
     private var numbering: [String: Numbering] = [:]
@@ -117,6 +116,11 @@ final class Account {
         self.processes[self.process].diedAt = self.timeline.now
     }
     func answersMayBeMissing() { self.processes[max(0, self.process)].mayLackAnswers = true }
+
+    /// The agent found its inbox damaged.
+    func movedAside(_ reason: String) {
+        if !self.isDamaged { self.violated("nobody has damaged the inbox that was moved aside: \(reason)") }
+    }
 
     // MARK: - The broker
 
@@ -228,7 +232,7 @@ final class Account {
     }
 
     private func judgeStart(_ messageID: Int64, _ life: Life, attempt: Int) {
-        if let last = life.successes.last, last.process == self.process, !self.processes[last.process].mayLackAnswers {
+        if let last = life.successes.last, !self.mayBeUnwritten(last.process, last.at) {
             self.violated("row \(messageID) was started again after a success that counted")
         }
         if let dead = life.dead, !self.mayBeUnwritten(dead.process, dead.at) {

@@ -5,7 +5,6 @@ import KiiPushCore
 /// Everything of a history happens on one thread, one event after the other, so nothing here is ever used by two at once.
 final class AgentProcess: @unchecked Sendable {
     private let history: History
-    private let number: Int
     private let loop: SimulatedLoop
     private let workforce: Workforce
     private var path: MessagePath?
@@ -25,7 +24,6 @@ final class AgentProcess: @unchecked Sendable {
 
     init(_ history: History, number: Int) {
         self.history = history
-        self.number = number
         self.dice = Dice(history.plan.seed, 2, UInt64(number))
         let timeline = history.timeline
         self.workforce = Workforce(timeline, dice: Dice(history.plan.seed, 3, UInt64(number)))
@@ -124,6 +122,7 @@ final class AgentProcess: @unchecked Sendable {
         switch event {
         case .connected: self.lines[index].isUp = true
         case .inboxMovedAside(_, let reason, let takenOver, let lost):
+            self.history.account.movedAside(reason)
             self.history.account.note("inbox moved aside: \(reason); \(takenOver) taken over, lost \(lost ?? -1)")
             self.history.account.hasForgotten = true
             self.history.account.answersMayBeMissing()

@@ -171,17 +171,24 @@ final class Connection {
     func fallSilent() { self.isSilent = true }
 
     /// The broker's bytes come to no end: the beginning of a packet, and a byte a second.
-    func drip() {
+    ///
+    /// - Parameter limit: how long the agent may take to see that no answer comes.
+    func drip(limit: Duration) {
         self.isDripping = true
         self.stream?.received([0x30, 0xFF, 0x07])
-        self.dripOn()
+        self.dripOn(limit)
     }
 
-    private func dripOn() {
+    private func dripOn(_ limit: Duration) {
         self.timeline.after(.seconds(1)) { [weak self] in
             guard let self, let stream = self.stream, !self.isCut, !stream.isClosed else { return }
             stream.received([0])
-            self.dripOn()
+            // While it does not read it cannot know.
+            guard !stream.isPaused else { return self.dripOn(limit) }
+            guard limit > .zero else {
+                return self.account.violated("single bytes keep a connection up whose answers do not come")
+            }
+            self.dripOn(limit - .seconds(1))
         }
     }
 }

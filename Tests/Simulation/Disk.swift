@@ -89,13 +89,11 @@ final class Disk {
     ///
     /// - Parameter isInOperation: whether it dies amid an operation on the disk: its code goes on for a while then, and may
     ///   rename and remove files.
-    func die(power: Bool, isInOperation: Bool) {
-        if power {
-            if simulated_disk_cut_power(self.raw) != 0 { perror("the simulated disk") }
-        } else {
-            simulated_disk_freeze(self.raw)
-        }
+    /// - Returns: whether the files could be left as they have to be.
+    func die(power: Bool, isInOperation: Bool) -> Bool {
+        let failure = power ? simulated_disk_cut_power(self.raw) : simulated_disk_freeze(self.raw)
         if isInOperation { self.snapshot = self.names.map { ($0, Disk.contents("\(self.directory)/\($0)")) } }
+        return failure == 0
     }
 
     /// The next process begins, with what there was when the last one died.

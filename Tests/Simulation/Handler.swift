@@ -21,7 +21,6 @@ struct Behaviour {
     enum End { case killed, stopped }
 
     /// - Parameters:
-    ///   - isFirst: whether it is the message's first call of all.
     ///   - call: how many calls of it there were before.
     init(_ message: Plan.Message, call: Int, isInMemory: Bool, dice: inout Dice) {
         switch message.temper {

@@ -37,7 +37,7 @@ final class History: @unchecked Sendable {
 
     /// - Parameter directory: an empty one, best in memory.
     init?(_ plan: Plan, in directory: String) {
-        guard let disk = Disk(directory, seed: plan.seed, capacity: plan.agent.diskBytes ?? 5 << 19) else { return nil }
+        guard let disk = Disk(directory, seed: plan.seed, capacity: plan.agent.diskBytes) else { return nil }
         self.plan = plan
         self.disk = disk
         self.account = Account(plan, self.timeline)
@@ -141,7 +141,9 @@ final class History: @unchecked Sendable {
         guard !process.isDead else { return }
         process.die()
         self.disk.removeAlarm()
-        self.disk.die(power: power, isInOperation: inOperation)
+        if !self.disk.die(power: power, isInOperation: inOperation) {
+            self.account.violated("the simulated disk cannot be written: is there room for it?")
+        }
         self.isSettled = false
         self.account.processDied()
         for connection in self.open.values { connection.agentDied() }
@@ -198,7 +200,7 @@ final class History: @unchecked Sendable {
         switch fault.kind {
         case .cut: connection?.cut(&dice)
         case .silence: connection?.fallSilent()
-        case .drip: connection?.drip()
+        case .drip: connection?.drip(limit: self.plan.agent.keepAlive + .seconds(60))
         case .refusal(let time):
             self.refusesUntil = self.timeline.now + time
             connection?.cut(&dice)

@@ -15,6 +15,8 @@ package struct Judgement: Sendable {
         package var processes = 0
         package var deadLetters = 0
         package var toldAsLost = 0
+        /// Histories with a damaged page at whose end the inbox could not be read, so that nothing of it was counted.
+        package var unreadable = 0
         package var lostByBroker = 0
         package var events = 0
         /// Messages that were handled more than once, by the reason.
@@ -30,6 +32,7 @@ package struct Judgement: Sendable {
             self.processes += other.processes
             self.deadLetters += other.deadLetters
             self.toldAsLost += other.toldAsLost
+            self.unreadable += other.unreadable
             self.lostByBroker += other.lostByBroker
             self.events += other.events
             self.again.merge(other.again, uniquingKeysWith: +)
@@ -50,14 +53,16 @@ package struct Judgement: Sendable {
                 if !ledger.isBalanced { account.violated("the ledger does not add up: \(ledger)") }
             } catch {
                 // Payloads are not looked at before somebody reads them.
-                guard account.isDamaged, case InboxReadingError.damaged = error else {
+                if account.isDamaged, case InboxReadingError.damaged = error {
+                    self.counts.unreadable = 1
+                } else {
                     account.violated("the inbox cannot be read at the end: \(error)")
-                    return
                 }
-                return
             }
         }
-        if account.violations.isEmpty { account.judgeEnd(letters: letters, ledger: ledger, &self.counts) }
+        if account.violations.isEmpty, self.counts.unreadable == 0 {
+            account.judgeEnd(letters: letters, ledger: ledger, &self.counts)
+        }
         self.counts.processes = account.processes.count
         self.counts.events = history.timeline.count
         self.violations = account.violations
@@ -73,6 +78,7 @@ extension Account {
             guard let number = Payload.number(letter.payload) else { continue }
             finished[number, default: []].insert(self.row(letter.messageID))
         }
+        if ledger.lost > 0, !self.isDamaged { self.violated("\(ledger.lost) are told as lost, and no page was damaged") }
         var (missing, removed) = (0, 0)
         let groups = Dictionary(grouping: self.copies, by: \.message.number)
         for (number, copies) in groups.sorted(by: { $0.key < $1.key }) {

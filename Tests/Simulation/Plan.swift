@@ -28,8 +28,8 @@ package struct Plan: Sendable {
         var handlers: Int
         var messagesInMemory: Int
         var keepAlive: Duration
-        /// How many bytes the disk holds; `nil`: enough.
-        var diskBytes: Int64?
+        /// How many bytes the disk holds.
+        var diskBytes: Int64
         /// How long and how many bytes handled messages are kept.
         var keptFor: Duration
         var keptBytes: Int64
@@ -186,7 +186,7 @@ extension Plan {
             handlers: dice.pick([(3, 4), (1, 1), (1, 2)]),
             messagesInMemory: dice.pick([(2, 1000), (1, 4), (2, 12)]),
             keepAlive: .seconds(dice.pick([(2, 60), (1, 5), (1, 20)])),
-            diskBytes: isStormy && dice.percent(15) ? Int64(dice.number(2...4)) << 20 : nil,
+            diskBytes: isStormy && dice.percent(15) ? 2 << 20 : 5 << 19,
             keptFor: dice.percent(10) ? .seconds(60) : .seconds(24 * 3600),
             keptBytes: dice.percent(10) ? 2000 : 64 << 20
         )
@@ -254,7 +254,7 @@ extension Plan: CustomStringConvertible {
         let setting = """
               inbox \(agent.isInMemory ? "in memory" : agent.findsInbox ? "in a file" : "in a new file")\(agent.isStrict ? ", strict order" : ""), \
             \(agent.handlers) handlers, \(agent.messagesInMemory) messages in memory, keepalive \(agent.keepAlive), \
-            disk \(agent.diskBytes ?? 0), history \(agent.keptFor) and \(agent.keptBytes) bytes
+            disk \(agent.diskBytes), history \(agent.keptFor) and \(agent.keptBytes) bytes
               broker: window \(broker.window), first packet \(broker.firstID)\(broker.renumbers ? ", renumbers" : ""), \
             QoS \(broker.grantedQoS)\(broker.isOld ? ", MQTT 3.1" : "")\
             \(broker.resendsAfter.map { ", sends again after \($0)" } ?? "")

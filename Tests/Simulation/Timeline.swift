@@ -26,9 +26,6 @@ final class Timeline {
 
     func setCalendar(by shift: Duration) { self.calendarShift += shift }
 
-    /// When the next event is due.
-    var next: MonotonicInstant? { self.events.nextDeadline() }
-
     /// Has the next event happen.
     ///
     /// - Returns: whether there was one.

@@ -1,6 +1,6 @@
 /// What the command line asks for.
 struct Options {
-    var seeds = 1000
+    var seeds = 10_000
     var first: UInt64 = 1
     var jobs: Int?
     /// After so many histories that failed no other begins.
@@ -8,7 +8,6 @@ struct Options {
     /// Replays this one, with these elements of its plan alone.
     var seed: UInt64?
     var elements: [Int]?
-    var showsPlan = false
 
     static let usage = """
         usage: kii-push-simulate [--seeds N] [--from SEED] [--jobs N] [--failures N] | --seed SEED [--only I,J,…]

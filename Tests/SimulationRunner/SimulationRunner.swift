@@ -3,7 +3,7 @@ import Glibc
 import KiiPushCore
 import Simulation
 
-/// Plays histories until all seeds are through or one has failed, and prints what there was.
+/// Plays histories until all seeds are through or enough have failed, and prints what there was.
 @main
 struct SimulationRunner {
     static func main() {
@@ -106,7 +106,7 @@ private func table(_ counts: Judgement.Counts, failures: Int) -> String {
         messages        \(counts.messages), \(counts.acknowledged) acknowledged, \(counts.lostByBroker) lost by the broker
         handled         \(counts.handled), again: \(again.isEmpty ? "0" : again)
         dead letters    \(counts.deadLetters)
-        told as lost    \(counts.toldAsLost)
+        told as lost    \(counts.toldAsLost); in \(counts.unreadable) histories the damaged inbox could not be read at the end
         events          \(counts.events)
         """
 }

@@ -17,7 +17,8 @@ final class CallGate: AnswerChannel {
         /// Answers that were not reported yet.
         var answers: [DeliveryProgress.Answer] = []
         var isAnswered = false
-        /// Answers were handed over amid the claim: those that come now are told to the core at once.
+        /// Answers were handed over amid the claim. Those that come now are told to the core at once, and no other message
+        /// of the claim starts: the core would not look for its end.
         var isCollected = false
         /// Nobody is called yet: the message is being shown to the user.
         var isPresenting = false
@@ -69,7 +70,7 @@ final class CallGate: AnswerChannel {
     /// The running message's handler has returned, now. It may have answered long before.
     func next(claimedAt: MonotonicInstant, isLast: Bool, at now: MonotonicInstant) -> Next {
         self.state.withLock { state in
-            let goesOn = state.isAnswered && state.isSuccess && !isLast && !state.isCut
+            let goesOn = state.isAnswered && state.isSuccess && !isLast && !state.isCut && !state.isCollected
             guard goesOn, now - claimedAt < CallGate.slice else { return .stop }
             state.position += 1
             state.startedAt = now

@@ -6,8 +6,8 @@
 /// A disk for SQLite that runs full, fails, and forgets at a power cut what was not flushed.
 ///
 /// It is SQLite's default file system (sqlite3_vfs) for every thread that uses one, and stands on the real one: files lie in
-/// a real directory, so whoever reads them otherwise sees what SQLite wrote. Of each file it keeps a copy of what was
-/// flushed. One thread at a time uses a disk, and its histories follow from its seed.
+/// a real directory. Of each file it keeps in memory what was written last, and what was flushed. The real file has what was
+/// written last when SQLite flushes or closes it, and when the process dies; not before. One thread at a time uses a disk, and its histories follow from its seed.
 typedef struct simulated_disk simulated_disk;
 
 /// Makes it SQLite's default file system. Once, before anything is opened. 0 is success, else a code of SQLite's.
@@ -33,11 +33,11 @@ uint64_t simulated_disk_operations(const simulated_disk *disk);
 /// in part.
 void simulated_disk_set_alarm(simulated_disk *disk, uint64_t operation, void (*alarm)(void *context), void *context);
 
-/// The process has died: nothing is changed any more, every operation fails.
-void simulated_disk_freeze(simulated_disk *disk);
+/// The process has died: nothing is changed any more, every operation fails. 0 is success, else an errno value.
+int simulated_disk_freeze(simulated_disk *disk);
 /// The power fails as well: of what was not flushed, each sector is on the disk or is not. 0 is success, else an errno value.
 int simulated_disk_cut_power(simulated_disk *disk);
-/// The next process begins. Every file has to be closed; what is on the disk now counts as flushed.
+/// The next process begins. Every file has to be closed. After a power cut what is on the disk counts as flushed.
 void simulated_disk_thaw(simulated_disk *disk);
 
 #endif
