@@ -104,6 +104,12 @@ extension Play {
         self.expectedDead = Set(letters.filter { $0.reason.hasPrefix("damaged inbox") }.compactMap(\.number))
     }
 
+    /// Whether an inbox that took a damaged one's place keeps a notice of that, or has yet to take it.
+    static func hasNotices(_ state: String) -> Bool {
+        let file = try? SQLiteFile("\(state)/inbox.sqlite", for: .reading)
+        return (try? file?.integer("SELECT count(*) FROM notice")) != 0
+    }
+
     static func isUnsound(_ state: String) -> Bool {
         do throws(InboxReadingError) {
             try InboxReader(stateDirectory: state).verify()

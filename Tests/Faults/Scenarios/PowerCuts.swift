@@ -14,6 +14,7 @@ extension Play {
         let registering = try await self.cut(at: every) { try await $0.cutRegistration(atFlush: $1) }
         let stopping = try await self.cut(at: every) { try await $0.cutStop(atFlush: $1) }
         let writing = try await self.cut(at: some) { try await $0.cutCheckpoint(atWrite: $1) }
+        try self.expectNoDamage()
         var replacing = 0
         for damage in damages {
             replacing += try await self.cut(at: every) { try await $0.cutReplacement(after: damage, atFlush: $1) }
@@ -35,6 +36,13 @@ extension Play {
             cuts += 1
         }
         return cuts
+    }
+
+    /// Cuts alone damage no inbox: what was flushed is there.
+    private mutating func expectNoDamage() throws {
+        let letters = try InboxReading(state: self.bench.state).deadLetters
+        self.expect(letters.isEmpty, "power cuts have made \(letters.count) dead letters")
+        self.expect(!self.bench.agent().told.contains("inboxMovedAside"), "a power cut has damaged an inbox")
     }
 
     // MARK: - What is cut
@@ -110,8 +118,8 @@ extension Play {
         try agent.start()
         try await self.waitForCut { _ in agent.told.count { $0 == "inboxMovedAside" } > toldBefore }
         let isCut = try await self.endCut()
-        // Cut when it had told, it may or may not tell again.
-        let hasToTell = !isCut || Play.isUnsound(state)
+        // Cut when it had told, it may or may not tell again; a new file says whether it has.
+        let hasToTell = !isCut || Play.isUnsound(state) || Play.hasNotices(state)
         if isCut { try agent.start() }
         try await self.waitForAccounts(of: "\(damage.rawValue), cut at flush \(flush)") {
             !hasToTell || agent.told.count { $0 == "inboxMovedAside" } > toldBefore

@@ -53,6 +53,26 @@ import Testing
         #expect(fixture.runner.nextDeadline.map { $0 - fixture.clock.now > .seconds(29) } == true)
     }
 
+    /// Delivery looks once in a claim. A message that started after that would go on unseen, past its time.
+    @Test func noOtherMessageOfAClaimStartsOnceItsAnswersWereCollected() {
+        let fixture = Self.fixture { _, completion, _ in completion(.newData) }
+        fixture.deliver([.push(1), .push(2), .push(3)])
+        let worker = DeliveryWorker(fixture.runner)
+        Self.take(worker)
+        #expect(worker.call() == .returned)
+        worker.callReturned()
+        Self.take(worker)
+        #expect(worker.call() == .returned)
+        // The worker's thread stood still before it told that the call has returned.
+        fixture.runner.collectAnswers()
+        worker.callReturned()
+        #expect(!worker.hasCall)
+        Self.take(worker)
+        #expect(worker.call() == .returned)
+        worker.callReturned()
+        #expect(fixture.store.changes.entries.map(\.sequence) == [1, 2, 3])
+    }
+
     @Test func whatIsNotDecodedWhenItsAgentStopsWaitsAgain() {
         let fixture = Self.fixture { _, _, _ in }
         fixture.deliver([.push(1)])
