@@ -78,7 +78,9 @@ extension Account {
             guard let number = Payload.number(letter.payload) else { continue }
             finished[number, default: []].insert(self.row(letter.messageID))
         }
-        if ledger.lost > 0, !self.isDamaged { self.violated("\(ledger.lost) are told as lost, and no page was damaged") }
+        if ledger.lost > 0, !self.isDamaged {
+            self.violated("\(ledger.lost) are told as lost, and no page was damaged")
+        }
         var (missing, removed) = (0, 0)
         let groups = Dictionary(grouping: self.copies, by: \.message.number)
         for (number, copies) in groups.sorted(by: { $0.key < $1.key }) {

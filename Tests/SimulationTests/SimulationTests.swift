@@ -27,12 +27,14 @@ import Testing
 
     /// A mistake that cannot be made any more shows nothing.
     @Test func everyMutantCanBeMade() async throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         let folder = root.appending(path: "Tests/Mutants").path
         let patches = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".patch") }
         #expect(patches.count >= 25)
         for patch in patches {
-            let result = try await ForeignProgram("git", "-C", root.path, "apply", "--check", "\(folder)/\(patch)").run()
+            let result = try await ForeignProgram("git", "-C", root.path, "apply", "--check", "\(folder)/\(patch)")
+                .run()
             #expect(result.status == 0, "\(patch): \(result.errors)")
         }
     }
