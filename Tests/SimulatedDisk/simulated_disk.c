@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { sector = 512 };
+/// SQLite's own file system reads and writes less than 128 KiB at a time.
+enum { sector = 512, most = 65536 };
 
 /// A file's contents, those that were flushed, and which sectors differ. Known by inode, since files are renamed while they
 /// are kept. The real file has the contents when it is flushed, when it is closed and when the process dies: a call of the
@@ -105,7 +106,10 @@ static void forget_images(simulated_disk *disk) {
 /// Takes over what the real file holds. What differs from before was written past SQLite, and counts as flushed.
 static int look(image *image, int64_t length, sqlite3_file *file) {
     int code = grow(image, length);
-    if (code == SQLITE_OK && length) code = file->pMethods->xRead(file, image->latest, (int)length, 0);
+    for (int64_t offset = 0; code == SQLITE_OK && offset < length; offset += most) {
+        int count = length - offset < most ? (int)(length - offset) : most;
+        code = file->pMethods->xRead(file, image->latest + offset, count, offset);
+    }
     if (code != SQLITE_OK) return code;
     image->length = length;
     for (int64_t index = 0; index * sector < length; index++) {
@@ -164,6 +168,7 @@ static int write_behind(image *image) {
     if (!file) return SQLITE_OK;
     int64_t end;
     for (int64_t first = next_dirty(image, 0, &end); first < end; first = next_dirty(image, end, &end)) {
+        if (end - first > most / sector) end = first + most / sector;
         int bytes = (int)extent(image, first, end);
         int code = file->pMethods->xWrite(file, image->latest + first * sector, bytes, first * sector);
         if (code != SQLITE_OK) return code;
@@ -267,6 +272,7 @@ static int disk_close(sqlite3_file *base) {
     // When a process is dead, its file has what it is to have.
     int is_behind = !((open_file *)base)->disk->is_frozen && image->behind == real(base);
     int code = is_behind ? write_behind(image) : SQLITE_OK;
+    if (image->behind == real(base)) image->behind = NULL;
     image->uses--;
     int closing = real(base)->pMethods->xClose(real(base));
     return code ? code : closing;
