@@ -13,6 +13,9 @@ package enum PrivateMounts {
     /// Without the right to mount there is nothing to hide.
     package static func begin() {
         guard unshare(self.newNamespace) == 0 else { return }
-        mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil)
+        guard mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0 else {
+            perror("script/faults: the mounts cannot be hidden from other programs")
+            exit(71)
+        }
     }
 }

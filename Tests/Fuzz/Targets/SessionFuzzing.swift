@@ -107,7 +107,8 @@ private struct SessionRun {
 
     /// The same comes of the bytes whether they come at once or in pieces, which is tried with a quarter of them.
     ///
-    /// - Parameter cut: 0 for bytes one by one, 1 to 3 for a cut after so many quarters; any other number for none.
+    /// - Parameter cut: 0 for bytes one by one, 16 at most, and the rest; 1 to 3 for a cut after so many quarters; any other
+    ///   number for none.
     private mutating func receive(_ bytes: [UInt8], cut: Int, _ output: inout MQTTSession.Output) {
         // Nothing is not something that was received.
         guard !bytes.isEmpty else { return }
@@ -117,10 +118,10 @@ private struct SessionRun {
         var twin = self.session
         var twinOutput = output
         bytes.withUnsafeBytes { bytes in
-            let first = bytes.count * cut / 4
-            let pieces = cut == 0 ? bytes.indices.map { $0..<$0 + 1 } : [0..<first, first..<bytes.count]
-            for piece in pieces where !piece.isEmpty {
-                twin.received(UnsafeRawBufferPointer(rebasing: bytes[piece]), now: self.now, into: &twinOutput)
+            let first = cut == 0 ? min(bytes.count, 16) : bytes.count * cut / 4
+            let ends = (cut == 0 ? Array(0...first) : [0, first]) + [bytes.count]
+            for (start, end) in zip(ends, ends.dropFirst()) where start < end {
+                twin.received(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), now: self.now, into: &twinOutput)
             }
             self.session.received(bytes, now: self.now, into: &output)
         }
