@@ -60,8 +60,8 @@ final class SimulatedLoop: Loop {
         self.wake()
     }
 
-    /// Has a turn taken soon.
-    func wake() { self.takeTurn(at: self.timeline.now + self.dice.milliseconds(0...1)) }
+    /// Has a turn taken soon; now and then later, as on a busy machine.
+    func wake() { self.takeTurn(at: self.timeline.now + self.dice.milliseconds(0...(self.dice.percent(5) ? 80 : 1))) }
 
     private func takeTurn(at time: MonotonicInstant) {
         guard !self.isDead, self.nextTurn.map({ time < $0 }) ?? true else { return }

@@ -154,13 +154,18 @@ final class DeliveryCore: Sendable {
         }
         for load in output.loads {
             self.store.load(load) { [weak self] page in
-                self?.change { state in
+                guard let self else { return }
+                let isAttached = self.change { state in
                     guard !state.machine.isDraining, !state.isStopped else {
                         // The store has marked them as in hand, and nobody will take them.
-                        return state.machine.declined(page.messages, of: load)
+                        state.machine.declined(page.messages, of: load)
+                        return true
                     }
                     state.inbound.append(.init(messages: page.messages, load: (load, page)))
+                    return state.attachments[load.installation] != nil
                 }
+                // As at DeliveryRunner.detach(installation:), which came before the page.
+                if !isAttached { self.decodeInbound() }
             }
         }
         if !output.cancellations.isEmpty {

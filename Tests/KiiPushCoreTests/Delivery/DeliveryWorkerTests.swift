@@ -85,4 +85,35 @@ import Testing
         #expect(fixture.store.changes.entries.map(\.sequence) == [2])
         #expect(fixture.store.verdicts == [.waiting])
     }
+
+    @Test func aPageThatComesAfterItsAgentHasStoppedWaitsAgain() throws {
+        let store = SlowStore()
+        let runner = DeliveryRunner(
+            configuration: DeliveryConfiguration(), store: store, observer: nil, threads: .none(onWork: {}),
+            clock: { MonotonicInstant(nanoseconds: 0) })
+        runner.attach(
+            installation: 1, id: "installation-1", receiver: TestReceiver(handler: ClosureHandler { _, _, _ in }))
+        let deliver = try #require(store.pages.withLock { $0.popLast() })
+        runner.detach(installation: 1)
+        deliver(DeliveryPage(messages: [.push(1)], isComplete: true))
+        #expect(store.changes.entries.map(\.sequence) == [1])
+        #expect(store.changes.entries.map(\.verdict) == [.waiting])
+    }
+}
+
+/// A store whose pages come when the test says so.
+private final class SlowStore: DeliveryStore {
+    let changes = Journal<DeliveryChange>()
+    let pages = Locked<[@Sendable (DeliveryPage) -> Void]>([])
+
+    func record(_ changes: [DeliveryChange]) { for change in changes { self.changes.add(change.untimed) } }
+
+    func record(_ changes: [DeliveryChange], thenDurably committed: @escaping @Sendable () -> Void) {
+        self.record(changes)
+        committed()
+    }
+
+    func load(_ request: DeliveryLoad, deliver: @escaping @Sendable (DeliveryPage) -> Void) {
+        self.pages.withLock { $0.append(deliver) }
+    }
 }
