@@ -152,6 +152,9 @@ final class Account {
         self.numbering[client] = numbering
     }
 
+    /// PUBREL is sent: with it a connection begins in a way that says nothing of its packet identifiers.
+    func released(to client: String) { self.numbering[client]?.hasSent = true }
+
     /// - Parameter packetID: `nil` at QoS 0.
     func sent(_ copy: Int, packetID: UInt16?, duplicate: Bool, to client: String) {
         self.note(

@@ -302,6 +302,8 @@ final class AgentProcess: @unchecked Sendable {
     func clocksJumped(_ jump: ClockJump) {
         self.loop.submit { [weak self] in
             guard let self, !self.isDead else { return }
+            // Until now what had to wait has begun to as if nobody had slept.
+            self.history.account.slept()
             self.path?.pipeline.clocksJumped(jump)
         }
     }

@@ -186,6 +186,7 @@ final class ModelBroker {
         else { return }
         self.sessions[name]?.inFlight[index].sentAt = self.timeline.now
         if flight.isReleased {
+            self.account.released(to: name)
             client.connection.send(Wire.pubrel(flight.packetID))
         } else {
             client.connection.publish(flight.message, packetID: flight.packetID, duplicate: duplicate)
@@ -234,6 +235,7 @@ final class ModelBroker {
     private func release(_ packetID: UInt16, _ name: String, _ connection: Connection) {
         guard let index = self.sessions[name]?.inFlight.firstIndex(where: { $0.packetID == packetID }) else { return }
         self.sessions[name]?.inFlight[index].isReleased = true
+        self.account.released(to: name)
         connection.send(Wire.pubrel(packetID))
     }
 }

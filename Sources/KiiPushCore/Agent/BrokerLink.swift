@@ -252,7 +252,7 @@ extension BrokerLink {
         if !self.output.messages.isEmpty {
             let receivedAt = self.loop.clocks.calendar
             for message in self.output.messages {
-                self.filter.received(message)
+                self.filter.received(message, beganWithRelease: self.session.beganWithRelease)
                 self.pipeline.received(
                     Arrival(link: self, message: message, connection: self.connection, receivedAt: receivedAt))
             }

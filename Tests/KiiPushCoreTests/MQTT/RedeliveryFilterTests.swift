@@ -45,7 +45,7 @@ struct Receiver {
     }
 
     private mutating func take(_ message: MQTTSession.InboundMessage) -> Fate {
-        self.filter.received(message)
+        self.filter.received(message, beganWithRelease: self.client.session.beganWithRelease)
         let unacknowledgedFrom = self.client.session.firstUnacknowledgedTicket
         if let sequence = self.filter.candidate(for: message, unacknowledgedFrom: unacknowledgedFrom),
             self.rows.contains(where: { $0.sequence == sequence && $0.payload == message.payload })
@@ -250,6 +250,14 @@ struct Receiver {
         receiver.turn(.publish("d", 100))
         receiver.reconnect()
         #expect(receiver.turn(.publish("same", 101, duplicate: true)) == [.stored(5)])
+    }
+
+    /// A broker that numbers anew gave 1 to a message of QoS 2 that it only had to release, and 2 to one that nobody has.
+    @Test func aConnectionThatBeginsWithAReleaseShowsNoIdentifiers() {
+        var receiver = Receiver(keepsIdentifiers: false)
+        receiver.turn(.publish("a", 1), .publish("a", 2))
+        receiver.reconnect()
+        #expect(receiver.turn(.pubrel(packetID: 1), .publish("a", 2, duplicate: true)) == [.stored(3)])
     }
 
     @Test func identifiersThatBeginAgainAfterTheLastOneAreKept() {

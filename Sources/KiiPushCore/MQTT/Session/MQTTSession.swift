@@ -48,6 +48,11 @@ package struct MQTTSession: Sendable {
     private var grantedQoS: QoS?
     /// The identifiers of messages of QoS 2 that the broker has not released yet.
     private var unreleased: Set<UInt16> = []
+    /// Whether the present connection's first packet with an identifier was PUBREL, which leaves open what identifier the
+    /// first message would have had.
+    package private(set) var beganWithRelease = false
+    /// The present connection has brought no message with an identifier.
+    private var isBeginning = true
 
     package init(configuration: Configuration) {
         self.configuration = configuration
@@ -84,6 +89,8 @@ package struct MQTTSession: Sendable {
     package mutating func transportConnected(now: MonotonicInstant, into output: inout Output) {
         self.transportClosed()
         self.generation += 1
+        self.beganWithRelease = false
+        self.isBeginning = true
         self.current = self.configuration
         self.decoder = FrameDecoder(
             version: self.current.protocolVersion,
@@ -228,6 +235,7 @@ package struct MQTTSession: Sendable {
             if let ticket = self.proof.pongReceived() { output.events.append(.acknowledgementsProven(through: ticket)) }
             self.liveness?.pongReceived(pingIsAwaited: self.proof.isAwaited, now: now)
         case .pubrel(let packetID):
+            if self.isBeginning { self.beganWithRelease = true }
             self.unreleased.remove(packetID)
             self.send(.pubcomp(packetID: packetID), into: &output)
         case .puback, .pubcomp:
@@ -316,6 +324,7 @@ package struct MQTTSession: Sendable {
     ) throws(MQTTError) {
         let layout = try MQTTPublishLayout(header: header, body: body)
         let topic = try self.topic.topic(of: layout, in: body)
+        if layout.packetID != nil { self.isBeginning = false }
         var isUnreleased = false
         if layout.qos == .exactlyOnce, let packetID = layout.packetID {
             isUnreleased = !self.unreleased.insert(packetID).inserted

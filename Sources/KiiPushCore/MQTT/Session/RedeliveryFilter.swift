@@ -10,7 +10,8 @@
 ///
 /// - Some (RabbitMQ) number from 1 on each connection: of equal messages, one that was written and never read comes back
 ///   under the identifier of one that is done, with DUP. So rows of earlier connections count only once the broker has
-///   shown that it keeps identifiers, by a connection that begins with another one than 1.
+///   shown that it keeps identifiers, by a connection that begins with another one than 1. One that begins with PUBREL
+///   shows nothing: that may have had 1.
 /// - MQTT lets a broker use an identifier again as soon as it is free ([MQTT-2.3.1-4]), and one that was restored from an
 ///   old copy of its state counts from there: the same could happen. So rows of earlier connections do not count any more
 ///   once an identifier did not lie ahead of the one before, among new messages or among those that a connection repeats.
@@ -86,10 +87,13 @@ package struct RedeliveryFilter: Sendable, Hashable {
     }
 
     /// A message has come. To be told of each, in order, before anything is asked about it.
-    package mutating func received(_ message: MQTTSession.InboundMessage) {
+    ///
+    /// - Parameter beganWithRelease: ``MQTTSession/beganWithRelease``.
+    package mutating func received(_ message: MQTTSession.InboundMessage, beganWithRelease: Bool = false) {
         // One that is repeated at QoS 2 says nothing of how identifiers are given out.
         guard let packetID = message.packetID, !message.isUnreleased else { return }
-        if self.isBeginning, packetID != 1, self.numbering == .unknown { self.numbering = .kept }
+        let showsIdentifiers = self.isBeginning && packetID != 1 && !beganWithRelease
+        if showsIdentifiers, self.numbering == .unknown { self.numbering = .kept }
         self.isBeginning = false
         let former = message.duplicate ? self.lastRepeatedID : self.lastNewID
         let distance = packetID &- former
