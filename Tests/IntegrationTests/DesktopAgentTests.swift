@@ -76,6 +76,8 @@ import Testing
             let daemon = try await desktop.startDaemon()
             try await self.play(desktop, in: directory) { handler, lifecycle in
                 #expect(try await daemon.nextNotification().body == "Dinner")
+                // Once it obeys, it has answered: killed before, it would have shown nothing.
+                try await daemon.order("release")
                 daemon.kill()
                 let next = try await desktop.startDaemon()
                 #expect(try await next.nextNotification().body == "Dinner")
