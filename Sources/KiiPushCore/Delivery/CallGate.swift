@@ -18,7 +18,7 @@ final class CallGate: AnswerChannel {
         var answers: [DeliveryProgress.Answer] = []
         var isAnswered = false
         /// Answers were handed over amid the claim. Those that come now are told to the core at once, and no other message
-        /// of the claim starts: the core believes that the claim is over.
+        /// of the claim starts: the core would not look for its end.
         var isCollected = false
         /// Nobody is called yet: the message is being shown to the user.
         var isPresenting = false

@@ -83,7 +83,9 @@ extension DeliveryMachine {
         guard granted < count else { return granted }
         self.withhold(installation)
         self.latest = max(self.latest, now)
-        self.noteCrowding()
+        // Nothing else may happen for long that would have the rows read. The page sees them: it is read after this turn's
+        // rows are stored, and if they have to be stored again, they are withheld again.
+        self.askForPages()
         return granted
     }
 

@@ -102,8 +102,11 @@ package final class DeliveryRunner: Sendable {
         let granted = self.core.monitor.withLock {
             $0.isStopped ? 0 : $0.machine.reserve(count, installation: installation, now: now, bytes: bytes)
         }
-        // A page that is wanted is asked for when there is room; the timer sees to it that there is.
-        if granted < count { self.core.staff() }
+        // A page is asked for when there is room; the timer sees to it that there is.
+        if granted < count {
+            self.core.flush()
+            self.core.staff()
+        }
         return granted
     }
 

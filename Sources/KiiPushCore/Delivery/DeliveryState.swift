@@ -81,7 +81,7 @@ struct DeliveryState {
 
     mutating func collectDue(at now: MonotonicInstant) {
         for (call, due) in self.collections where due <= now {
-            self.collections[call] = now + DeliveryState.collectionDelay
+            self.collections[call] = nil
             if let gate = self.gates[call] { self.collect(call, gate, at: now) }
         }
     }

@@ -113,6 +113,16 @@ import Testing
         #expect(stage.machine.machine.reserve(1, installation: 1, now: .seconds(1)) == 1)
     }
 
+    /// Nothing else may happen for long that would have it read.
+    @Test func whatIsReceivedBehindASlowBacklogIsReadAtOnce() {
+        var stage = Stage(["a"])
+        stage.receive(self.messages(1...3000, of: "a"))
+        stage.run(at: 1)
+        stage.run(at: 1.1)
+        #expect(stage.machine.machine.reserve(1, installation: 1, now: .seconds(1.1)) == 0)
+        #expect(stage.machine.output().loads.count == 1)
+    }
+
     @Test func aSourceThatCannotBeFilledUpIsReadAgainASecondLater() {
         var stage = Stage(["a"])
         stage.receive(self.messages(1...3000, of: "a"))

@@ -49,9 +49,11 @@ import Testing
         #expect(fixture.store.changes.entries.map(\.sequence) == [1])
         fixture.clock.advance(.milliseconds(100), fixture.runner)
         #expect(fixture.store.changes.entries.map(\.sequence) == [1, 2])
+        // What is answered from now on is stored at once, so nobody looks again.
+        #expect(fixture.runner.nextDeadline.map { $0 - fixture.clock.now > .seconds(29) } == true)
     }
 
-    /// A message that started after that would go on unseen until delivery looks again.
+    /// Delivery looks once in a claim. A message that started after that would go on unseen, past its time.
     @Test func noOtherMessageOfAClaimStartsOnceItsAnswersWereCollected() {
         let fixture = Self.fixture { _, completion, _ in completion(.newData) }
         fixture.deliver([.push(1), .push(2), .push(3)])
