@@ -316,7 +316,8 @@ extension DeliveryMachine {
     package mutating func declined(_ messages: [StoredMessage], of load: DeliveryLoad? = nil) {
         // Rows that were only looked at wait already.
         if case .scan = load?.kind { return }
-        for message in messages where !message.wasInHand && message.pause == nil {
+        // The last ones first, as at giveBack(_:).
+        for message in messages.reversed() where !message.wasInHand && message.pause == nil {
             let isOutdated = load.map { load in
                 self.isOutdated(
                     message.sequence, isUserOpened: message.isUserOpened, in: self.outdated(load), by: load)
@@ -363,7 +364,9 @@ extension DeliveryMachine {
         let paused = self.retries.removeAll(where: isMatch)
         for entry in committing + paused { self.queues.unbind(entry) }
         entries += committing
-        for entry in entries {
+        // The last ones first: a store with little room commits them in parts, and what is in hand when the process is killed
+        // between two of them starts before what waits.
+        for entry in entries.reversed() {
             self.present.remove(entry.message.key)
             // The row of a suspect says what the next process has to find.
             guard !entry.isSuspect else { continue }

@@ -39,12 +39,14 @@ package final class DeliveryRunner: Sendable {
 
     /// Stops delivering the messages of an installation. Calls that run go on, and their answers count.
     package func detach(installation: Int64) {
+        // What is not decoded is given back like the rest, and not after it. In hand it would look to the next process as if
+        // this one had ended of it, and start before what came earlier.
+        self.core.decodeInbound()
         self.core.change { state in
             state.attachments[installation] = nil
             state.machine.detached(installation)
         }
-        // What is not decoded is given back like the rest. In hand it would look to the next process as if this one had ended
-        // of it, and start before what came earlier.
+        // What has come meanwhile.
         self.core.decodeInbound()
     }
 
@@ -176,10 +178,11 @@ package final class DeliveryRunner: Sendable {
         self.core.collectAnswers()
         let isDrained = await withCheckedContinuation { continuation in
             self.core.change { state in
+                var inbound: [DeliveryState.Inbound] = []
+                while let next = state.inbound.popFirst() { inbound.append(next) }
+                // The last ones first, as at DeliveryMachine.giveBack(_:).
+                for last in inbound.reversed() { state.machine.declined(last.messages, of: last.load?.request) }
                 state.machine.drain()
-                while let inbound = state.inbound.popFirst() {
-                    state.machine.declined(inbound.messages, of: inbound.load?.request)
-                }
                 state.drains.append(.init(deadline: deadline, continuation: continuation))
             }
         }

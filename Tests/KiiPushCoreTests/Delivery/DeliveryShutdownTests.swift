@@ -189,7 +189,7 @@ private final class SlowStore: DeliveryStore {
         fixture.deliver((1...5).map { .push($0) })
         await started.first(1)
         async let isDrained = fixture.runner.drain(until: fixture.clock.now + .seconds(10))
-        #expect(await fixture.store.changes.first(4) == (2...5).map { .change($0, .waiting) })
+        #expect(await fixture.store.changes.first(4) == (2...5).reversed().map { .change($0, .waiting) })
         // What comes now waits in the store.
         #expect(fixture.runner.reserve(1, installation: 1, bytes: { _ in 0 }) == 0)
         fixture.deliver([.push(6)])

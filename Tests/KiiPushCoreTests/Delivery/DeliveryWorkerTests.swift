@@ -73,17 +73,25 @@ import Testing
         #expect(fixture.store.changes.entries.map(\.sequence) == [1, 2, 3])
     }
 
-    @Test func whatIsNotDecodedWhenItsAgentStopsWaitsAgain() {
-        let fixture = Self.fixture { _, _, _ in }
-        fixture.deliver([.push(1)])
+    /// The store may be cut off amid what is given back. What is in hand then starts before what waits, so the last ones wait
+    /// first.
+    @Test(arguments: [false, true])
+    func whatHasNotStartedWaitsAgainTheLastOneFirst(isWholeRunner: Bool) async {
+        let fixture = Self.fixture { _, completion, _ in completion(.newData) }
+        fixture.deliver([.push(1), .push(2), .push(3)])
         let worker = DeliveryWorker(fixture.runner)
         Self.take(worker)
         // The only worker is in a call, and takes no other step.
         #expect(worker.hasCall)
-        fixture.deliver([.push(2)])
-        fixture.runner.detach(installation: 1)
-        #expect(fixture.store.changes.entries.map(\.sequence) == [2])
-        #expect(fixture.store.verdicts == [.waiting])
+        fixture.deliver([.push(4), .push(5)])
+        fixture.deliver([.push(6)])
+        if isWholeRunner {
+            #expect(await !fixture.runner.drain(until: fixture.clock.now))
+        } else {
+            fixture.runner.detach(installation: 1)
+        }
+        #expect(fixture.store.changes.entries.map(\.sequence) == [6, 5, 4, 3, 2])
+        #expect(fixture.store.verdicts == Array(repeating: .waiting, count: 5))
     }
 
     @Test func aPageThatComesAfterItsAgentHasStoppedWaitsAgain() throws {
