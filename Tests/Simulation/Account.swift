@@ -12,6 +12,9 @@ final class Account {
         var sent: [(at: MonotonicInstant, connection: Int)] = []
         /// Why it may be handled once more: a redelivery that an agent cannot tell from a new message.
         var excuses: [String] = []
+        /// The broker, gone back to an old copy of its state, sent it again under an identifier that another message had had: an
+        /// agent may take it for that one, if it is equal (Documentation/brokers.md, "When a packet ID counts").
+        var mayBeTakenForAnother = false
     }
 
     /// A message as an agent knows it: by its number in the inbox.
@@ -60,7 +63,7 @@ final class Account {
     private(set) var processes: [Process] = []
     private(set) var violations: [String] = []
     /// Whether an agent may have forgotten what it has received: the inbox was damaged, or history was cut or pruned.
-    var hasForgotten: Bool
+    private(set) var hasForgotten: Bool
     private var connections = 0
     /// By client: the present connection, and what is known of its broker's packet identifiers.
     private var numbering: [String: Numbering] = [:]
@@ -115,6 +118,15 @@ final class Account {
         self.note("process \(self.process) is killed")
         self.processes[self.process].diedAt = self.timeline.now
     }
+
+    /// Messages that have come again, and perhaps could not be stored yet, are new to it, like those that come from now on.
+    func forgets() {
+        self.hasForgotten = true
+        for index in self.copies.indices where self.copies[index].sent.count > 1 {
+            self.copies[index].excuses.append("forgotten")
+        }
+    }
+
     func answersMayBeMissing() { self.processes[max(0, self.process)].mayLackAnswers = true }
 
     /// The agent found its inbox damaged.
@@ -135,6 +147,7 @@ final class Account {
     func sessionBegan(_ client: String) {
         self.numbering[client]?.since = self.timeline.now
         self.numbering[client]?.isReused = false
+        self.numbering[client]?.isKept = false
     }
 
     func brokerWentBack() {
@@ -171,6 +184,7 @@ final class Account {
         {
             self.copies[copy].excuses.append(excuse)
         }
+        if duplicate, numbering.isReused { self.copies[copy].mayBeTakenForAnother = true }
         self.copies[copy].sent.append((self.timeline.now, numbering.connection))
     }
 

@@ -175,8 +175,12 @@ final class Connection {
     /// - Parameter limit: how long the agent may take to see that no answer comes.
     func drip(limit: Duration) {
         self.isDripping = true
-        self.stream?.received([0x30, 0xFF, 0x07])
-        self.dripOn(limit)
+        // What is under way arrives before.
+        self.timeline.at(max(self.lastToAgent, self.timeline.now)) { [weak self] in
+            guard let self, !self.isCut else { return }
+            self.stream?.received([0x30, 0xFF, 0x07])
+            self.dripOn(limit)
+        }
     }
 
     private func dripOn(_ limit: Duration) {

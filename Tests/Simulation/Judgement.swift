@@ -18,6 +18,9 @@ package struct Judgement: Sendable {
         /// Histories with a damaged page at whose end the inbox could not be read, so that nothing of it was counted.
         package var unreadable = 0
         package var lostByBroker = 0
+        /// Lost by an agent, as Documentation/brokers.md says: a broker that went back to an old copy of its state sent them under
+        /// the identifiers of equal ones.
+        package var takenForAnother = 0
         package var events = 0
         /// Messages that were handled more than once, by the reason.
         package var again: [String: Int] = [:]
@@ -34,6 +37,7 @@ package struct Judgement: Sendable {
             self.toldAsLost += other.toldAsLost
             self.unreadable += other.unreadable
             self.lostByBroker += other.lostByBroker
+            self.takenForAnother += other.takenForAnother
             self.events += other.events
             self.again.merge(other.again, uniquingKeysWith: +)
         }
@@ -86,7 +90,13 @@ extension Account {
         for (number, copies) in groups.sorted(by: { $0.key < $1.key }) {
             guard !self.isInMemory || copies[0].message.kind == .good else { continue }
             let owed = copies.count { $0.isAcknowledged }
-            let rows = finished[number]?.count ?? 0
+            var rows = finished[number]?.count ?? 0
+            guard rows < owed else { continue }
+            if copies.count > 1 {
+                let taken = min(owed - rows, copies.count { $0.mayBeTakenForAnother })
+                counts.takenForAnother += taken
+                rows += taken
+            }
             guard rows < owed else { continue }
             // Dead letters that nobody can handle make room for newer ones, on a full disk first.
             let isRefused = [.undecodable, .oversized, .elsewhere].contains(copies[0].message.kind)

@@ -9,7 +9,8 @@ package struct Plan: Sendable {
         /// The packet identifier of the first message.
         var firstID: UInt16
         /// After how long it sends an unacknowledged message again while connected, as NATS does; such a broker sends nothing
-        /// again when a connection begins.
+        /// again when a connection begins. It keeps packet identifiers: with those counted from 1, the first of a connection would
+        /// be that of a new message, and say nothing of those that come again.
         var resendsAfter: Duration?
         /// The quality of service that it grants.
         var grantedQoS: UInt8
@@ -168,7 +169,7 @@ extension Plan {
         let resends = dice.percent(10)
         return Broker(
             window: dice.pick([(3, 20), (1, 1), (2, 4), (1, 1000)]),
-            renumbers: dice.percent(15),
+            renumbers: dice.percent(15) && !resends,
             firstID: dice.pick([(3, 1), (1, 65_530), (1, 300)]),
             resendsAfter: resends ? .seconds(30) : nil,
             grantedQoS: dice.percent(5) ? 0 : 1,

@@ -103,7 +103,8 @@ private func table(_ counts: Judgement.Counts, failures: Int) -> String {
     return """
         histories       \(counts.histories), \(failures) failed
         processes       \(counts.processes)
-        messages        \(counts.messages), \(counts.acknowledged) acknowledged, \(counts.lostByBroker) lost by the broker
+        messages        \(counts.messages), \(counts.acknowledged) acknowledged, \(counts.lostByBroker) lost by the broker, \
+        \(counts.takenForAnother) taken for an equal one of a broker that went back
         handled         \(counts.handled), again: \(again.isEmpty ? "0" : again)
         dead letters    \(counts.deadLetters)
         told as lost    \(counts.toldAsLost); in \(counts.unreadable) histories the damaged inbox could not be read at the end
