@@ -22,7 +22,7 @@ struct FilterModel {
     }
 
     /// Acts on an output as its caller does: on the events, then on the messages.
-    mutating func violations(_ output: MQTTSession.Output, unacknowledgedFrom: UInt64) -> [String] {
+    mutating func violations(_ output: MQTTSession.Output, of session: borrowing MQTTSession) -> [String] {
         var claims = Claims()
         for event in output.events {
             switch event {
@@ -37,19 +37,20 @@ struct FilterModel {
             }
         }
         for message in output.messages {
-            self.take(message, unacknowledgedFrom: unacknowledgedFrom, &claims)
+            self.filter.received(message, beganWithRelease: session.beganWithRelease)
+            self.take(message, unacknowledgedFrom: session.firstUnacknowledgedTicket, &claims)
         }
         claims.require(self.filter.count <= 65_535, "one row is held for a packet identifier")
-        claims.require(self.filter.provenSequence >= self.lastProvenSequence, "what is proven stays so")
-        claims.require(self.filter.provenSequence <= self.lastSequence, "no more is proven than there is")
-        self.lastProvenSequence = self.filter.provenSequence
+        let proven = self.filter.provenSequence
+        claims.require(proven >= self.lastProvenSequence, "what is proven stays so")
+        claims.require(proven <= self.lastSequence, "no more is proven than there is")
+        self.lastProvenSequence = proven
         return claims.violated
     }
 
     private mutating func take(
         _ message: MQTTSession.InboundMessage, unacknowledgedFrom: UInt64, _ claims: inout Claims
     ) {
-        self.filter.received(message)
         if let sequence = self.filter.candidate(for: message, unacknowledgedFrom: unacknowledgedFrom) {
             guard var row = self.rows[sequence] else {
                 claims.require(false, "what is repeated was stored")

@@ -166,7 +166,7 @@ private struct SessionRun {
         } else {
             self.require(self.session.nextDeadline == nil, "nothing is due without a connection")
         }
-        self.violations += self.filter.violations(output, unacknowledgedFrom: self.session.firstUnacknowledgedTicket)
+        self.violations += self.filter.violations(output, of: self.session)
     }
 
     // MARK: - What a broker may send

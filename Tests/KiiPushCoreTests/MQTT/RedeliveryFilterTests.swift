@@ -15,7 +15,7 @@ struct Receiver {
 
     /// - Parameter keepsIdentifiers: whether an earlier connection has shown that the broker keeps packet identifiers.
     init(keepsIdentifiers: Bool = true) {
-        if keepsIdentifiers { self.filter.received(RedeliveryFilterTests.duplicate(9999)) }
+        if keepsIdentifiers { self.filter.received(RedeliveryFilterTests.duplicate(9999), beganWithRelease: false) }
         self.filter.connectionOpened(firstTicket: self.client.session.nextTicket)
     }
 
@@ -273,7 +273,7 @@ struct Receiver {
     @Test func aRowOfLongAgoIsNotRepeated() {
         var filter = RedeliveryFilter(restoring: [(1, 7), (32_767, 8), (32_768, 9)])
         filter.connectionOpened(firstTicket: 1)
-        filter.received(Self.duplicate(7))
+        filter.received(Self.duplicate(7), beganWithRelease: false)
         #expect(filter.candidate(for: Self.duplicate(7), unacknowledgedFrom: 1) == nil)
         #expect(filter.candidate(for: Self.duplicate(8), unacknowledgedFrom: 1) == 32_767)
     }
@@ -356,7 +356,7 @@ struct Receiver {
     @Test func knowsTheRowsOfAnEarlierProcess() {
         var filter = RedeliveryFilter(restoring: [(11, 1), (12, 2), (13, 1)])
         filter.connectionOpened(firstTicket: 1)
-        filter.received(Self.duplicate(2))
+        filter.received(Self.duplicate(2), beganWithRelease: false)
         #expect(filter.candidate(for: Self.duplicate(1), unacknowledgedFrom: 1) == 13)
         #expect(filter.candidate(for: Self.duplicate(2), unacknowledgedFrom: 1) == 12)
         #expect(filter.candidate(for: Self.duplicate(3), unacknowledgedFrom: 1) == nil)

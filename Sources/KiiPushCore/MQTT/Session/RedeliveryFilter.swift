@@ -89,7 +89,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
     /// A message has come. To be told of each, in order, before anything is asked about it.
     ///
     /// - Parameter beganWithRelease: ``MQTTSession/beganWithRelease``.
-    package mutating func received(_ message: MQTTSession.InboundMessage, beganWithRelease: Bool = false) {
+    package mutating func received(_ message: MQTTSession.InboundMessage, beganWithRelease: Bool) {
         // One that is repeated at QoS 2 says nothing of how identifiers are given out.
         guard let packetID = message.packetID, !message.isUnreleased else { return }
         let showsIdentifiers = self.isBeginning && packetID != 1 && !beganWithRelease
