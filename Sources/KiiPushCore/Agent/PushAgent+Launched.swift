@@ -112,7 +112,9 @@ private final class LaunchReception: Sendable {
             answerBy: self.runner.now + message.timeRemaining)
         // What delivery has no room for now it reads from the store: it is there before delivery is asked.
         self.store.add(stored)
-        guard self.runner.reserve(1, installation: key, bytes: { _ in stored.bytes }) == 1 else { return }
+        guard self.runner.reserve(1, installation: key, bytes: { _ in stored.bytes }) == 1 else {
+            return self.runner.withheldIsStored()
+        }
         if self.store.take(stored.sequence) {
             self.runner.deliver([stored])
         } else {

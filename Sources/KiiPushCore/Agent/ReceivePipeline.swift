@@ -249,9 +249,11 @@ package final class ReceivePipeline: TurnDelegate {
     /// Acknowledges what was committed, and hands it to delivery.
     private func follow(_ work: TurnWork, _ outcome: TurnOutcome) {
         var unused = 0
+        var hasWithheld = false
         let now = self.loop.clocks.calendar
         var repeated: [(sequence: Int64, installation: Int64)] = []
         for index in outcome.arrivals.indices {
+            if !work.arrivals[index].isInHand { hasWithheld = true }
             // Nothing is owed for a message of QoS 0, and none like it comes again.
             if case .new = outcome.arrivals[index], work.arrivals[index].message.ticket == nil { continue }
             let arrival = work.arrivals[index]
@@ -278,6 +280,7 @@ package final class ReceivePipeline: TurnDelegate {
         self.flushLinks()
         if !repeated.isEmpty { self.delivery.repeated(repeated, releasing: unused) }
         self.delivery.deliver(outcome.messages)
+        if hasWithheld { self.delivery.withheldIsStored() }
         for reply in outcome.replies { reply() }
     }
 

@@ -98,15 +98,6 @@ extension DeliveryCore {
 
     // MARK: - Work
 
-    /// Decodes on this thread what has come: every worker may be in a call, and for long.
-    func decodeInbound() {
-        while let (inbound, attachments) = self.monitor.withLock({ state in
-            state.takeInbound().map { ($0, state.attachments) }
-        }) {
-            self.decode(inbound, attachments)
-        }
-    }
-
     func decode(_ inbound: DeliveryState.Inbound, _ attachments: [Int64: DeliveryAttachment]) {
         // An installation that was detached meanwhile takes whatever its next handler takes: nothing is refused here.
         let batch = DecodedBatch(inbound.messages) { attachments[$0].map { $0.commandHandler != nil } ?? true }

@@ -155,17 +155,17 @@ final class DeliveryCore: Sendable {
         for load in output.loads {
             self.store.load(load) { [weak self] page in
                 guard let self else { return }
-                let isAttached = self.change { state in
-                    guard !state.machine.isDraining, !state.isStopped else {
-                        // The store has marked them as in hand, and nobody will take them.
-                        state.machine.declined(page.messages, of: load)
-                        return true
+                let now = self.clock()
+                self.change { state in
+                    let inbound = DeliveryState.Inbound(messages: page.messages, load: (load, page))
+                    let isDraining = state.machine.isDraining || state.isStopped
+                    guard isDraining || state.attachments[load.installation] == nil else {
+                        return state.inbound.append(inbound)
                     }
-                    state.inbound.append(.init(messages: page.messages, load: (load, page)))
-                    return state.attachments[load.installation] != nil
+                    // The store has marked them as in hand, and nobody will take them.
+                    state.machine.declined(page.messages, of: load)
+                    if !isDraining { state.leave(inbound, at: now) }
                 }
-                // As at DeliveryRunner.detach(installation:), which came before the page.
-                if !isAttached { self.decodeInbound() }
             }
         }
         if !output.cancellations.isEmpty {

@@ -83,11 +83,12 @@ extension DeliveryMachine {
         guard granted < count else { return granted }
         self.withhold(installation)
         self.latest = max(self.latest, now)
-        // Nothing else may happen for long that would have the rows read. The page sees them: it is read after this turn's
-        // rows are stored, and if they have to be stored again, they are withheld again.
-        self.askForPages()
+        self.noteCrowding()
         return granted
     }
+
+    /// What was withheld is stored, and is read when there is room.
+    package mutating func withheldIsStored() { self.settle() }
 
     /// Has the store's rows that wait read before anything that is received.
     mutating func withhold(_ installation: Int64) {
@@ -146,7 +147,7 @@ extension DeliveryMachine {
             let outdated = self.outdated(request)
             self.departed[request.attachment] = nil
             if case .scan = request.kind { return self.settle(at: now) }
-            for message in messages
+            for message in messages.reversed()
             where !self.isOutdated(
                 message.sequence, isUserOpened: message.isUserOpened, in: outdated, by: request)
             {
@@ -318,6 +319,8 @@ extension DeliveryMachine {
         if case .scan = load?.kind { return }
         // The last ones first, as at giveBack(_:).
         for message in messages.reversed() where !message.wasInHand && message.pause == nil {
+            let key = DeliveryKey(sequence: message.sequence, isUserOpened: message.isUserOpened)
+            guard !self.present.contains(key) else { continue }
             let isOutdated = load.map { load in
                 self.isOutdated(
                     message.sequence, isUserOpened: message.isUserOpened, in: self.outdated(load), by: load)
@@ -357,16 +360,15 @@ extension DeliveryMachine {
     }
 
     private mutating func giveBack(_ isMatch: (Entry) -> Bool) {
-        var entries = self.queues.removeAll(where: isMatch)
+        let queued = self.queues.removeAll(where: isMatch)
         let committing = self.committing.values.filter(isMatch)
         for entry in committing { self.committing[entry.message.key] = nil }
         self.withdrawCommitments(of: Set(committing.map(\.message.key)))
         let paused = self.retries.removeAll(where: isMatch)
         for entry in committing + paused { self.queues.unbind(entry) }
-        entries += committing
         // The last ones first: a store with little room commits them in parts, and what is in hand when the process is killed
         // between two of them starts before what waits.
-        for entry in entries.reversed() {
+        for entry in (queued + committing).sorted(by: { $0.message.sequence > $1.message.sequence }) {
             self.present.remove(entry.message.key)
             // The row of a suspect says what the next process has to find.
             guard !entry.isSuspect else { continue }

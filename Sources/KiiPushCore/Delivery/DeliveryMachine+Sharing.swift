@@ -19,7 +19,8 @@ extension DeliveryMachine {
         // those of its source that wait.
         guard !self.configuration.isStrictlyOrdered || self.reserved == 0 else { return }
         var installations: Set<Int64> = []
-        for entry in self.queues.trim() {
+        // The last ones first, as at giveBack(_:).
+        for entry in self.queues.trim().reversed() {
             self.present.remove(entry.message.key)
             self.output.changes.append(self.change(entry, .waiting))
             installations.insert(entry.message.installation)

@@ -39,15 +39,16 @@ package final class DeliveryRunner: Sendable {
 
     /// Stops delivering the messages of an installation. Calls that run go on, and their answers count.
     package func detach(installation: Int64) {
-        // What is not decoded is given back like the rest, and not after it. In hand it would look to the next process as if
-        // this one had ended of it, and start before what came earlier.
-        self.core.decodeInbound()
+        let now = self.core.clock()
         self.core.change { state in
             state.attachments[installation] = nil
+            // What is not decoded is given back like the rest, and before it. In hand it would look to the next process as if this
+            // one had ended of it, and start before what came earlier.
+            let inbound = state.takeInbound { $0 == installation }
+            for last in inbound.reversed() { state.machine.declined(last.messages, of: last.load?.request) }
             state.machine.detached(installation)
+            for each in inbound { state.leave(each, at: now) }
         }
-        // What has come meanwhile.
-        self.core.decodeInbound()
     }
 
     /// Stops delivering the messages of an installation, and waits for its calls that run.
@@ -105,12 +106,12 @@ package final class DeliveryRunner: Sendable {
             $0.isStopped ? 0 : $0.machine.reserve(count, installation: installation, now: now, bytes: bytes)
         }
         // A page is asked for when there is room; the timer sees to it that there is.
-        if granted < count {
-            self.core.flush()
-            self.core.staff()
-        }
+        if granted < count { self.core.staff() }
         return granted
     }
+
+    /// Messages that ``reserve(_:installation:bytes:)`` gave no room are stored as waiting: they are read when there is some.
+    package func withheldIsStored() { self.core.change { $0.machine.withheldIsStored() } }
 
     /// What of memory a message takes: what ``reserve(_:installation:bytes:)`` has reserved for it.
     package func weight(of bytes: Int) -> Int { self.core.scale.weight(of: bytes) }
@@ -178,10 +179,9 @@ package final class DeliveryRunner: Sendable {
         self.core.collectAnswers()
         let isDrained = await withCheckedContinuation { continuation in
             self.core.change { state in
-                var inbound: [DeliveryState.Inbound] = []
-                while let next = state.inbound.popFirst() { inbound.append(next) }
-                // The last ones first, as at DeliveryMachine.giveBack(_:).
-                for last in inbound.reversed() { state.machine.declined(last.messages, of: last.load?.request) }
+                for last in state.takeInbound(of: { _ in true }).reversed() {
+                    state.machine.declined(last.messages, of: last.load?.request)
+                }
                 state.machine.drain()
                 state.drains.append(.init(deadline: deadline, continuation: continuation))
             }

@@ -101,6 +101,32 @@ struct DeliveryState {
         return inbound
     }
 
+    /// Takes out what is to be decoded of some installations.
+    mutating func takeInbound(of isTaken: (_ installation: Int64) -> Bool) -> [Inbound] {
+        var (taken, kept): ([Inbound], [Inbound]) = ([], [])
+        while var next = self.inbound.popFirst() {
+            // A turn's messages may be of several.
+            var own = next
+            own.messages.removeAll { !isTaken($0.installation) }
+            own.reserved = own.messages.reduce(0) { $0 + self.machine.scale.weight(of: $1.bytes) }
+            next.messages.removeAll { isTaken($0.installation) }
+            next.reserved -= own.reserved
+            if own.load.map({ isTaken($0.request.installation) }) ?? !own.messages.isEmpty { taken.append(own) }
+            if next.load.map({ !isTaken($0.request.installation) }) ?? !next.messages.isEmpty { kept.append(next) }
+        }
+        for inbound in kept { self.inbound.append(inbound) }
+        return taken
+    }
+
+    /// What came is not taken into memory, after its messages were declined.
+    mutating func leave(_ inbound: Inbound, at now: MonotonicInstant) {
+        if let (request, page) = inbound.load {
+            self.machine.loaded(request, page, messages: [], now: now)
+        } else {
+            self.machine.received([], releasing: inbound.reserved, now: now)
+        }
+    }
+
     mutating func staff() -> Staffing {
         var staffing = Staffing()
         guard !self.isStopped else { return staffing }

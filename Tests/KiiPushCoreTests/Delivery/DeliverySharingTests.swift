@@ -120,6 +120,7 @@ import Testing
         stage.run(at: 1)
         stage.run(at: 1.1)
         #expect(stage.machine.machine.reserve(1, installation: 1, now: .seconds(1.1)) == 0)
+        stage.machine.machine.withheldIsStored()
         #expect(stage.machine.output().loads.count == 1)
     }
 
