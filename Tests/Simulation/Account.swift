@@ -8,13 +8,22 @@ final class Account {
         let message: Plan.Message
         var isAcknowledged = false
         var isLostByBroker = false
-        /// When it was sent, and on which connection.
-        var sent: [(at: MonotonicInstant, connection: Int)] = []
-        /// Why it may be handled once more: a redelivery that an agent cannot tell from a new message.
-        var excuses: [String] = []
-        /// The broker, gone back to an old copy of its state, sent it again under an identifier that another message had had: an
-        /// agent may take it for that one, if it is equal (Documentation/brokers.md, "When a packet ID counts").
+        var sent: [Sending] = []
+        /// The broker, gone back to an old copy of its state, sent it again under an identifier that an equal message had had: an
+        /// agent may take it for that one (Documentation/brokers.md, "When a packet ID counts").
         var mayBeTakenForAnother = false
+
+        /// Why it may be handled once more: redeliveries that an agent cannot tell from a new message.
+        var excuses: [String] { self.sent.compactMap(\.excuse) }
+    }
+
+    /// What the broker sent of a message once.
+    struct Sending {
+        let at: MonotonicInstant
+        let connection: Int
+        let packetID: UInt16?
+        var isAcknowledged = false
+        var excuse: String?
     }
 
     /// A message as an agent knows it: by its number in the inbox.
@@ -119,11 +128,15 @@ final class Account {
         self.processes[self.process].diedAt = self.timeline.now
     }
 
-    /// Messages that have come again, and perhaps could not be stored yet, are new to it, like those that come from now on.
-    func forgets() {
+    /// - Parameter isAlive: Messages that have come again and were not stored yet are new to the process, like those that come
+    ///   from now on.
+    func forgets(isAlive: Bool) {
         self.hasForgotten = true
-        for index in self.copies.indices where self.copies[index].sent.count > 1 {
-            self.copies[index].excuses.append("forgotten")
+        guard isAlive else { return }
+        for index in self.copies.indices {
+            let sent = self.copies[index].sent
+            guard sent.count > 1, let last = sent.last, !last.isAcknowledged, last.excuse == nil else { continue }
+            self.copies[index].sent[sent.count - 1].excuse = "forgotten"
         }
     }
 
@@ -179,14 +192,26 @@ final class Account {
             if packetID != 1 { numbering.isKept = true }
             self.numbering[client] = numbering
         }
-        if let last = self.copies[copy].sent.last,
-            let excuse = self.excuse(last.at, last.connection, duplicate: duplicate, numbering)
-        {
-            self.copies[copy].excuses.append(excuse)
+        var sending = Sending(at: self.timeline.now, connection: numbering.connection, packetID: packetID)
+        if let last = self.copies[copy].sent.last {
+            sending.excuse = self.excuse(last.at, last.connection, duplicate: duplicate, numbering)
+            let isFresh = numbering.isReused && last.at >= numbering.since && last.connection != numbering.connection
+            if duplicate, isFresh, self.hadEqual(as: copy, packetID) { self.copies[copy].mayBeTakenForAnother = true }
         }
-        if duplicate, numbering.isReused { self.copies[copy].mayBeTakenForAnother = true }
-        self.copies[copy].sent.append((self.timeline.now, numbering.connection))
+        self.copies[copy].sent.append(sending)
     }
+
+    /// Whether another message with the same bytes was sent under this identifier.
+    private func hadEqual(as copy: Int, _ packetID: UInt16?) -> Bool {
+        let number = self.copies[copy].message.number
+        return self.copies.indices.contains { index in
+            index != copy && self.copies[index].message.number == number
+                && self.copies[index].sent.contains { $0.packetID == packetID }
+        }
+    }
+
+    /// How many acknowledged messages of those with equal bytes an agent may have taken for another one.
+    func takenForAnother(_ copies: [Copy]) -> Int { copies.count { $0.isAcknowledged && $0.mayBeTakenForAnother } }
 
     /// Why a message that is sent again may be taken for a new one: Documentation/brokers.md, "When a packet ID counts".
     private func excuse(
@@ -208,9 +233,11 @@ final class Account {
     func acknowledged(_ copy: Int) {
         self.note("copy \(copy), message \(self.copies[copy].message.number), is acknowledged")
         self.copies[copy].isAcknowledged = true
+        if let last = self.copies[copy].sent.indices.last { self.copies[copy].sent[last].isAcknowledged = true }
         guard self.isInMemory, self.copies[copy].message.kind == .good else { return }
         let number = self.copies[copy].message.number
-        let owed = self.copies.count { $0.message.number == number && $0.isAcknowledged }
+        let equal = self.copies.filter { $0.message.number == number }
+        let owed = equal.count { $0.isAcknowledged } - self.takenForAnother(equal)
         let finished = self.lives.values.count { $0.number == number && $0.isFinished }
         if finished < owed { self.violated("message \(number) was acknowledged before its outcome was final") }
     }

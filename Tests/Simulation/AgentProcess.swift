@@ -124,9 +124,9 @@ final class AgentProcess: @unchecked Sendable {
         case .inboxMovedAside(_, let reason, let takenOver, let lost):
             self.history.account.movedAside(reason)
             self.history.account.note("inbox moved aside: \(reason); \(takenOver) taken over, lost \(lost ?? -1)")
-            self.history.account.forgets()
+            self.history.account.forgets(isAlive: true)
             self.history.account.answersMayBeMissing()
-        case .historyCut: self.history.account.forgets()
+        case .historyCut: self.history.account.forgets(isAlive: true)
         case .storageFailed, .readingFailed: self.history.account.answersMayBeMissing()
         case .message(let event): self.heard(event)
         default: break

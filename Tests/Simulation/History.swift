@@ -222,7 +222,7 @@ final class History: @unchecked Sendable {
         case .damage:
             guard let process else { return }
             self.kill(process, power: false)
-            self.account.forgets()
+            self.account.forgets(isAlive: false)
             self.account.isDamaged = true
             self.account.answersMayBeMissing()
             self.disk.damage(&dice)

@@ -92,11 +92,9 @@ extension Account {
             let owed = copies.count { $0.isAcknowledged }
             var rows = finished[number]?.count ?? 0
             guard rows < owed else { continue }
-            if copies.count > 1 {
-                let taken = min(owed - rows, copies.count { $0.mayBeTakenForAnother })
-                counts.takenForAnother += taken
-                rows += taken
-            }
+            let taken = min(owed - rows, self.takenForAnother(copies))
+            counts.takenForAnother += taken
+            rows += taken
             guard rows < owed else { continue }
             // Dead letters that nobody can handle make room for newer ones, on a full disk first.
             let isRefused = [.undecodable, .oversized, .elsewhere].contains(copies[0].message.kind)
