@@ -16,7 +16,6 @@ struct CountingAgent {
         var settings = PushRuntime.Configuration(stateDirectory: options["state"])
         settings.certificateAuthorityFile = options["ca"]
         settings.inbox = options["inbox"] == "memory" ? .memory : .file
-        settings.maximumInboxBytes = options.number("inbox-bytes").map(Int64.init)
         settings.flushesCommits = options.number("flushes") != 0
         if let calendar = options.text("calendar") { Calendar.follow(calendar) }
         settings.concurrentHandlers = options.number("handlers") ?? 4

@@ -8,8 +8,8 @@ struct Options: Sendable {
         "tls", "keepalive", "handlers", "seed",
         // The message that kills the process; every how many messages one fails at first, or takes `slow-ms`.
         "poison", "fails", "slow", "slow-ms",
-        // The most that the inbox may grow to, in bytes; the file that says how many seconds the calendar is ahead.
-        "inbox-bytes", "calendar",
+        // The file that says how many seconds the calendar is ahead.
+        "calendar",
         // Whether the inbox's commits are flushed (1, unless it is 0).
         "flushes",
         // Whether handlers never answer (1), and a stop does not wait for them.

@@ -16,7 +16,9 @@ struct Options {
     /// `nil` for arguments that cannot be meant.
     init?(_ arguments: [String]) {
         var rest = arguments[...]
+        var names: Set<String> = []
         while let name = rest.popFirst() {
+            names.insert(name)
             guard let value = rest.popFirst() else { return nil }
             switch name {
             case "--seeds":
@@ -42,5 +44,7 @@ struct Options {
             }
         }
         if self.elements != nil, self.seed == nil { return nil }
+        if self.seed != nil, !names.isSubset(of: ["--seed", "--only"]) { return nil }
+        if UInt64(self.seeds) > UInt64.max - self.first { return nil }
     }
 }

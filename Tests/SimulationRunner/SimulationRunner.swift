@@ -27,7 +27,13 @@ struct SimulationRunner {
 
     private static func replay(_ seed: UInt64, _ elements: [Int]?) -> Int32 {
         var plan = Plan(seed: seed)
-        if let elements { plan = plan.keeping(elements) }
+        if let elements {
+            guard elements.allSatisfy(plan.indices.contains) else {
+                complain("kii-push-simulate: --only takes numbers from 0 to \(plan.indices.count - 1) for this seed")
+                return 64
+            }
+            plan = plan.keeping(elements)
+        }
         guard let directory = makeDirectory() else { return 73 }
         defer { rmdir(directory) }
         print(plan)

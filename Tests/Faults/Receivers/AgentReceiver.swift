@@ -20,8 +20,6 @@ package struct AgentReceiver: Receiver {
         package var failsEvery: Int?
         /// Every so many messages one takes so many milliseconds.
         package var slow: (every: Int, milliseconds: Int)?
-        /// The most that the inbox may grow to.
-        package var maximumInboxBytes: Int?
         /// Whether the inbox's commits are flushed, as is promised.
         package var flushesCommits = true
         /// Whether a program is started for each message.
@@ -125,7 +123,6 @@ package struct AgentReceiver: Receiver {
         if let poison = settings.poison { arguments.append("poison=\(poison)") }
         if let every = settings.failsEvery { arguments.append("fails=\(every)") }
         if let slow = settings.slow { arguments += ["slow=\(slow.every)", "slow-ms=\(slow.milliseconds)"] }
-        if let bytes = settings.maximumInboxBytes { arguments.append("inbox-bytes=\(bytes)") }
         if !settings.flushesCommits { arguments.append("flushes=0") }
         if settings.holds { arguments.append("holds=1") }
         if settings.startsPrograms { arguments.append("programs=1") }

@@ -7,20 +7,19 @@ extension Scenario {
         var settings = AgentReceiver.Settings()
         // More waits than there is room for.
         settings.slow = (every: 1, milliseconds: 20)
-        // Without the right to mount, SQLite's own limit is the disk.
-        if !FaultBench.canMount { settings.maximumInboxBytes = 1 << 20 }
         var setup = FaultBench.Setup()
         setup.disk = .small(megabytes: 24)
         return Scenario("disk", "others fill the disk, then they do not", with: .agent(settings), on: setup) { play in
             guard let agent = play.receiver as? AgentReceiver else { throw FaultError("this is for our agent") }
+            guard FaultBench.canMount else { throw LeftOut.onlyRootMounts }
             try agent.start()
             try await play.beginSession()
-            if FaultBench.canMount { try play.bench.fillDisk() }
+            try play.bench.fillDisk()
             try await play.publish(1...messages, padding: 8000)
             let bench = play.bench
             let isFull = try await play.observation.wait { _ in
                 // What the agent gives up to go on is taken, too.
-                if FaultBench.canMount { try bench.fillDisk() }
+                try bench.fillDisk()
                 return agent.told.contains { $0.hasPrefix("storageFailed") }
             }
             play.expect(isFull, "the disk did not fill up")
@@ -28,7 +27,7 @@ extension Scenario {
                 agent.told.contains { $0.contains("free some space") }, "nothing says that there is no space")
             let acknowledged = play.traffic.acknowledged.count
             play.expect(acknowledged < messages, "everything was acknowledged")
-            if FaultBench.canMount { try play.bench.freeDisk() }
+            try play.bench.freeDisk()
             try await play.finish()
             play.expect(agent.told.contains("storageRecovered"), "nothing says that there is space again")
             return "full after \(acknowledged)"

@@ -36,6 +36,8 @@ extension Scenario {
     static func secure(messages: Int, kills: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.usesTLS = true
+        // Else a receiver that gets more of a busy machine is done before anybody looks.
+        settings.slow = (every: messages / kills / 2, milliseconds: 500)
         return Scenario(
             "tls", "over TLS, while messages come, the agent is killed and the connection cut in turn",
             with: .agent(settings)

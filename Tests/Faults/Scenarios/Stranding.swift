@@ -4,12 +4,16 @@ import KiiPushCore
 // The agent's file is another one at the next start, and what the installation before it had received is still there.
 extension Scenario {
     static func stranded(messages: Int) -> Scenario {
-        Scenario(
+        var settings = AgentReceiver.Settings()
+        let share = messages / 2
+        // Else a receiver that gets more of a busy machine is done before anybody looks.
+        settings.slow = (every: share / 2, milliseconds: 1000)
+        return Scenario(
             "stranded",
-            "the agent is killed amid its work and becomes another installation, of its user and then of another"
+            "the agent is killed amid its work and becomes another installation, of its user and then of another",
+            with: .agent(settings)
         ) { play in
             try play.receiver.start()
-            let share = messages / 2
             try await play.send(1...share)
             play.expect(try await play.observation.waitForHandler(afterEnded: share / 4), "no progress")
             _ = try await play.observation.kill()
