@@ -193,10 +193,12 @@ final class Account {
             self.numbering[client] = numbering
         }
         var sending = Sending(at: self.timeline.now, connection: numbering.connection, packetID: packetID)
-        if let last = self.copies[copy].sent.last {
-            sending.excuse = self.excuse(last.at, last.connection, duplicate: duplicate, numbering)
-            let isFresh = numbering.isReused && last.at >= numbering.since && last.connection != numbering.connection
-            if duplicate, isFresh, self.hadEqual(as: copy, packetID) { self.copies[copy].mayBeTakenForAnother = true }
+        let last = self.copies[copy].sent.last
+        if let last { sending.excuse = self.excuse(last.at, last.connection, duplicate: duplicate, numbering) }
+        if duplicate, numbering.isReused {
+            // What a dead link took was never seen to be sent.
+            let isFresh = last.map { $0.at >= numbering.since && $0.connection != numbering.connection } ?? true
+            if isFresh, self.hadEqual(as: copy, packetID) { self.copies[copy].mayBeTakenForAnother = true }
         }
         self.copies[copy].sent.append(sending)
     }

@@ -75,6 +75,8 @@ struct SimulationRunner {
         text += smaller.indices.map(String.init).joined(separator: ",") + "\n\(smaller)\n"
         for sentence in Simulation.play(smaller, in: directory)?.violations ?? [] { text += "  ✘ \(sentence)\n" }
         print(text)
+        // A run takes long, and whoever follows it in a file wants to know at once.
+        fflush(nil)
     }
 }
 
