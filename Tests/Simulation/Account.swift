@@ -115,7 +115,8 @@ final class Account {
         self.processes.append(Process())
         let wasKilled = self.processes.dropLast().last?.diedAt != nil
         for (row, life) in self.lives {
-            if wasKilled, life.isRunning { self.lives[row]?.uncounted += 1 }
+            let wasSetAside = life.setAsideIn == self.process - 1
+            if wasKilled, life.isRunning, !wasSetAside { self.lives[row]?.uncounted += 1 }
             self.lives[row]?.isRunning = false
             self.lives[row]?.notBefore = nil
         }
@@ -353,7 +354,18 @@ final class Account {
         self.lives[self.row(messageID)]?.notBefore = self.timeline.now + pause
     }
 
-    func setAside(_ messageID: Int64) { self.lives[self.row(messageID)]?.setAsideIn = self.process }
+    func setAside(_ messageID: Int64) {
+        let row = self.row(messageID)
+        self.lives[row]?.setAsideIn = self.process
+        // It waits as if it had never been tried in this process.
+        self.lives[row]?.uncounted = 0
+    }
+
+    /// How many messages have failed and are to be tried again, at most: with strict order they stay in memory, one of each
+    /// source.
+    var retries: Int {
+        Set(self.lives.values.filter { $0.attempt > 0 && !$0.isFinished }.map(\.source)).count
+    }
 
     /// How many messages wait for a later process.
     var setAsideCount: Int { self.lives.values.count { $0.setAsideIn == self.process } }

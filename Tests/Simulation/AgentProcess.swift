@@ -335,8 +335,10 @@ final class AgentProcess: @unchecked Sendable {
     private func judgeBounds() {
         guard let path else { return }
         let agent = self.history.plan.agent
-        if !agent.isInMemory, path.runner.memoryWeight > agent.messagesInMemory * 5 / 4 + 4 {
-            self.history.account.violated("delivery has a weight of \(path.runner.memoryWeight) in memory")
+        let (weight, limit) = (path.runner.memoryWeight, agent.messagesInMemory * 5 / 4 + 4)
+        guard !agent.isInMemory, weight > limit else { return }
+        if !agent.isStrict || weight > limit + self.history.account.retries {
+            self.history.account.violated("delivery has a weight of \(weight) in memory")
         }
     }
 }

@@ -53,7 +53,11 @@ struct SimulationRunner {
                 guard let judgement = Simulation.play(Plan(seed: seed), in: directory) else {
                     return state.withLock { $0.isBroken = true }
                 }
-                state.withLock { $0.counts.add(judgement.counts) }
+                let progress = state.withLock { state in
+                    state.counts.add(judgement.counts)
+                    return state.told
+                }
+                if let progress { complain(progress) }
                 guard !judgement.violations.isEmpty else { continue }
                 let isFirst = state.withLock { state in
                     state.failures.append(seed)
@@ -87,6 +91,12 @@ private struct Progress: Sendable {
     private var taken = 0
 
     init() { self.counts.histories = 0 }
+
+    /// What whoever follows a long run wants to know now and then.
+    var told: String? {
+        let played = self.counts.histories
+        return played.isMultiple(of: 10_000) ? "\(played) histories, \(self.failures.count) failed" : nil
+    }
 
     mutating func next(_ options: Options) -> UInt64? {
         guard self.taken < options.seeds, !self.isBroken, self.failures.count < options.failures else { return nil }
