@@ -106,8 +106,11 @@ final class InboxStatements {
             SELECT \(columns) FROM message WHERE state = +?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3
             """, "reading messages")
         self.sequences = make(
-            "SELECT sequence FROM message WHERE sequence > ?1 AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3",
-            "reading messages")
+            // In a damaged row, bytes that look like a number would be taken for one here, and nowhere else.
+            """
+            SELECT sequence FROM message
+            WHERE sequence > ?1 AND typeof(state) = 'integer' AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3
+            """, "reading messages")
         // By a number that stands here, or SQLite does not use the partial index.
         self.deadLetters = make(
             "SELECT \(columns) FROM message WHERE state = 5 AND sequence > ?1 ORDER BY sequence LIMIT ?2",
