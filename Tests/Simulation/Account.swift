@@ -361,8 +361,7 @@ final class Account {
         self.lives[row]?.uncounted = 0
     }
 
-    /// How many messages have failed and are to be tried again, at most: with strict order they stay in memory, one of each
-    /// source.
+    /// How many sources may have a message that waits for its retry. With strict order it waits in memory.
     var retries: Int {
         Set(self.lives.values.filter { $0.attempt > 0 && !$0.isFinished }.map(\.source)).count
     }

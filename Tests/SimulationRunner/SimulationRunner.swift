@@ -79,7 +79,7 @@ struct SimulationRunner {
         text += smaller.indices.map(String.init).joined(separator: ",") + "\n\(smaller)\n"
         for sentence in Simulation.play(smaller, in: directory)?.violations ?? [] { text += "  ✘ \(sentence)\n" }
         print(text)
-        // A run takes long, and whoever follows it in a file wants to know at once.
+        // Standard output may be a file, whose buffer keeps the text until the end of the run.
         fflush(nil)
     }
 }
@@ -92,7 +92,7 @@ private struct Progress: Sendable {
 
     init() { self.counts.histories = 0 }
 
-    /// What whoever follows a long run wants to know now and then.
+    /// How far a long run is; `nil` between one ten thousandth history and the next.
     var told: String? {
         let played = self.counts.histories
         return played.isMultiple(of: 10_000) ? "\(played) histories, \(self.failures.count) failed" : nil

@@ -106,7 +106,7 @@ final class InboxStatements {
             SELECT \(columns) FROM message WHERE state = +?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3
             """, "reading messages")
         self.sequences = make(
-            // In a damaged row, bytes that look like a number would be taken for one here, and nowhere else.
+            // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, and compares with none.
             """
             SELECT sequence FROM message
             WHERE sequence > ?1 AND typeof(state) = 'integer' AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3
