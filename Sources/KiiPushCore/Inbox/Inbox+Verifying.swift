@@ -18,8 +18,10 @@ extension Inbox {
         }
         let open = sums.prefix(through: Int(RowState.presented.rawValue)).reduce(into: RowSum()) { $0.add($1) }
         let (retry, dead) = (sums[Int(RowState.retry.rawValue)], sums[Int(RowState.dead.rawValue)])
+        let waiting = sums[Int(RowState.waiting.rawValue)]
         let deadIndex = try self.sum(self.statements.deadRows)
         guard try self.sum(self.statements.openRows) == open, try self.sum(self.statements.retryRows) == retry,
+            try self.sum(self.statements.waitingRows) == waiting,
             (deadIndex.rows, deadIndex.numbers) == (dead.rows, dead.numbers)
         else { throw InboxError(.corrupt, step: "finding every message in the indexes") }
         try self.verifyInstallations(of: owners)

@@ -3,7 +3,7 @@ package struct InboxRecord: Sendable, Hashable {
     package var row: StoredRow
     /// The ID of the installation that received it; `nil` if that is unknown.
     package var installationID: String?
-    /// When the transaction that stored it began; `nil` in rows of format version 1.
+    /// When the transaction that stored it began; `nil` when that is not known.
     package var storedAt: Timestamp?
     /// When it was acknowledged; `nil` if it was not, or if the process ended before that was written.
     package var acknowledgedAt: Timestamp?
@@ -29,15 +29,15 @@ extension Inbox {
         func moment(_ column: Int32) -> Timestamp? {
             statement.optionalInteger(column).map { (receivedAt + .milliseconds($0)).held(to: InboxSchema.calendar) }
         }
-        let text = statement.text(22) ?? ""
+        let text = statement.text(23) ?? ""
         let reading = RowTrail.read(text, receivedAt: receivedAt)
         return InboxRecord(
             row: row,
-            installationID: statement.text(23),
-            storedAt: moment(18),
-            acknowledgedAt: moment(19),
-            startedAt: moment(20),
-            answer: statement.optionalInteger(21).flatMap(RowAnswer.init),
+            installationID: statement.text(24),
+            storedAt: moment(19),
+            acknowledgedAt: moment(20),
+            startedAt: moment(21),
+            answer: statement.optionalInteger(22).flatMap(RowAnswer.init),
             trail: reading.entries,
             isTrailWhole: reading.isWhole && text.utf8.count < RowTrail.limit
         )

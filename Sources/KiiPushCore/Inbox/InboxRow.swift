@@ -42,6 +42,8 @@ package struct NewRow: Sendable, Hashable {
     package var state: RowState
     /// Why it is dead, if it is.
     package var reason: String?
+    /// The number of its source; `nil` while it belongs to none.
+    package var source: Int64?
 
     package init(
         installation: Int64,
@@ -56,7 +58,8 @@ package struct NewRow: Sendable, Hashable {
         receivedAt: Timestamp,
         storedAt: Timestamp? = nil,
         state: RowState = .inHand,
-        reason: String? = nil
+        reason: String? = nil,
+        source: Int64? = nil
     ) {
         self.installation = installation
         self.topic = topic
@@ -71,6 +74,7 @@ package struct NewRow: Sendable, Hashable {
         self.storedAt = storedAt
         self.state = state
         self.reason = reason
+        self.source = source
     }
 }
 
@@ -118,9 +122,19 @@ package struct RowChange: Sendable, Hashable {
     package var onlyIn: RowState?
     /// What is to be added to the row's trail; it happened when the change is made.
     package var event: RowTrail.Event?
+    /// What becomes of the source that it belongs to.
+    package var source = Source.asItIs
     /// Whether the row becomes a dead letter that no handler was meant for. Such a row may be cut, and removed when newer ones
     /// come.
     package var isRefused = false
+
+    /// What becomes of a row's source.
+    package enum Source: Sendable, Hashable {
+        case asItIs
+        case set(Int64)
+        /// It belongs to none until its agent runs anew.
+        case none
+    }
 
     package init(
         sequence: Int64,

@@ -3,7 +3,9 @@ import CSQLite
 /// The file's layout, and whether a file has it.
 enum InboxSchema {
     /// `PRAGMA user_version` of the files that this library writes.
-    static let version: Int64 = 4
+    static let version: Int64 = 5
+    /// The oldest version that is brought up to date.
+    private static let oldestVersion: Int64 = 3
     /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
     static let applicationID: Int64 = 0x4B69_6950
 
@@ -16,7 +18,7 @@ enum InboxSchema {
     /// The columns of a row, small ones first, so that a scan does not touch the pages of long payloads.
     static let columns = """
         sequence, installation, state, attempts, crashes, next_attempt_ms, updated_ms, received_ms, qos, duplicate, \
-        retain, packet_id, connection, original_length, reason, topic, payload, opened
+        retain, packet_id, connection, original_length, reason, topic, payload, opened, source
         """
 
     private static let tables = """
@@ -61,12 +63,16 @@ enum InboxSchema {
             -- What else happened to the message, as RowTrail writes it. Only ever added to.
             trail TEXT,
             -- What the user chose on the notification that showed it, as UserAction writes it; NULL before.
-            opened TEXT
+            opened TEXT,
+            -- The number of the source, as SourceKey has it; NULL of a message that no handler is to see, and of one that
+            -- waits for the next run of its agent.
+            source INTEGER
         );
         -- Partial: done rows, the many, are in no index.
         CREATE INDEX message_open ON message (installation, state, sequence) WHERE state < 4;
         CREATE INDEX message_retry ON message (installation, next_attempt_ms) WHERE state = 2;
         CREATE INDEX message_dead ON message (sequence) WHERE state = 5;
+        \(InboxSchema.waitingIndex)
         -- One row: the last sequence given out, rows and bytes by state, and what is counted for good.
         CREATE TABLE ledger (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -87,24 +93,10 @@ enum InboxSchema {
         \(InboxSchema.noticeTable)
         """
 
-    /// What makes a file of version 1 one of version 2. What it has not recorded stays unknown, which is NULL, or is
-    /// nothing: version 1 counted no duplicates, and removed no rows but done ones.
-    private static let fromVersion1 = """
-        ALTER TABLE message ADD COLUMN stored_after INTEGER;
-        ALTER TABLE message ADD COLUMN acknowledged_after INTEGER;
-        ALTER TABLE message ADD COLUMN started_after INTEGER;
-        ALTER TABLE message ADD COLUMN answer INTEGER;
-        ALTER TABLE message ADD COLUMN trail TEXT;
-        ALTER TABLE ledger ADD COLUMN received INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE ledger ADD COLUMN duplicates INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE ledger ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE ledger ADD COLUMN expired INTEGER NOT NULL DEFAULT 0;
-        UPDATE ledger SET received = last_sequence,
-            pruned = last_sequence - rows0 - rows1 - rows2 - rows3 - rows4 - rows5;
+    private static let waitingIndex = """
+        -- What waits, by source: messages of one source start in order.
+        CREATE INDEX message_waiting ON message (installation, source, sequence) WHERE state = 0;
         """
-
-    /// What makes a file of version 2 one of version 3.
-    private static let fromVersion2 = "ALTER TABLE message ADD COLUMN opened TEXT;"
 
     /// What makes a file of version 3 one of version 4. What version 3 counted as expired stays that: it did not say which
     /// of it a person had dropped.
@@ -118,6 +110,12 @@ enum InboxSchema {
         ALTER TABLE ledger ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE ledger ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0;
         \(InboxSchema.noticeTable)
+        """
+
+    /// What makes a file of version 4 one of version 5. Its messages belong to no source until their agent runs.
+    private static let fromVersion4 = """
+        ALTER TABLE message ADD COLUMN source INTEGER;
+        \(InboxSchema.waitingIndex)
         """
 
     private static let noticeTable = """
@@ -138,8 +136,8 @@ enum InboxSchema {
             if try self.needsWork(connection, isReadOnly: false) {
                 let version = try self.version(of: connection)
                 let step = version == 0 ? "making the tables" : "bringing the file up to date"
-                let changes = [self.fromVersion1, self.fromVersion2, self.fromVersion3]
-                let sql = version == 0 ? [self.tables] : changes[(Int(version) - 1)...]
+                let changes = [self.fromVersion3, self.fromVersion4]
+                let sql = version == 0 ? [self.tables] : changes[Int(version - self.oldestVersion)...]
                 for sql in sql { try connection.execute(sql, step: step) }
                 try connection.execute("PRAGMA application_id = \(self.applicationID)", step: step)
                 try connection.execute("PRAGMA user_version = \(self.version)", step: step)
@@ -178,7 +176,7 @@ enum InboxSchema {
                 throw InboxError(.newerVersion(Int(version)), step: "reading a file of a newer version")
             }
             if version == self.version { return false }
-            if (1..<self.version).contains(version) {
+            if (self.oldestVersion..<self.version).contains(version) {
                 guard !isReadOnly else {
                     throw InboxError(.olderVersion(Int(version)), step: "reading a file of an older version")
                 }
@@ -198,9 +196,9 @@ enum InboxSchema {
             """
             SELECT count(*) FROM sqlite_schema WHERE rootpage > 0
                 AND (type = 'table' AND name IN ('installation', 'message', 'ledger', 'notice')
-                    OR type = 'index' AND name IN ('message_open', 'message_retry', 'message_dead'))
+                    OR type = 'index' AND name IN ('message_open', 'message_retry', 'message_dead', 'message_waiting'))
             """, step: "reading the schema")
-        guard count == 7 else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
+        guard count == 8 else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
     }
 
     private static func version(of connection: SQLiteConnection) throws(InboxError) -> Int64 {

@@ -133,12 +133,7 @@ final class InboxSource {
 
     /// What the file counts; `nil` when it cannot be read.
     func ledger() -> InboxLedger? {
-        guard var ledger = try? self.statements.readLedger(), ledger.isPlausible else { return nil }
-        if ledger.received == 0 {
-            // A file of version 1, which counted this by its numbers alone.
-            ledger.received = ledger.lastSequence
-            ledger.pruned = ledger.lastSequence - ledger.counts.rows
-        }
+        guard let ledger = try? self.statements.readLedger(), ledger.isPlausible else { return nil }
         return ledger
     }
 

@@ -1,0 +1,217 @@
+extension Scheduler {
+    /// How many calls wait for a worker beside those that run: a worker takes the next one without waiting for the loop.
+    static var prefetched: Int { 64 }
+
+    // MARK: - Starting
+
+    /// Does what has become possible. Called after events, before ``takeOutput()``.
+    package mutating func settle(at now: MonotonicInstant) {
+        self.now = max(self.now, now)
+        self.trim()
+        self.beginAloneRun()
+        self.claim()
+        self.handOut()
+        if self.losesPlaces { self.regainPlaces() }
+    }
+
+    /// Whether a call may start: none while a suspect has to run alone, or while a verdict could not be stored.
+    private var mayStart: Bool {
+        guard !self.isDraining, !self.isStoreFailing, self.suspects.isEmpty, case .none = self.alone else {
+            return false
+        }
+        return (self.shortage?.places ?? 1) > 0
+    }
+
+    private mutating func handOut() {
+        guard self.mayStart else { return }
+        let limit = max(1, self.configuration.concurrentHandlers) + Self.prefetched
+        while self.handedOut < limit, let place = self.ready.popFirst() {
+            self.sources[place].isReady = false
+            guard self.sources[place].mayStart else {
+                self.tidy(place)
+                continue
+            }
+            self.handOut(self.takeBatch(at: place), at: place, isAlone: false)
+        }
+    }
+
+    /// Takes the messages of a call: all of the queue, up to one that is held back.
+    private mutating func takeBatch(at place: Int) -> [QueuedMessage] {
+        let (blocker, all) = (self.sources[place].blockers.first, self.sources[place].queue.count)
+        var messages: [QueuedMessage] = []
+        messages.reserveCapacity(all)
+        while let message = self.sources[place].queue.popFirst(where: { $0.sequence < blocker ?? .max }) {
+            messages.append(message)
+        }
+        return messages
+    }
+
+    private mutating func handOut(_ messages: [QueuedMessage], at place: Int, isAlone: Bool) {
+        self.lastCall += 1
+        let slot = self.freeSlots.popLast() ?? self.calls.count
+        if slot == self.calls.count { self.calls.append(nil) }
+        let call = CallRecord(
+            id: CallID(slot: slot, number: self.lastCall), place: place, messages: messages, isAlone: isAlone,
+            startedAt: self.now)
+        self.calls[slot] = call
+        self.sources[place].call = slot
+        self.handedOut += 1
+        if isAlone { self.alone = .running(slot) }
+        self.awaitDeadline(of: call)
+        self.output.calls.append(
+            DeliveryCall(id: call.id, installation: self.sources[place].id.installation, messages: messages))
+    }
+
+    /// "After a crash the ones in hand are run one at a time with the attempt committed first."
+    private mutating func beginAloneRun() {
+        guard !self.isDraining, !self.isStoreFailing, !self.suspects.isEmpty, self.shortage?.places != 0,
+            case .none = self.alone
+        else { return }
+        guard self.handedOut == 0 else {
+            for call in self.calls {
+                guard let call, call.isCuttable else { continue }
+                self.output.cuts.append(call.id)
+            }
+            return
+        }
+        while let message = self.suspects.popFirst() {
+            guard let place = self.place(of: message.source) else { continue }
+            // One before it may have failed when it ran alone, and waits for its retry now.
+            if let first = self.sources[place].blockers.first, first < message.sequence {
+                self.sources[place].arriving -= 1
+                self.giveBack([message], at: place)
+                continue
+            }
+            self.alone = .committing(message)
+            self.output.changes.append(
+                MessageChange(
+                    sequence: message.sequence, installation: message.installation, verdict: .inHand,
+                    attempts: message.attempts + 1, crashes: message.crashes + 1,
+                    attempt: .init(number: message.attempts + 1)))
+            return
+        }
+    }
+
+    /// Changes are durable.
+    package mutating func committed(_ changes: [MessageChange]) {
+        guard case .committing(let message) = self.alone, let place = self.place(of: message.source),
+            changes.contains(where: { $0.sequence == message.sequence && $0.verdict == .inHand })
+        else { return }
+        self.sources[place].arriving -= 1
+        self.alone = .none
+        guard !self.isDraining, self.intakes[message.installation] != nil else { return }
+        self.handOut([message], at: place, isAlone: true)
+    }
+
+    // MARK: - What workers report
+
+    /// A worker has begun with a message.
+    package mutating func started(_ id: CallID, position: Int, at now: MonotonicInstant) {
+        guard let call = self.record(id), position > call.position else { return }
+        self.begin(id.slot, position, at: now)
+    }
+
+    /// How far a call has come, which the caller has just looked at.
+    package mutating func progressed(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
+        self.started(id, position: position, at: startedAt)
+    }
+
+    /// A worker has left its call: no further message of it starts.
+    ///
+    /// - Parameters:
+    ///   - position: the last message that was begun; -1 if none was.
+    ///   - isUnanswered: its handler has returned, and its answer is still to come.
+    package mutating func ended(_ id: CallID, position: Int, isUnanswered: Bool, at now: MonotonicInstant) {
+        guard let call = self.record(id) else { return }
+        if position > call.position { self.begin(id.slot, position, at: call.startedAt) }
+        self.takeBack(id.slot)
+        if isUnanswered, self.calls[id.slot]?.isOver == false {
+            self.calls[id.slot]?.hasReturned = true
+        } else {
+            self.free(id.slot)
+        }
+    }
+
+    /// A call starts no further message than the one at `position`: it was cut, or left to an asynchronous handler's task.
+    package mutating func cut(_ id: CallID, position: Int) {
+        guard let call = self.record(id) else { return }
+        if position > call.position { self.begin(id.slot, position, at: call.startedAt) }
+        self.takeBack(id.slot)
+    }
+
+    /// A call that no worker had taken was taken back.
+    package mutating func recalled(_ id: CallID) {
+        guard self.record(id) != nil else { return }
+        self.takeBack(id.slot)
+        self.free(id.slot)
+    }
+
+    func record(_ id: CallID) -> CallRecord? {
+        guard self.calls.indices.contains(id.slot), let call = self.calls[id.slot], call.id == id else { return nil }
+        return call
+    }
+
+    func isCalled(_ sequence: Int64) -> Bool { self.slot(calling: sequence) != nil }
+
+    /// The call that a message is in, if its attempt is not over.
+    func slot(calling sequence: Int64) -> Int? {
+        self.calls.firstIndex { call in
+            guard let call, let index = call.messages.lastIndex(where: { $0.sequence == sequence }) else { return false }
+            return index > call.position || (index == call.position && !call.isOver)
+        }
+    }
+
+    mutating func begin(_ slot: Int, _ position: Int, at now: MonotonicInstant) {
+        guard let call = self.calls[slot], position < call.messages.count else { return }
+        self.calls[slot]?.position = position
+        self.calls[slot]?.startedAt = now
+        self.calls[slot]?.isOver = false
+        let message = call.messages[position]
+        self.note(.started(attempt: message.attempts + 1), message)
+    }
+
+    /// Takes back what a call has not started.
+    mutating func takeBack(_ slot: Int) {
+        guard let call = self.calls[slot], !call.isCut else { return }
+        self.calls[slot]?.isCut = true
+        let first = call.position + 1
+        guard first < call.messages.count else { return }
+        let messages = call.messages[first...]
+        self.calls[slot]?.messages.removeSubrange(first...)
+        for message in messages.reversed() { self.comeBack(message, at: call.place) }
+    }
+
+    /// A message whose handler was not called is in its queue again, or waits.
+    mutating func comeBack(_ message: QueuedMessage, at place: Int) {
+        if self.finished.remove(message.sequence) != nil { return self.unweigh(message, at: place) }
+        let isLeft = self.isDraining || self.intakes[message.installation] == nil
+        let isBlocked = self.sources[place].blockers.first.map { $0 < message.sequence } ?? false
+        guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
+            return self.giveBack([message], at: place)
+        }
+        self.enqueue(message, at: place)
+    }
+
+    /// The call is over, and its source free.
+    mutating func free(_ slot: Int) {
+        guard let call = self.calls[slot] else { return }
+        self.calls[slot] = nil
+        self.freeSlots.append(slot)
+        if call.hasReturned { self.output.freedPlaces += 1 }
+        if case .running(slot) = self.alone { self.alone = .none }
+        if call.isStuck {
+            self.stuckCount -= 1
+        } else {
+            self.release(slot, at: call.place)
+        }
+    }
+
+    /// The source may start its next call.
+    mutating func release(_ slot: Int, at place: Int) {
+        self.handedOut -= 1
+        if self.sources[place].call == slot { self.sources[place].call = nil }
+        self.makeReady(place)
+        self.wantSource(place)
+        self.tidy(place)
+    }
+}
