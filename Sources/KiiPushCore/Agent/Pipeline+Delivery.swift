@@ -65,6 +65,9 @@ extension Pipeline {
     /// What the messages in memory weigh, those on their way to it included.
     package var memoryWeight: Int { self.scheduler.memoryWeight }
 
+    /// How many calls may run at once, those included that are stuck.
+    package var runningLimit: Int { self.scheduler.runningLimit }
+
     /// How long the running call that began first is past its deadline; zero when none is.
     var overdue: Duration {
         self.collectAnswers()
@@ -114,10 +117,11 @@ extension Pipeline {
             switch posts[index] {
             case .answered(let id, let position, let verdict, let startedAt, let at):
                 self.scheduler.answered(id, position: position, verdict, startedAt: startedAt, at: at)
-            case .ended(let id, let position, let isUnanswered, let at):
-                self.scheduler.ended(id, position: position, isUnanswered: isUnanswered, at: at)
+            case .ended(let id, let position, let startedAt, let isUnanswered):
+                self.scheduler.ended(id, position: position, startedAt: startedAt, isUnanswered: isUnanswered)
             case .started(let id, let at): self.scheduler.started(id, position: 0, at: at)
-            case .left(let id, let position): self.scheduler.cut(id, position: position)
+            case .left(let id, let position, let startedAt):
+                self.scheduler.cut(id, position: position, startedAt: startedAt)
             case .skipped(let id, let position): self.scheduler.skipped(id, position: position)
             case .late(let late, let sequence, let verdict, let counts, let at):
                 self.scheduler.answeredLate(
@@ -135,12 +139,13 @@ extension Pipeline {
             case .waiting: self.scheduler.goesOn(id, at: now)
             case .answered:
                 if self.scheduler.isOver(id), self.scheduler.isOverdue(id) {
+                    self.cut(id)
                     self.scheduler.stuck(id)
                 } else {
                     self.scheduler.goesOn(id, at: now)
                 }
             case .running(let position, let startedAt):
-                self.scheduler.progressed(id, position: position, startedAt: startedAt)
+                self.scheduler.started(id, position: position, at: startedAt)
                 guard self.scheduler.isOverdue(id), let message = self.scheduler.message(of: id, at: position),
                     let isPresenting = self.workers.box.expire(id, position: position, message)
                 else {
@@ -161,6 +166,7 @@ extension Pipeline {
             self.turn.claims += output.claims
             self.events += output.events
             for _ in 0..<output.freedPlaces { self.workers.queue.leave() }
+            if output.freedPlaces > 0 { self.staff.isDue = true }
             for id in output.cuts { self.cut(id) }
             if !output.closed.isEmpty { self.workers.box.close(output.closed) }
             if !output.calls.isEmpty { self.hand(output.calls) }
@@ -173,9 +179,9 @@ extension Pipeline {
 
     private func cut(_ id: CallID) {
         if self.workers.queue.recall(id) { return self.scheduler.recalled(id) }
-        let (position, posts) = self.workers.box.cut(id)
+        let (position, startedAt, posts) = self.workers.box.cut(id)
         self.handle(posts)
-        self.scheduler.cut(id, position: position)
+        self.scheduler.cut(id, position: position, startedAt: startedAt)
     }
 
     private func hand(_ calls: [DeliveryCall]) {

@@ -18,7 +18,7 @@ package final class Pipeline: TurnDelegate {
 
     let store: any Store
     let loop: any Loop
-    let workers: Workers
+    package let workers: Workers
     let clock: @Sendable () -> MonotonicInstant
     let observer: any DeliveryObserver
     let report: (PushEvent) -> Void

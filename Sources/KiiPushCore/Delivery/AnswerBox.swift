@@ -12,9 +12,9 @@ package final class AnswerBox: AnswerChannel {
         case skipped(CallID, position: Int)
         case late(Late, sequence: Int64, HandlerVerdict, counts: Bool, at: MonotonicInstant)
         /// A worker, or the task that it had left the call to, is done with it.
-        case ended(CallID, position: Int, isUnanswered: Bool, at: MonotonicInstant)
+        case ended(CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool)
         /// A worker has left a call to its task.
-        case left(CallID, position: Int)
+        case left(CallID, position: Int, startedAt: MonotonicInstant)
     }
 
     /// An attempt whose deadline has passed and whose completion may still be answered.
@@ -146,7 +146,7 @@ package final class AnswerBox: AnswerChannel {
             {
                 return (state.begin(call, from: slot.position + 1, at: now).step, state.takeSleep())
             }
-            return (state.end(call.id, at: now), state.takeSleep())
+            return (state.end(call.id), state.takeSleep())
         }
         if wakes { self.wake() }
         return step
@@ -174,7 +174,8 @@ package final class AnswerBox: AnswerChannel {
             state.slots[id.slot].isHeld = false
             state.slots[id.slot].isCut = true
             state.slots[id.slot].task = task
-            let wakes = state.post(.left(id, position: state.slots[id.slot].position))
+            let slot = state.slots[id.slot]
+            let wakes = state.post(.left(id, position: slot.position, startedAt: slot.startedAt))
             if case .over = state.slots[id.slot].attempt { return (true, true, wakes) }
             return (true, state.isStopped, wakes)
         }
@@ -187,13 +188,12 @@ package final class AnswerBox: AnswerChannel {
     ///
     /// - Returns: whether a worker had left the call to it, so that its place is free.
     func taskEnded(_ id: CallID) -> Bool {
-        let now = self.clock()
         let (isLeft, wakes) = self.state.withLock { state -> (Bool, Bool) in
             guard state.slots[id.slot].number == id.number else { return (true, false) }
             state.slots[id.slot].isTaskOver = true
             guard !state.slots[id.slot].isHeld else { return (false, false) }
             state.slots[id.slot].task = nil
-            _ = state.end(id, at: now)
+            _ = state.end(id)
             return (true, state.takeSleep())
         }
         if wakes { self.wake() }
@@ -235,12 +235,12 @@ extension AnswerBox {
 
     /// Has a call start no further message.
     ///
-    /// - Returns: the last message that was begun with, -1 if none was; and what was posted before.
-    func cut(_ id: CallID) -> (position: Int, posts: [Post]) {
+    /// - Returns: the last message that was begun with, -1 if none was, and when; and what was posted before.
+    func cut(_ id: CallID) -> (position: Int, startedAt: MonotonicInstant, posts: [Post]) {
         self.state.withLock { state in
-            guard state.slots[id.slot].number == id.number else { return (-1, state.takePosts()) }
-            state.slots[id.slot].isCut = true
-            return (state.slots[id.slot].position, state.takePosts())
+            let posts = state.takePosts()
+            if state.slots[id.slot].number == id.number { state.slots[id.slot].isCut = true }
+            return (state.slots[id.slot].position, state.slots[id.slot].startedAt, posts)
         }
     }
 
@@ -336,16 +336,17 @@ extension AnswerBox.State {
             if position == 0 { self.posts.append(.started(call.id, at: now)) }
             return (.call(position: position, startedAt: now), position == 0)
         }
-        return (self.end(call.id, at: now), true)
+        return (self.end(call.id), true)
     }
 
     /// The call's worker, or its task, is done with it.
-    fileprivate mutating func end(_ id: CallID, at now: MonotonicInstant) -> AnswerBox.Step {
+    fileprivate mutating func end(_ id: CallID) -> AnswerBox.Step {
         self.slots[id.slot].isHeld = false
         self.slots[id.slot].isCut = true
         let isUnanswered = if case .open = self.slots[id.slot].attempt { true } else { false }
+        let slot = self.slots[id.slot]
         self.posts.append(
-            .ended(id, position: self.slots[id.slot].position, isUnanswered: isUnanswered, at: now))
+            .ended(id, position: slot.position, startedAt: slot.startedAt, isUnanswered: isUnanswered))
         return .done(isPlaceKept: isUnanswered)
     }
 

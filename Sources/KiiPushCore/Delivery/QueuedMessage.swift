@@ -41,6 +41,9 @@ package final class QueuedMessage: Sendable {
 
     package var installation: Int64 { self.source.installation }
 
+    /// Whether its time is limited by more than its attempt's beginning.
+    var hasOwnLimit: Bool { self.answerBy != nil || self.firstStart != nil }
+
     package var isCommand: Bool {
         if case .command = self.content { true } else { false }
     }

@@ -35,13 +35,15 @@ extension Scheduler {
         }
     }
 
-    /// Takes the messages of a call: all of the queue, up to one that is held back.
+    /// Takes the messages of a call: all of the queue, up to one that is held back. One whose time is limited by something
+    /// else than its attempt's beginning comes first in its call, of which the loop is told when it begins.
     private mutating func takeBatch(at place: Int) -> [QueuedMessage] {
         let (blocker, all) = (self.sources[place].blockers.first, self.sources[place].queue.count)
         var messages: [QueuedMessage] = []
         messages.reserveCapacity(all)
         while let message = self.sources[place].queue.popFirst(where: { $0.sequence < blocker ?? .max }) {
             messages.append(message)
+            if self.sources[place].queue.first?.hasOwnLimit == true { break }
         }
         return messages
     }
@@ -111,19 +113,15 @@ extension Scheduler {
         self.begin(id.slot, position, at: now)
     }
 
-    /// How far a call has come, which the caller has just looked at.
-    package mutating func progressed(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
-        self.started(id, position: position, at: startedAt)
-    }
-
     /// A worker has left its call: no further message of it starts.
     ///
     /// - Parameters:
     ///   - position: the last message that was begun; -1 if none was.
+    ///   - startedAt: when that was.
     ///   - isUnanswered: its handler has returned, and its answer is still to come.
-    package mutating func ended(_ id: CallID, position: Int, isUnanswered: Bool, at now: MonotonicInstant) {
-        guard let call = self.record(id) else { return }
-        if position > call.position { self.begin(id.slot, position, at: call.startedAt) }
+    package mutating func ended(_ id: CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool) {
+        guard self.record(id) != nil else { return }
+        self.started(id, position: position, at: startedAt)
         self.takeBack(id.slot)
         if isUnanswered, self.calls[id.slot]?.isOver == false {
             self.calls[id.slot]?.hasReturned = true
@@ -133,9 +131,9 @@ extension Scheduler {
     }
 
     /// A call starts no further message than the one at `position`: it was cut, or left to an asynchronous handler's task.
-    package mutating func cut(_ id: CallID, position: Int) {
-        guard let call = self.record(id) else { return }
-        if position > call.position { self.begin(id.slot, position, at: call.startedAt) }
+    package mutating func cut(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
+        guard self.record(id) != nil else { return }
+        self.started(id, position: position, at: startedAt)
         self.takeBack(id.slot)
     }
 
@@ -168,6 +166,8 @@ extension Scheduler {
         self.calls[slot]?.isOver = false
         let message = call.messages[position]
         self.note(.started(attempt: message.attempts + 1), message)
+        // Its time may be over before any other's.
+        if message.hasOwnLimit { self.awaitDeadline(of: CallID(slot: slot, number: call.id.number)) }
     }
 
     /// Takes back what a call has not started.

@@ -65,10 +65,11 @@ extension Scheduler {
         guard !call.isStuck else { return nil }
         guard let message = call.current else {
             // No worker has begun with it. It may any moment, and then its first message's time runs.
-            return call.messages.first.map { self.configuration.deadline(of: $0, startedAt: call.startedAt) }
+            return call.startedAt + self.configuration.deadline
         }
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
         guard call.isOver else { return deadline }
+        // The time of a message whose source was held up may be over before its attempt starts.
         return call.keepsPlace ? nil : max(deadline, call.startedAt) + self.configuration.stuckAfter
     }
 

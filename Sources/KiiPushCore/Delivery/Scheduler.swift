@@ -127,7 +127,7 @@ package struct SchedulerOutput: Sendable {
     /// To be written, in this order, before what is claimed is read.
     package var changes: [MessageChange] = []
     package var claims: [StoreClaim] = []
-    /// Calls that start no further message; how far they came is told by ``Scheduler/cut(_:position:)``.
+    /// Calls that start no further message; how far they came is told by ``Scheduler/cut(_:position:startedAt:)``.
     package var cuts: [CallID] = []
     /// Calls to be handed to workers.
     package var calls: [DeliveryCall] = []

@@ -66,7 +66,7 @@ package final class Workers: Sendable {
 
     /// Ends every thread that does not run a handler, and waits for it. The others end when their handlers return. An
     /// answer from now on does not count.
-    func shutdown() {
+    package func shutdown() {
         for task in self.box.stop() { task.cancel() }
         self.queue.stop()
     }
