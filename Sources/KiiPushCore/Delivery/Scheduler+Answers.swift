@@ -98,7 +98,6 @@ extension Scheduler {
             self.change(message, .done(result), attempts: 1, attempt: attempt)
         }
         if !self.reactions.isEmpty { self.react(to: message.sequence, message.installation) }
-        if self.sources[call.place].hasRows { self.wantSource(call.place) }
     }
 
     mutating func fail(

@@ -78,10 +78,10 @@ extension Scheduler {
         }
         while let message = self.suspects.popFirst() {
             guard let place = self.place(of: message.source) else { continue }
-            // One before it may have failed when it ran alone, and waits for its retry now.
-            if let first = self.sources[place].blockers.first, first < message.sequence {
+            // One before it may have failed when it ran alone, and waits for its retry, or for its next call.
+            if self.isHeldBack(message.sequence, at: place) {
                 self.sources[place].arriving -= 1
-                self.giveBack([message], at: place)
+                self.enqueue(message, at: place)
                 continue
             }
             self.alone = .committing(message)
@@ -92,6 +92,13 @@ extension Scheduler {
                     attempt: .init(number: message.attempts + 1)))
             return
         }
+    }
+
+    /// With strict order: whether a message has to wait for one before it.
+    func isHeldBack(_ sequence: Int64, at place: Int) -> Bool {
+        guard self.configuration.isStrictlyOrdered else { return false }
+        let first = [self.sources[place].blockers.first, self.sources[place].queue.first?.sequence]
+        return first.contains { $0.map { $0 < sequence } ?? false }
     }
 
     /// Changes are durable.

@@ -174,6 +174,7 @@ extension Scheduler {
         self.sources[place].arriving -= 1
         self.sources[place].weight -= weight
         self.memoryWeight -= weight
+        if self.sources[place].hasRows { self.wantSource(place) }
         self.tidy(place)
     }
 
@@ -445,11 +446,8 @@ extension Scheduler {
             self.bury(message, .command)
         } else if message.crashes >= limit || message.attempts >= self.configuration.maximumAttempts {
             self.bury(message, .crashed)
-        } else if let first = self.sources[place].blockers.first, first < message.sequence {
-            self.change(message, .waiting(source: message.source.number))
-            self.react(to: message.sequence, message.installation)
-            return self.rowsAppeared(at: place)
         } else {
+            // One that is held back joins its source's queue when its turn has come.
             self.weigh(message, at: place)
             self.sources[place].arriving += 1
             self.suspects.append(message)

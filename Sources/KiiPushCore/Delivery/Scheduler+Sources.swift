@@ -111,6 +111,7 @@ extension Scheduler {
         let weight = self.weight(of: message)
         self.sources[place].weight -= weight
         self.memoryWeight -= weight
+        if self.sources[place].hasRows { self.wantSource(place) }
     }
 
     mutating func makeReady(_ place: Int) {
