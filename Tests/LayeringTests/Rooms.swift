@@ -54,6 +54,11 @@ struct Room {
             knows: ["Values", "Message"]
         ),
         Room(
+            name: "Store",
+            folder: "Sources/KiiPushCore/Store",
+            knows: ["Values", "Message", "MQTT/Session", "Inbox", "Delivery"]
+        ),
+        Room(
             name: "Lifecycle",
             folder: "Sources/KiiPushCore/Lifecycle",
             modules: ["Glibc"],
@@ -66,7 +71,7 @@ struct Room {
             modules: ["Glibc"],
             knows: [
                 "Values", "JSON", "Message", "MQTT/Wire", "MQTT/Session", "Cloud", "EventLoop", "Inbox", "Delivery",
-                "Lifecycle",
+                "Store", "Lifecycle",
             ]
         ),
         Room(
@@ -81,7 +86,7 @@ struct Room {
             // Its own name: the program's entry is a module by itself.
             modules: ["KiiPushCore", "KiiPushEmulator", "Glibc", "kii_push"],
             knows: [
-                "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Lifecycle", "Agent",
+                "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Store", "Lifecycle", "Agent",
                 "KiiPushEmulator",
             ],
             seesPublicTypesOnly: true,

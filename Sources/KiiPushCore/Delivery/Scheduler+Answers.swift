@@ -123,7 +123,10 @@ extension Scheduler {
         self.look(message.installation, at: now + pause)
         guard self.configuration.isStrictlyOrdered else { return }
         self.addBlocker(message.sequence, at: place)
-        let held = self.sources[place].queue.removeAll { $0.sequence > message.sequence }
+        let suspects = self.heldSuspects
+        let held = self.sources[place].queue.removeAll {
+            $0.sequence > message.sequence && !suspects.contains($0.sequence)
+        }
         self.giveBack(held, at: place)
         if let call = self.calls[slot], call.isCuttable { self.output.cuts.append(call.id) }
     }

@@ -43,6 +43,7 @@ extension Scheduler {
         messages.reserveCapacity(all)
         while let message = self.sources[place].queue.popFirst(where: { $0.sequence < blocker ?? .max }) {
             messages.append(message)
+            if !self.heldSuspects.isEmpty { self.heldSuspects.remove(message.sequence) }
             if self.sources[place].queue.first?.hasOwnLimit == true { break }
         }
         return messages
@@ -81,6 +82,7 @@ extension Scheduler {
             // One before it may have failed when it ran alone, and waits for its retry, or for its next call.
             if self.isHeldBack(message.sequence, at: place) {
                 self.sources[place].arriving -= 1
+                self.heldSuspects.insert(message.sequence)
                 self.enqueue(message, at: place)
                 continue
             }

@@ -126,6 +126,7 @@ extension Scheduler {
         guard !messages.isEmpty else { return }
         for message in messages.reversed() {
             self.unweigh(message, at: place)
+            guard self.heldSuspects.remove(message.sequence) == nil else { continue }
             guard self.finished.remove(message.sequence) == nil else { continue }
             self.change(message, .waiting(source: message.source.number))
             self.react(to: message.sequence, message.installation)
@@ -182,6 +183,8 @@ extension Scheduler {
     mutating func trim() {
         guard self.isTrimDue else { return }
         self.isTrimDue = false
+        // Nothing of a source goes back while suspects wait that come after it.
+        guard self.suspects.isEmpty, self.heldSuspects.isEmpty, case .none = self.alone else { return }
         let share = self.trimmedShare
         for place in self.sources.indices where self.sources[place].weight > share {
             var excess = self.sources[place].weight - share

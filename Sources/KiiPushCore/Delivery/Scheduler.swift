@@ -49,6 +49,9 @@ package struct Scheduler: Sendable {
     var losesPlaces = false
     var shortage: HandlerShortage?
     var suspects = Fifo<QueuedMessage>()
+    /// Suspects that strict order has put into the queues of their sources. They stay in hand until they are called: in the
+    /// store they would wait behind the suspects that follow them.
+    var heldSuspects: Set<Int64> = []
     var alone = AloneRun.none
     /// What users did with notifications whose messages are called.
     var reactions: [Int64: Reaction] = [:]
