@@ -37,7 +37,7 @@ import Testing
         Thread.detachNewThread {
             let context = DeliveryContext(
                 installationID: "inst", messageID: 1, receivedAt: .now(), attempt: 1, deadlineInstant: .now())
-            let completion = FetchCompletion(answers, AnswerTicket(key: DeliveryKey(sequence: 1), call: 1))
+            let completion = FetchCompletion(answers, AnswerTicket(sequence: 1))
             view.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
             over.finish()
         }

@@ -123,11 +123,10 @@ extension Scheduler {
         self.look(message.installation, at: now + pause)
         guard self.configuration.isStrictlyOrdered else { return }
         self.addBlocker(message.sequence, at: place)
-        let suspects = self.heldSuspects
-        let held = self.sources[place].queue.removeAll {
-            $0.sequence > message.sequence && !suspects.contains($0.sequence)
+        if !self.holdsSuspects(place) {
+            let held = self.sources[place].queue.removeAll { $0.sequence > message.sequence }
+            self.giveBack(held, at: place)
         }
-        self.giveBack(held, at: place)
         if let call = self.calls[slot], call.isCuttable { self.output.cuts.append(call.id) }
     }
 

@@ -175,6 +175,12 @@ extension Scheduler {
         }
     }
 
+    /// Whether messages of the source stay in hand until they are called: then none before or behind them is given back.
+    func holdsSuspects(_ place: Int) -> Bool {
+        guard !self.heldSuspects.isEmpty else { return false }
+        return self.sources[place].queue.contains { self.heldSuspects.contains($0.sequence) }
+    }
+
     private var trimmedShare: Int {
         max(1, self.configuration.messagesInMemory / 4 * 3 / max(1, self.places.count))
     }
@@ -184,9 +190,9 @@ extension Scheduler {
         guard self.isTrimDue else { return }
         self.isTrimDue = false
         // Nothing of a source goes back while suspects wait that come after it.
-        guard self.suspects.isEmpty, self.heldSuspects.isEmpty, case .none = self.alone else { return }
+        guard self.suspects.isEmpty, case .none = self.alone else { return }
         let share = self.trimmedShare
-        for place in self.sources.indices where self.sources[place].weight > share {
+        for place in self.sources.indices where self.sources[place].weight > share && !self.holdsSuspects(place) {
             var excess = self.sources[place].weight - share
             var back: [QueuedMessage] = []
             // What is to be told to the handler because a user acted stays, and so does a retry: nobody waits behind them.
