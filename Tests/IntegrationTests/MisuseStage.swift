@@ -5,9 +5,19 @@ import Testing
 
 /// A clock that stands still until it is moved.
 final class ManualClock: Sendable {
-    private let time = Locked(MonotonicInstant.now())
+    private static let start = (monotonic: MonotonicInstant.now(), calendar: Clocks.machine.calendarNanoseconds())
+    private let time = Locked(ManualClock.start.monotonic)
 
     var now: MonotonicInstant { self.time.withLock { $0 } }
+
+    /// The clock, and a calendar that goes with it.
+    var clocks: Clocks {
+        Clocks(
+            monotonic: { self.now },
+            calendarNanoseconds: {
+                ManualClock.start.calendar + (self.now.nanoseconds - ManualClock.start.monotonic.nanoseconds)
+            })
+    }
 
     func advance(_ duration: Duration) { self.time.withLock { $0 = $0 + duration } }
 }
@@ -36,7 +46,7 @@ struct MisuseScene {
         var settings = PushRuntime.Configuration(stateDirectory: self.directory)
         settings.connectTimeout = .seconds(600)
         settings.retryDelays = [.seconds(1)]
-        settings.deliveryClock = { clock.now }
+        settings.clocks = clock.clocks
         change(&settings)
         let runtime = try PushRuntime(configuration: settings)
         let agent = PushAgent(runtime: runtime, configuration: self.configuration, handler: handler, reconnect: .quick)

@@ -17,12 +17,12 @@ extension Pipeline {
         if inbox == nil { configuration.inbox = .memory }
         let store: any Store =
             inbox.map { FileStore($0.file, in: $0.room, longestDelay: configuration.longestRetryDelay) }
-            ?? MemoryStore(clocks: loop.clocks)
+            ?? MemoryStore(clocks: configuration.clocks)
         var limits = inbox == nil ? BackPressure.Limits.memory : .file
         if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
         self.init(
             store: store, on: loop, configuration: configuration.delivery, limits: limits,
-            clock: configuration.deliveryClock, hubs: hubs, keeping: inbox == nil ? .memory : .file, wake: wake,
+            clock: configuration.clocks.monotonic, hubs: hubs, keeping: inbox == nil ? .memory : .file, wake: wake,
             threads: threads)
     }
 

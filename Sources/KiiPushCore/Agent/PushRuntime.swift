@@ -62,9 +62,9 @@ public final class PushRuntime: Sendable {
         package var flushesCommits = true
         /// Asked before an agent's own file is written for why that fails: a full disk without a disk, for tests.
         package var stateObstacle: @Sendable () -> FileError? = { nil }
-        /// What delivery takes its time from: deadlines of handlers and pauses between attempts. For tests, which move it
-        /// themselves and then call ``PushRuntime/deliveryTimeChanged()``.
-        package var deliveryClock: @Sendable () -> MonotonicInstant = { .now() }
+        /// What delivery and the inbox take their time from: deadlines of handlers and pauses between attempts. For tests,
+        /// which move them themselves and then call ``PushRuntime/deliveryTimeChanged()``.
+        package var clocks = Clocks.machine
         /// How long a handler has for its answer. For tests in which processes that do not answer have no clock of the test's.
         package var handlerDeadline = Duration.seconds(30)
         /// How often the inbox is looked through for what need not be kept; `nil`: as often as is good. For tests.
@@ -189,7 +189,7 @@ public final class PushRuntime: Sendable {
     @discardableResult
     func wait(for event: Wait.Event, within limit: Duration) async -> Bool {
         guard let core = self.opened else { return false }
-        let deadline = self.configuration.deliveryClock() + limit
+        let deadline = self.configuration.clocks.monotonic() + limit
         let hasCome = OneShot<Bool>()
         let isAccepted = self.loop.submit {
             core.pipeline.value.wait(for: event, until: deadline) { hasCome.resume($0) }

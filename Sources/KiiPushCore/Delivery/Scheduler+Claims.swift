@@ -94,8 +94,9 @@ extension Scheduler {
         if case .sources = claim.kind {} else { self.memoryWeight -= claim.limit }
         let isCurrent = self.intakes[claim.installation]?.attachment == claim.attachment
         switch claim.kind {
-        case .source(let number, _):
-            self.sourceClaimed(SourceID(installation: claim.installation, number: number), answer, isCurrent: isCurrent)
+        case .source(let number, let before):
+            let source = SourceID(installation: claim.installation, number: number)
+            self.sourceClaimed(source, before: before, answer, isCurrent: isCurrent)
         case .row(let sequence):
             self.take(answer.messages, isCurrent: isCurrent)
             if answer.isFailure, isCurrent {
@@ -122,7 +123,9 @@ extension Scheduler {
         }
     }
 
-    private mutating func sourceClaimed(_ source: SourceID, _ answer: StoreAnswer, isCurrent: Bool) {
+    private mutating func sourceClaimed(
+        _ source: SourceID, before: Int64?, _ answer: StoreAnswer, isCurrent: Bool
+    ) {
         self.take(answer.messages, isCurrent: isCurrent)
         guard let place = self.place(of: source), self.sources[place].isClaiming else { return }
         self.sources[place].isClaiming = false
@@ -130,10 +133,10 @@ extension Scheduler {
             if isCurrent { self.claimFailed(source.installation) } else { self.wantSource(place) }
             return self.tidy(place)
         }
-        // Behind one that waits for its retry nothing is to be had.
-        let isBlocked = !self.sources[place].blockers.isEmpty
-        if answer.isComplete, !self.sources[place].hasRowsSince, !isBlocked { self.setHasRows(place, false) }
-        if !answer.isComplete || !isBlocked { self.wantSource(place) }
+        // Up to a message that waits for its retry there are no more. What is behind it is claimed when it does not.
+        let isComplete = answer.isComplete && !self.sources[place].hasRowsSince
+        if isComplete, before == nil { self.setHasRows(place, false) }
+        if !isComplete || self.sources[place].blockers.first != before { self.wantSource(place) }
         self.tidy(place)
     }
 

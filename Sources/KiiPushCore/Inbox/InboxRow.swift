@@ -38,6 +38,8 @@ package struct NewRow: Sendable, Hashable {
     package var receivedAt: Timestamp
     /// When the transaction that stores it began, if that is to be kept.
     package var storedAt: Timestamp?
+    /// When it is acknowledged, of a message that nothing more is written about.
+    package var acknowledgedAt: Timestamp?
     /// `inHand` if it is handed to delivery in this turn, `waiting` if delivery has no room, `dead` if it is unreadable.
     package var state: RowState
     /// Why it is dead, if it is.

@@ -30,8 +30,9 @@ final class InboxStatements {
         self.insert = make(
             """
             INSERT INTO message (sequence, installation, state, bytes, updated_ms, received_ms, qos, duplicate, retain,
-                packet_id, connection, original_length, reason, topic, payload, stored_after, source, trail)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 - ?5, ?16, ?17)
+                packet_id, connection, original_length, reason, topic, payload, stored_after, source, trail,
+                acknowledged_after)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 - ?5, ?16, ?17, ?18 - ?5)
             """, "storing a message")
         self.take = make(
             """

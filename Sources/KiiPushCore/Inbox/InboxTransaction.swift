@@ -47,6 +47,7 @@ package struct InboxTransaction {
                 ? RowTrail.text(
                     .init(.dead(attempt: nil, startedAt: nil, reason: row.reason ?? ""), at: row.receivedAt),
                     receivedAt: row.receivedAt) : nil)
+        try statement.bind(18, row.acknowledgedAt?.millisecondsSinceEpoch)
         try statement.run()
         self.inbox.pending.lastSequence = sequence
         self.inbox.pending.received += 1

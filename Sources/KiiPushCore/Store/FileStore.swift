@@ -153,6 +153,8 @@ final class FileStore: Store {
         if case .refused(let reason) = arrival.content {
             row.state = .dead
             row.reason = reason.description
+            // It leaves when this is committed, and nothing is written about the row after that.
+            if message.ticket != nil, arrival.link.stillCarries(arrival) { row.acknowledgedAt = now }
         }
         let sequence = try transaction.insert(row)
         if message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }

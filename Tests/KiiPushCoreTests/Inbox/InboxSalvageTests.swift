@@ -266,27 +266,6 @@ import Testing
         #expect(try #require(try replacement.inbox.insert([.sample()]).first) > 5_000_000_000_000)
     }
 
-    @Test func aDamagedFileOfVersion1IsTakenOver() throws {
-        let fixture = try InboxFixture()
-        let (before, ledger) = try self.fill(fixture)
-        do {
-            let file = try SQLiteFile(fixture.path, for: .changing)
-            for column in ["stored_after", "acknowledged_after", "started_after", "answer"] {
-                try file.execute("ALTER TABLE message DROP COLUMN \(column)")
-            }
-            for column in ["received", "duplicates", "pruned", "expired", "lost", "dropped"] {
-                try file.execute("ALTER TABLE ledger DROP COLUMN \(column)")
-            }
-            try file.execute("PRAGMA user_version = 1")
-            _ = try file.integers("PRAGMA wal_checkpoint(TRUNCATE)")
-        }
-        try fixture.damage(pageWith: "row-100150")
-        let replacement = try self.replace(fixture)
-        #expect(replacement.takenOver == before.count - (replacement.lost ?? 0))
-        #expect(replacement.inbox.messageLedger.received == ledger.received)
-        #expect(replacement.inbox.messageLedger.isBalanced)
-    }
-
     @Test func aReplacementThatWasInterruptedIsFinishedByTheNextToOpen() throws {
         let fixture = try InboxFixture()
         let (before, _) = try self.fill(fixture)
