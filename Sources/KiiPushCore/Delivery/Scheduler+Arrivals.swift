@@ -58,8 +58,11 @@ extension Scheduler {
         guard let intake = self.intakes[message.installation], !self.isDraining else {
             return self.giveBack([message], at: place)
         }
-        self.counters.received += 1
-        self.note(.received, message)
+        // One that was tried before was told then.
+        if message.attempts == 0 {
+            self.counters.received += 1
+            self.note(.received, message)
+        }
         if message.isCommand, !intake.takesCommands {
             self.unweigh(message, at: place)
             self.bury(message, .command)

@@ -145,7 +145,10 @@ extension Scheduler {
     /// Gives back what the queues hold of installations.
     mutating func giveBackQueues(of isGivenBack: (Int64) -> Bool) {
         for place in self.sources.indices where isGivenBack(self.sources[place].id.installation) {
+            // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
+            let staysInHand = self.holdsSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
+            if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
             self.giveBack(messages, at: place)
         }
     }
