@@ -49,7 +49,7 @@ final class AgentProcess: @unchecked Sendable {
         guard !self.isDead else { return }
         let hubs = Locked<[Int64: EventHub]>([:])
         let pipeline = Pipeline(
-            on: self.loop, inbox: inbox, configuration: configuration, hubs: hubs,
+            on: self.loop, inbox: inbox, configuration: configuration, hubs: hubs, listeners: Locked(1),
             wake: { [weak self] in self?.loop.wake() },
             threads: .none(onWork: { [weak self] in self?.workforce.wake() }))
         self.pipeline = pipeline

@@ -4,6 +4,10 @@ struct HubObserver: DeliveryObserver {
     let hubs: Locked<[Int64: EventHub]>
     /// Where messages are.
     let keeping: MessageEvent.Keeping
+    /// How many listen to these hubs.
+    let listeners: Locked<Int>
+
+    var isListening: Bool { self.listeners.withLock { $0 } > 0 }
 
     func deliveryHappened(_ events: [DeliveryEvent]) {
         let known = self.hubs.withLock { $0 }

@@ -159,6 +159,7 @@ extension Pipeline {
 
     /// Does what the scheduler wants done.
     func settle(at now: MonotonicInstant) {
+        self.scheduler.isObserved = self.observer.isListening
         while true {
             self.scheduler.settle(at: now)
             let output = self.scheduler.takeOutput()
@@ -177,7 +178,8 @@ extension Pipeline {
         self.workers.queue.setPlaces(self.scheduler.runningLimit)
     }
 
-    private func cut(_ id: CallID) {
+    /// Has a call give back what it has not begun with.
+    func cut(_ id: CallID) {
         if self.workers.queue.recall(id) { return self.scheduler.recalled(id) }
         let (position, startedAt, posts) = self.workers.box.cut(id)
         self.handle(posts)
@@ -203,11 +205,28 @@ extension Pipeline {
         }
         self.lookAfterWorkers(at: now)
         self.endWaits(at: now)
-        let hasMore = (!self.turn.isEmpty && !self.scheduler.isStoreFailing) || !self.workers.box.prepareToSleep()
-        let next = hasMore ? now : [
-            self.scheduler.nextDeadline, self.staff.next, self.waits.map(\.deadline).min(),
-        ].compactMap(\.self).min()
+        let isAwaited = self.awaitsAnswers
+        let hasMore =
+            (!self.turn.isEmpty && !self.scheduler.isStoreFailing)
+            || !self.workers.box.prepareToSleep(isAwaited: isAwaited)
+        let next =
+            hasMore
+            ? now
+            : [
+                self.scheduler.nextDeadline, self.staff.next, self.waits.map(\.deadline).min(),
+                isAwaited ? nil : now + Pipeline.answersKept,
+            ].compactMap(\.self).min()
         if let next { self.alarm.set(for: self.loop.now + max(next - now, .zero)) }
+    }
+
+    /// How long answers lie that nobody waits for.
+    private static let answersKept: Duration = .milliseconds(10)
+
+    /// Whether an answer is to be taken at once: a row waits for its verdict, a broker for its acknowledgement, a message for
+    /// its source, or a person for the news. Otherwise it is taken in the next turn that comes, or a little later.
+    private var awaitsAnswers: Bool {
+        self.store.isDurable || self.hasGates || self.scheduler.isIdle || self.scheduler.isObserved
+            || !self.waits.isEmpty || self.scheduler.hasQueues
     }
 
     private func lookAfterWorkers(at now: MonotonicInstant) {

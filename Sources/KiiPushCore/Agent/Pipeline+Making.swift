@@ -7,11 +7,13 @@ extension Pipeline {
     ///   - loop: what the connections live on. It calls the pipeline in every turn.
     ///   - inbox: the file that keeps messages; `nil` keeps them in memory.
     ///   - hubs: who hears of an installation's messages, by the store's key: of those that are received as.
+    ///   - listeners: how many listen to the hubs.
     ///   - wake: makes the loop take another turn. Called on any thread.
     ///   - threads: who calls the handlers.
     package convenience init(
         on loop: any Loop, inbox: OpenInbox?, configuration: PushRuntime.Configuration,
-        hubs: Locked<[Int64: EventHub]>, wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
+        hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>, wake: @escaping @Sendable () -> Void,
+        threads: DeliveryThreads
     ) {
         var configuration = configuration
         if inbox == nil { configuration.inbox = .memory }
@@ -22,14 +24,14 @@ extension Pipeline {
         if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
         self.init(
             store: store, on: loop, configuration: configuration.delivery, limits: limits,
-            clock: configuration.clocks.monotonic, hubs: hubs, keeping: inbox == nil ? .memory : .file, wake: wake,
-            threads: threads)
+            clock: configuration.clocks.monotonic, hubs: hubs, listeners: listeners,
+            keeping: inbox == nil ? .memory : .file, wake: wake, threads: threads)
     }
 
     /// A pipeline over any store.
     convenience init(
         store: any Store, on loop: any Loop, configuration: DeliveryConfiguration, limits: BackPressure.Limits,
-        clock: @escaping @Sendable () -> MonotonicInstant, hubs: Locked<[Int64: EventHub]>,
+        clock: @escaping @Sendable () -> MonotonicInstant, hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>,
         keeping: MessageEvent.Keeping, wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
     ) {
         self.init(
@@ -39,7 +41,7 @@ extension Pipeline {
             configuration: configuration,
             limits: limits,
             clock: clock,
-            observer: HubObserver(hubs: hubs, keeping: keeping),
+            observer: HubObserver(hubs: hubs, keeping: keeping, listeners: listeners),
             running: { hubs.withLock { Set($0.keys) } },
             report: { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
         )

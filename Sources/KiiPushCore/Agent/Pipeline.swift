@@ -53,6 +53,7 @@ package final class Pipeline: TurnDelegate {
     private let upkeep: TurnAlarm
     private var isUpkeepDue = true
     var staff = Staffing()
+    private var gathering = Gathering()
     private var isReadingFailing = false
     var isLastTurn = false
 
@@ -106,7 +107,14 @@ package final class Pipeline: TurnDelegate {
     /// is paused nothing comes that could be put off.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
+    /// Whether acknowledgements wait for outcomes.
+    var hasGates: Bool { !self.gates.isEmpty }
+
     package var isReadingPaused: Bool { self.pressure.isReadingPaused }
+
+    /// A broker writes a message at a time, and a loop that is fast would wake for each. So it leaves what follows closely on
+    /// other messages a moment to gather. A message that comes alone waits for nothing.
+    package var pauseBeforeNextTurn: Duration { self.gathering.pause }
 
     // MARK: - The turn
 
@@ -114,6 +122,7 @@ package final class Pipeline: TurnDelegate {
         let timersFired = self.timersFired
         self.timersFired.removeAll(keepingCapacity: true)
         for link in timersFired { link.lookAtClock() }
+        self.gathering.received(self.turn.arrivals.count, at: self.loop.now)
         let now = self.clock()
         self.collectAnswers()
         self.lookAtDeadlines(at: now)

@@ -113,6 +113,7 @@ extension Pipeline {
         // Of one whose installation is unknown nobody knows who may have it.
         if decision == .retry, !standing.hasInstallation { return .notFound }
         let installation = standing.installation
+        if let call = self.scheduler.callHolding(messageID) { self.cut(call) }
         let hold = self.scheduler.letGo(messageID, installation: installation)
         if case .running(let since) = hold { return .running(for: self.clock() - since) }
         do throws(InboxError) {

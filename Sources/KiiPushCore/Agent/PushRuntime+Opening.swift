@@ -82,6 +82,7 @@ extension PushRuntime {
             inbox: inbox,
             configuration: self.configuration,
             hubs: self.hubs,
+            listeners: self.listeners,
             // An empty command is enough: the loop takes a turn for it, and the turn collects the answers.
             wake: { [weak loop] in _ = loop?.submit {} },
             threads: DeliveryThreads()

@@ -1,3 +1,24 @@
+/// Whether messages come in pieces that are too small for a turn each.
+struct Gathering {
+    /// A turn with as many messages is worth its wake-up.
+    private static let enough = 64
+    /// What follows after a longer silence comes alone.
+    private static let silence: Duration = .microseconds(300)
+    private static let pause: Duration = .microseconds(50)
+
+    private var last: MonotonicInstant?
+    /// How long to wait for what follows.
+    private(set) var pause = Duration.zero
+
+    /// A turn has brought so many messages.
+    mutating func received(_ count: Int, at now: MonotonicInstant) {
+        self.pause = .zero
+        guard count > 0 else { return }
+        if count < Self.enough, let last, now - last < Self.silence { self.pause = Self.pause }
+        self.last = now
+    }
+}
+
 /// Has the loop take a turn at a time, although nothing happens then. Loop thread only.
 final class TurnAlarm {
     private let loop: any Loop

@@ -212,11 +212,14 @@ extension AnswerBox {
         }
     }
 
-    /// Whether the loop may sleep: there are no posts. From a `true` on, a post wakes it.
-    func prepareToSleep() -> Bool {
+    /// Whether the loop may sleep.
+    ///
+    /// - Parameter isAwaited: whether something waits for the next post: then the loop may not sleep on one, and is woken by
+    ///   one from now on.
+    func prepareToSleep(isAwaited: Bool) -> Bool {
         self.state.withLock { state in
-            state.isLoopAsleep = state.posts.isEmpty
-            return state.isLoopAsleep
+            state.isLoopAsleep = isAwaited && state.posts.isEmpty
+            return !isAwaited || state.isLoopAsleep
         }
     }
 

@@ -66,6 +66,9 @@ package struct DeliveryCounters: Sendable, Hashable {
 /// Watches delivery. Called on whichever thread something happened, never under a lock; what takes long here holds up
 /// delivery.
 package protocol DeliveryObserver: Sendable {
+    /// Whether anybody hears of events, so that they are worth being made. Asked once a turn.
+    var isListening: Bool { get }
+
     /// These things happened, in this order. One call at a time.
     func deliveryHappened(_ events: [DeliveryEvent])
 

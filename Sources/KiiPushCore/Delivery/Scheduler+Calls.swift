@@ -35,13 +35,18 @@ extension Scheduler {
         }
     }
 
-    /// Takes the messages of a call: all of the queue, up to one that is held back. One whose time is limited by something
+    /// The most messages that a call gets.
+    private static var longestBatch: Int { 1024 }
+
+    /// Takes the messages of a call, up to one that is held back. One whose time is limited by something
     /// else than its attempt's beginning comes first in its call, of which the loop is told when it begins.
     private mutating func takeBatch(at place: Int) -> [QueuedMessage] {
         let (blocker, all) = (self.sources[place].blockers.first, self.sources[place].queue.count)
         var messages: [QueuedMessage] = []
-        messages.reserveCapacity(all)
-        while let message = self.sources[place].queue.popFirst(where: { $0.sequence < blocker ?? .max }) {
+        messages.reserveCapacity(min(all, self.batch))
+        while messages.count < self.batch,
+            let message = self.sources[place].queue.popFirst(where: { $0.sequence < blocker ?? .max })
+        {
             messages.append(message)
             if !self.heldSuspects.isEmpty { self.heldSuspects.remove(message.sequence) }
             if self.sources[place].queue.first?.hasOwnLimit == true { break }
@@ -129,8 +134,12 @@ extension Scheduler {
     ///   - startedAt: when that was.
     ///   - isUnanswered: its handler has returned, and its answer is still to come.
     package mutating func ended(_ id: CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool) {
-        guard self.record(id) != nil else { return }
+        guard let call = self.record(id) else { return }
         self.started(id, position: position, at: startedAt)
+        if !call.isCut {
+            let isQuick = position + 1 >= call.messages.count && !isUnanswered
+            self.batch = isQuick ? min(self.batch * 2, Self.longestBatch) : max(self.batch / 2, 1)
+        }
         self.takeBack(id.slot)
         if isUnanswered, self.calls[id.slot]?.isOver == false {
             self.calls[id.slot]?.hasReturned = true

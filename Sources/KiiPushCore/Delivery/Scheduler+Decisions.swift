@@ -73,6 +73,15 @@ extension Scheduler {
                 verdict: .opened(opening)))
     }
 
+    /// The call that holds a message and has not begun with it, as far as is known: it is to be cut before
+    /// ``letGo(_:installation:)``.
+    package func callHolding(_ sequence: Int64) -> CallID? {
+        guard let slot = self.slot(calling: sequence), let call = self.calls[slot],
+            call.current?.sequence != sequence
+        else { return nil }
+        return call.id
+    }
+
     /// A person decides about a message: delivery lets go of it, unless its handler runs.
     ///
     /// - Returns: what delivery had of it.

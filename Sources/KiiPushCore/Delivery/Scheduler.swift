@@ -20,6 +20,8 @@ package struct Scheduler: Sendable {
     package internal(set) var output = SchedulerOutput()
     package internal(set) var counters = DeliveryCounters()
     package internal(set) var isDraining = false
+    /// Whether ``SchedulerOutput/events`` are collected.
+    package var isObserved = true
     /// The store fails: nothing is claimed and no call starts, since a verdict could not be stored.
     package var isStoreFailing = false
 
@@ -39,6 +41,9 @@ package struct Scheduler: Sendable {
     var calls: [CallRecord?] = []
     var freeSlots: [Int] = []
     var lastCall = 0
+    /// How many messages a call gets at most. As long as handlers are quick, longer calls cost less; at first, and while they
+    /// are slow, sources take turns.
+    var batch = 1
     /// How many calls are handed out and not over, those included that wait for a worker.
     var handedOut = 0
     /// Not before then is a call overdue.
@@ -95,6 +100,12 @@ package struct Scheduler: Sendable {
         }
     }
 
+    /// Whether messages wait in memory, or in the store, for a call.
+    package var hasQueues: Bool {
+        // Looking is worth it for a few sources only.
+        self.places.count > 64 || self.backlogged > 0 || self.places.values.contains { !self.sources[$0].queue.isEmpty }
+    }
+
     /// How many calls may run at once, those included that are stuck.
     package var runningLimit: Int {
         min(max(1, self.configuration.concurrentHandlers), self.shortage?.places ?? .max) + self.stuckCount
@@ -102,12 +113,13 @@ package struct Scheduler: Sendable {
 
     // MARK: - Notes
 
-    mutating func note(_ kind: DeliveryEvent.Kind, _ sequence: Int64, _ installation: Int64) {
-        self.output.events.append(DeliveryEvent(sequence: sequence, installation: installation, kind: kind))
+    mutating func note(_ kind: @autoclosure () -> DeliveryEvent.Kind, _ sequence: Int64, _ installation: Int64) {
+        guard self.isObserved else { return }
+        self.output.events.append(DeliveryEvent(sequence: sequence, installation: installation, kind: kind()))
     }
 
-    mutating func note(_ kind: DeliveryEvent.Kind, _ message: QueuedMessage) {
-        self.note(kind, message.sequence, message.installation)
+    mutating func note(_ kind: @autoclosure () -> DeliveryEvent.Kind, _ message: QueuedMessage) {
+        self.note(kind(), message.sequence, message.installation)
     }
 
     mutating func change(

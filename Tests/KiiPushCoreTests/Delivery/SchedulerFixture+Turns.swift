@@ -21,7 +21,7 @@ extension TestScheduler {
         Issue.record("the scheduler asks and asks")
     }
 
-    private func settle() {
+    func settle() {
         while true {
             self.scheduler.settle(at: self.now)
             let output = self.scheduler.takeOutput()
@@ -87,7 +87,7 @@ extension TestScheduler {
         }
     }
 
-    private func commit() {
+    func commit() {
         let (changes, claims, arrivals) = (self.pending, self.claims, self.arrivals)
         (self.pending, self.claims, self.arrivals) = ([], [], [])
         let isInHand = arrivals.map { message in

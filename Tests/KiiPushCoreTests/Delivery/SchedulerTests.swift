@@ -4,6 +4,7 @@ import Testing
 
 /// What verdicts lead to, how many handlers run at once, and what one call brings.
 @Suite struct SchedulerTests {
+    private typealias Attempt = MessageChange.Attempt
     private static let done = HandlerVerdict.result(.newData)
 
     @Test(arguments: [FetchResult.newData, .noData])
@@ -223,7 +224,7 @@ import Testing
         let scheduler = TestScheduler.open()
         scheduler.receive(1)
         scheduler.answer(try #require(scheduler.start(at: 5)), verdict, at: 7)
-        #expect(scheduler.attempts() == [.init(number: 1, startedAt: .seconds(5), endedAt: .seconds(7))])
+        #expect(scheduler.attempts() == [Attempt(number: 1, startedAt: .seconds(5), endedAt: .seconds(7))])
     }
 
     @Test func eachMessageOfACallHasAnAttemptOfItsOwn() throws {
@@ -231,9 +232,9 @@ import Testing
         scheduler.receive(1, 2)
         let call = try #require(scheduler.start(at: 2))
         scheduler.answer(call, Self.done, at: 3)
-        #expect(scheduler.attempts() == [.init(number: 1, startedAt: .seconds(2), endedAt: .seconds(3))])
+        #expect(scheduler.attempts() == [Attempt(number: 1, startedAt: .seconds(2), endedAt: .seconds(3))])
         scheduler.answer(call, .result(.failed), at: 6)
-        #expect(scheduler.attempts() == [.init(number: 1, startedAt: .seconds(3), endedAt: .seconds(6))])
+        #expect(scheduler.attempts() == [Attempt(number: 1, startedAt: .seconds(3), endedAt: .seconds(6))])
     }
 
     @Test func aRetryIsTheNextAttempt() throws {
@@ -244,7 +245,7 @@ import Testing
         let call = try #require(scheduler.start(at: 2))
         scheduler.end(call, at: 2)
         #expect(scheduler.reply(call, Self.done, at: 4))
-        #expect(scheduler.attempts() == [.init(number: 2, startedAt: .seconds(2), endedAt: .seconds(4))])
+        #expect(scheduler.attempts() == [Attempt(number: 2, startedAt: .seconds(2), endedAt: .seconds(4))])
     }
 
     @Test func aDeadlineEndsAnAttemptAndALateSuccessHasNoStart() throws {
@@ -253,9 +254,9 @@ import Testing
         let call = try #require(scheduler.start(at: 1))
         scheduler.end(call, at: 1)
         scheduler.turn(at: 31)
-        #expect(scheduler.attempts() == [.init(number: 1, startedAt: .seconds(1), endedAt: .seconds(31))])
+        #expect(scheduler.attempts() == [Attempt(number: 1, startedAt: .seconds(1), endedAt: .seconds(31))])
         #expect(scheduler.reply(call, Self.done, at: 31.5))
-        #expect(scheduler.attempts() == [.init(number: 1, endedAt: .seconds(31.5))])
+        #expect(scheduler.attempts() == [Attempt(number: 1, endedAt: .seconds(31.5))])
     }
 
     @Test func whatNoAttemptLedToHasNone() {
