@@ -207,7 +207,7 @@ extension Pipeline {
         self.endWaits(at: now)
         let isAwaited = self.awaitsAnswers
         let hasMore =
-            (!self.turn.isEmpty && !self.scheduler.isStoreFailing)
+            (!self.turn.isEmpty && !self.waitsForStore)
             || !self.workers.box.prepareToSleep(isAwaited: isAwaited)
         let next =
             hasMore

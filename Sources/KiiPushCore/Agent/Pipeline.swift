@@ -107,6 +107,9 @@ package final class Pipeline: TurnDelegate {
     /// is paused nothing comes that could be put off.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
+    /// Whether the store has failed and is left alone for a moment.
+    var waitsForStore: Bool { self.retryAt != nil }
+
     /// Whether acknowledgements wait for outcomes.
     var hasGates: Bool { !self.gates.isEmpty }
 
@@ -183,6 +186,8 @@ package final class Pipeline: TurnDelegate {
                 self.commitState = .written
             } else {
                 self.commitState = .failed
+                // Without room for messages verdicts may be written all the same, which make some.
+                self.scheduler.isStoreFailing = part.arrivals.isEmpty || !part.changes.isEmpty
                 self.commitFailed(error)
             }
         }
@@ -220,7 +225,6 @@ package final class Pipeline: TurnDelegate {
         self.countUnstored()
         if self.retryAt == nil { self.report(.storageFailed(reason: error.description)) }
         self.retryAt = self.loop.now + Pipeline.retryInterval
-        self.scheduler.isStoreFailing = true
         self.alarm.set(for: self.loop.now + Pipeline.retryInterval)
         // Asked for anew when the store works: an agent may stop meanwhile.
         self.declineClaims { _ in true }

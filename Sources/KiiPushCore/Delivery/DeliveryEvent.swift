@@ -101,6 +101,7 @@ package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension DeliveryObserver {
+    package var isListening: Bool { true }
     package func deliveryStalled(_ stall: DeliveryStall) {}
     package func deliveryRecovered() {}
 }

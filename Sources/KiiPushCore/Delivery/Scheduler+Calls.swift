@@ -11,6 +11,8 @@ extension Scheduler {
         self.beginAloneRun()
         self.claim()
         self.handOut()
+        // One that strict order had held back has come to the front.
+        self.beginAloneRun()
         if self.losesPlaces { self.regainPlaces() }
     }
 
@@ -31,8 +33,20 @@ extension Scheduler {
                 self.tidy(place)
                 continue
             }
+            if self.isolatesFirst(at: place) { return }
             self.handOut(self.takeBatch(at: place), at: place, isAlone: false)
         }
+    }
+
+    /// Whether the first message of a source is a suspect, which is to run alone now that nothing is before it.
+    private mutating func isolatesFirst(at place: Int) -> Bool {
+        guard !self.heldSuspects.isEmpty, let first = self.sources[place].queue.first,
+            self.heldSuspects.remove(first.sequence) != nil
+        else { return false }
+        _ = self.sources[place].queue.popFirst()
+        self.sources[place].arriving += 1
+        self.suspects.insert(first) { $0.sequence > first.sequence }
+        return true
     }
 
     /// The most messages that a call gets.
@@ -44,11 +58,13 @@ extension Scheduler {
         let (blocker, all) = (self.sources[place].blockers.first, self.sources[place].queue.count)
         var messages: [QueuedMessage] = []
         messages.reserveCapacity(min(all, self.batch))
+        let held = self.heldSuspects
         while messages.count < self.batch,
-            let message = self.sources[place].queue.popFirst(where: { $0.sequence < blocker ?? .max })
+            let message = self.sources[place].queue.popFirst(where: {
+                $0.sequence < blocker ?? .max && !held.contains($0.sequence)
+            })
         {
             messages.append(message)
-            if !self.heldSuspects.isEmpty { self.heldSuspects.remove(message.sequence) }
             if self.sources[place].queue.first?.hasOwnLimit == true { break }
         }
         return messages
@@ -75,13 +91,7 @@ extension Scheduler {
         guard !self.isDraining, !self.isStoreFailing, !self.suspects.isEmpty, self.shortage?.places != 0,
             case .none = self.alone
         else { return }
-        guard self.handedOut == 0 else {
-            for call in self.calls {
-                guard let call, call.isCuttable else { continue }
-                self.output.cuts.append(call.id)
-            }
-            return
-        }
+        guard self.handedOut == 0 else { return self.cutCalls() }
         while let message = self.suspects.popFirst() {
             guard let place = self.place(of: message.source) else { continue }
             // One before it may have failed when it ran alone, and waits for its retry, or for its next call.
@@ -98,6 +108,14 @@ extension Scheduler {
                     attempts: message.attempts + 1, crashes: message.crashes + 1,
                     attempt: .init(number: message.attempts + 1)))
             return
+        }
+    }
+
+    /// Has every call give back what it has not begun with.
+    mutating func cutCalls() {
+        for call in self.calls {
+            guard let call, call.isCuttable else { continue }
+            self.output.cuts.append(call.id)
         }
     }
 
@@ -203,7 +221,7 @@ extension Scheduler {
     mutating func comeBack(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message, at: place) }
         let isLeft = self.isDraining || self.intakes[message.installation] == nil
-        let isBlocked = self.sources[place].blockers.first.map { $0 < message.sequence } ?? false
+        let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
             return self.giveBack([message], at: place)
         }

@@ -29,7 +29,18 @@ extension Scheduler {
                 self.claim(installation, .row(sequence), limit: 1)
             }
         }
+        self.claimHeldUpRetry()
         self.noteCrowding()
+    }
+
+    /// Claims a retry although memory is full: of suspects that strict order holds back behind it.
+    private mutating func claimHeldUpRetry() {
+        guard self.room <= 0, !self.heldSuspects.isEmpty, self.handedOut == 0 else { return }
+        for (installation, intake) in self.intakes where intake.hasDueRetries && !intake.isClaiming {
+            self.intakes[installation]?.hasDueRetries = false
+            self.intakes[installation]?.isClaiming = true
+            return self.claim(installation, .retries, limit: 1)
+        }
     }
 
     private mutating func claim(of installation: Int64) {

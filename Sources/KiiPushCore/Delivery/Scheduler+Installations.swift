@@ -33,7 +33,8 @@ struct Intake: Sendable {
     var missesSources = false
     /// When the next look for retries is due; `nil` if none is planned.
     var nextLook: MonotonicInstant?
-    var hasDueRetries = false
+    /// Its retries are looked at when that is known.
+    var hasDueRetries = true
     /// Some of its sources could not be read.
     var hasFailedClaims = false
 
@@ -153,7 +154,6 @@ extension Scheduler {
             for stored in answer.messages { self.suspect(stored) }
             self.intakes[installation]?.phase =
                 answer.isComplete ? .sources(after: nil) : .suspects(after: last ?? after)
-            if answer.isComplete { self.intakes[installation]?.hasDueRetries = true }
         case .sources(let after):
             for number in answer.sources {
                 guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else { break }
@@ -182,10 +182,17 @@ extension Scheduler {
         self.sources[place].blockers.insert(sequence, at: index)
     }
 
+    /// Whether a queue holds a message: a retry that was claimed before all suspects were read.
+    private func isQueued(_ sequence: Int64, of installation: Int64) -> Bool {
+        self.places.contains { id, place in
+            id.installation == installation && self.sources[place].queue.contains { $0.sequence == sequence }
+        }
+    }
+
     /// A message was in hand when an earlier process ended.
     mutating func suspect(_ stored: StoredMessage) {
         // One whose call has gone on since its agent was detached is not suspected of anything.
-        guard !self.isCalled(stored.sequence), let message = self.decode(stored),
+        guard !self.isCalled(stored.sequence), !self.isQueued(stored.sequence, of: stored.installation), let message = self.decode(stored),
             let place = self.makePlace(of: message.source), let intake = self.intakes[message.installation]
         else { return }
         self.counters.received += 1

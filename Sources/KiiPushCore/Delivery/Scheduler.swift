@@ -23,7 +23,9 @@ package struct Scheduler: Sendable {
     /// Whether ``SchedulerOutput/events`` are collected.
     package var isObserved = true
     /// The store fails: nothing is claimed and no call starts, since a verdict could not be stored.
-    package var isStoreFailing = false
+    package var isStoreFailing = false {
+        didSet { if self.isStoreFailing, !oldValue { self.cutCalls() } }
+    }
 
     // Sources that have something.
     var sources: [Source] = []

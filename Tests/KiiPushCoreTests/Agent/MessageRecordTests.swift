@@ -7,10 +7,10 @@ import Testing
     private let clock = TurnClock(now: .at(5000), instant: .seconds(1000))
 
     private func change(
-        _ verdict: DeliveryChange.Verdict, attempts: Int = 1, crashes: Int = 0, _ attempt: DeliveryChange.Attempt? = nil
+        _ verdict: MessageChange.Verdict, attempts: Int = 1, crashes: Int = 0, _ attempt: MessageChange.Attempt? = nil
     ) -> RowChange {
         RowChange(
-            DeliveryChange(
+            MessageChange(
                 sequence: 1, installation: 1, verdict: verdict, attempts: attempts, crashes: crashes, attempt: attempt),
             at: self.clock)
     }
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func anOrdinaryEndAddsNothingToTheTrail() {
-        let attempt = DeliveryChange.Attempt(number: 1, startedAt: .seconds(998), endedAt: .seconds(999))
+        let attempt = MessageChange.Attempt(number: 1, startedAt: .seconds(998), endedAt: .seconds(999))
         let change = self.change(.done(.noData), attempt)
         #expect(change.event == nil)
         #expect(change.attempts == nil)
@@ -46,9 +46,9 @@ import Testing
     }
 
     @Test func everythingElseIsAnEvent() {
-        let attempt = DeliveryChange.Attempt(number: 2, startedAt: .seconds(998), endedAt: .seconds(999))
+        let attempt = MessageChange.Attempt(number: 2, startedAt: .seconds(998), endedAt: .seconds(999))
         #expect(
-            self.change(.retry(after: .seconds(5), failure: .threw("E")), attempts: 2, attempt).event
+            self.change(.again(after: 5, .threw("E")), attempts: 2, attempt).event
                 == .failed(attempt: 2, startedAt: .at(4998), failure: "threw: E", pause: .seconds(5)))
         #expect(
             self.change(.dead(.rejected("no")), attempts: 2, attempt).event
@@ -58,11 +58,24 @@ import Testing
         #expect(self.change(.presented, attempt).event == .presented(attempt: 2, startedAt: .at(4998)))
         #expect(self.change(.inHand, attempts: 2, crashes: 1, .init(number: 2)).event == .isolated(attempt: 2))
         #expect(self.change(.inHand).event == nil)
-        #expect(self.change(.waiting).event == nil)
+        #expect(self.change(.waiting(source: 4)).event == nil)
+        #expect(self.change(.setAside).event == nil)
         let late = self.change(.done(.newData), .init(number: 1, endedAt: .seconds(999)))
         #expect(late.event == .late(attempt: 1, .newData))
         #expect(late.answer == nil)
         #expect(late.attempts == 1)
+    }
+
+    @Test func aMessageThatWaitsBelongsToItsSourceUnlessItIsSetAside() {
+        let waiting = self.change(.waiting(source: 4), attempts: 2, crashes: 1)
+        #expect(waiting.state == .waiting)
+        #expect(waiting.source == .set(4))
+        #expect([waiting.attempts, waiting.crashes] == [2, 1])
+        let setAside = self.change(.setAside)
+        #expect(setAside.state == .waiting)
+        #expect(setAside.source == .none)
+        #expect(self.change(.again(after: 5, .failed)).source == .asItIs)
+        #expect(self.change(.again(after: 5, .failed)).nextAttempt == .at(5005))
     }
 
     @Test func knowsWhenRowsWereAcknowledged() {

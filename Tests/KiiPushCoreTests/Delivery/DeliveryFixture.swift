@@ -175,7 +175,7 @@ final class DeliveryFixture: Sendable {
                 wake: { [weak loop] in _ = loop?.submit {} })
             let pipeline = Pipeline(
                 store: store, loop: loop, workers: workers, configuration: configuration, limits: .file,
-                clock: { clock.now }, observer: observer, running: { [1] }, report: { _ in })
+                clock: { clock.now }, observer: observer, running: { Set([1]) }, report: { _ in })
             loop.setTurnDelegate(pipeline)
             pipeline.attach(installation: 1, id: "installation-1", receiver: receiver)
             return (LoopIsolated(confining: pipeline, to: loop), workers)
