@@ -30,7 +30,7 @@ final class LaunchStore: Store {
     /// Messages that have no verdict yet.
     var openMessages: [Int64] { self.entries.keys.sorted() }
 
-    func commit(_ turn: Turn, completion: (Result<TurnOutcome, InboxError>) -> Void) {
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
         for change in turn.changes { self.apply(change) }
         var outcome = TurnOutcome()
         outcome.answers = turn.claims.map(self.answer)

@@ -121,7 +121,7 @@ extension Pipeline {
                 self.scheduler.ended(id, position: position, startedAt: startedAt, isUnanswered: isUnanswered)
             case .started(let id, let at): self.scheduler.started(id, position: 0, at: at)
             case .left(let id, let position, let startedAt):
-                self.scheduler.cut(id, position: position, startedAt: startedAt)
+                self.scheduler.left(id, position: position, startedAt: startedAt)
             case .skipped(let id, let position): self.scheduler.skipped(id, position: position)
             case .late(let late, let sequence, let verdict, let counts, let at):
                 self.scheduler.answeredLate(
@@ -138,7 +138,7 @@ extension Pipeline {
             switch progress {
             case .waiting: self.scheduler.goesOn(id, at: now)
             case .answered:
-                if self.scheduler.isOver(id), self.scheduler.isOverdue(id) {
+                if self.scheduler.isStuck(id) {
                     self.cut(id)
                     self.scheduler.stuck(id)
                 } else {
@@ -230,7 +230,8 @@ extension Pipeline {
     }
 
     private func lookAfterWorkers(at now: MonotonicInstant) {
-        guard self.staff.isDue || self.staff.next.map({ $0 <= now }) ?? false else { return }
+        let isTime = self.staff.next.map { $0 <= now } ?? false
+        guard isTime || (self.staff.isDue && !self.staff.isStalled) else { return }
         self.staff.isDue = false
         self.staff.next = nil
         do throws(ThreadError) {

@@ -100,6 +100,7 @@ package final class Pipeline: TurnDelegate {
         if jump.calendarMoved != .zero { self.store.calendarMoved(by: jump.calendarMoved) }
         guard jump.slept > .zero else { return }
         for link in self.links.values { link.wokeUp() }
+        self.store.machineSlept(jump.slept)
         self.scheduler.machineSlept(at: self.clock())
     }
 
@@ -132,7 +133,9 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.timePassed(at: now)
         self.settle(at: now)
         defer { self.tellNotices() }
-        guard !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue else {
+        guard !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
+            || self.waitsForStore
+        else {
             // An agent may have begun or ended, with what waits for it.
             if self.pressure.isReadingPaused || self.pressure.isOverLimit(self.store) { self.applyBackPressure() }
             return
@@ -187,7 +190,8 @@ package final class Pipeline: TurnDelegate {
             } else {
                 self.commitState = .failed
                 // Without room for messages verdicts may be written all the same, which make some.
-                self.scheduler.isStoreFailing = part.arrivals.isEmpty || !part.changes.isEmpty
+                let isOfArrivals = error.kind == .full && !part.arrivals.isEmpty && part.changes.isEmpty
+                self.scheduler.isStoreFailing = !isOfArrivals
                 self.commitFailed(error)
             }
         }

@@ -32,6 +32,8 @@ struct CallRecord: Sendable {
     var startedAt: MonotonicInstant
     /// The attempt at ``position`` has its verdict.
     var isOver = false
+    /// When it had, or when it was last looked at what its worker does since.
+    var answeredAt: MonotonicInstant?
     /// The handler has returned, and the answer is still to come.
     var hasReturned = false
     /// It is to start no further message.
@@ -43,6 +45,9 @@ struct CallRecord: Sendable {
 
     /// Whether messages of it may be given back.
     var isCuttable: Bool { !self.isCut && self.position + 1 < self.messages.count }
+
+    /// Whether its worker may be at a further message of which the scheduler does not know.
+    var mayGoOn: Bool { self.isOver && self.isCuttable }
 
     /// The message that is called, or was the last to be.
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }

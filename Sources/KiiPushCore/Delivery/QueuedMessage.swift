@@ -77,22 +77,6 @@ package final class QueuedMessage: Sendable {
         self.receivedAt = stored.receivedAt
         self.content = content
     }
-
-    /// The same message after `attempts` further attempts.
-    ///
-    /// - Parameter firstStart: when the first attempt in this process started; `nil` forgets it.
-    init(_ message: QueuedMessage, attempts: Int, firstStart: MonotonicInstant?) {
-        self.sequence = message.sequence
-        self.source = message.source
-        self.attempts = message.attempts + attempts
-        self.crashes = message.crashes
-        self.firstStart = firstStart
-        self.openedBy = message.openedBy
-        self.answerBy = message.answerBy
-        self.bytes = message.bytes
-        self.receivedAt = message.receivedAt
-        self.content = message.content
-    }
 }
 
 extension QueuedMessage.Content {

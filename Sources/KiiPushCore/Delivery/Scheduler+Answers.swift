@@ -8,6 +8,7 @@ extension Scheduler {
         else { return }
         if position > call.position { self.begin(id.slot, position, at: startedAt) }
         self.calls[id.slot]?.isOver = true
+        self.calls[id.slot]?.answeredAt = now
         self.conclude(id.slot, call.messages[position], verdict, startedAt: startedAt, now: now)
         if call.hasReturned { self.free(id.slot) }
     }
@@ -33,6 +34,7 @@ extension Scheduler {
 
     /// Takes a message out of memory whose handler does not run.
     mutating func withdraw(_ sequence: Int64, in source: SourceID) {
+        self.output.closed.append(sequence)
         if case .committing(let message) = self.alone, message.sequence == sequence {
             self.alone = .none
             self.forget(message)
@@ -48,7 +50,6 @@ extension Scheduler {
             self.finished.insert(sequence)
             self.output.cuts.append(call.id)
         }
-        self.output.closed.append(sequence)
         self.tidy(place)
     }
 

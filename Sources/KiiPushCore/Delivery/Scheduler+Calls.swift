@@ -7,6 +7,8 @@ extension Scheduler {
     /// Does what has become possible. Called after events, before ``takeOutput()``.
     package mutating func settle(at now: MonotonicInstant) {
         self.now = max(self.now, now)
+        // What calls are to give back comes first.
+        guard self.output.cuts.isEmpty else { return }
         self.trim()
         self.beginAloneRun()
         self.claim()
@@ -166,7 +168,13 @@ extension Scheduler {
         }
     }
 
-    /// A call starts no further message than the one at `position`: it was cut, or left to an asynchronous handler's task.
+    /// A worker has left a call to an asynchronous handler's task.
+    package mutating func left(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
+        if let call = self.record(id), position + 1 < call.messages.count { self.batch = max(self.batch / 2, 1) }
+        self.cut(id, position: position, startedAt: startedAt)
+    }
+
+    /// A call starts no further message than the one at `position`.
     package mutating func cut(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         guard self.record(id) != nil else { return }
         self.started(id, position: position, at: startedAt)

@@ -110,9 +110,9 @@ extension Scheduler {
             self.sourceClaimed(source, before: before, answer, isCurrent: isCurrent)
         case .row(let sequence):
             self.take(answer.messages, isCurrent: isCurrent)
-            if answer.isFailure, isCurrent {
-                self.wants.append(.row(sequence, installation: claim.installation))
-            }
+            guard answer.isFailure, isCurrent else { return }
+            self.intakes[claim.installation]?.failedRows.append(sequence)
+            self.claimFailed(claim.installation)
         case .retries:
             self.take(answer.messages, isCurrent: isCurrent)
             guard isCurrent else { return }
@@ -200,6 +200,10 @@ extension Scheduler {
             self.want(installation)
             guard self.intakes[installation]?.hasFailedClaims == true else { continue }
             self.intakes[installation]?.hasFailedClaims = false
+            for sequence in self.intakes[installation]?.failedRows ?? [] {
+                self.wants.append(.row(sequence, installation: installation))
+            }
+            self.intakes[installation]?.failedRows = []
             for place in self.sources.indices where self.sources[place].id.installation == installation {
                 self.wantSource(place)
             }

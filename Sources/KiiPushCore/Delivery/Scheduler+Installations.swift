@@ -37,6 +37,8 @@ struct Intake: Sendable {
     var hasDueRetries = true
     /// Some of its sources could not be read.
     var hasFailedClaims = false
+    /// Messages that were claimed by themselves and could not be read.
+    var failedRows: [Int64] = []
 
     /// Whether everything that was in hand when the process before this one ended is known.
     var knowsSuspects: Bool {
@@ -183,16 +185,16 @@ extension Scheduler {
     }
 
     /// Whether a queue holds a message: a retry that was claimed before all suspects were read.
-    private func isQueued(_ sequence: Int64, of installation: Int64) -> Bool {
-        self.places.contains { id, place in
-            id.installation == installation && self.sources[place].queue.contains { $0.sequence == sequence }
-        }
+    private func isQueued(_ message: QueuedMessage) -> Bool {
+        self.places[message.source].map { place in
+            self.sources[place].queue.contains { $0.sequence == message.sequence }
+        } ?? false
     }
 
     /// A message was in hand when an earlier process ended.
     mutating func suspect(_ stored: StoredMessage) {
         // One whose call has gone on since its agent was detached is not suspected of anything.
-        guard !self.isCalled(stored.sequence), !self.isQueued(stored.sequence, of: stored.installation), let message = self.decode(stored),
+        guard !self.isCalled(stored.sequence), let message = self.decode(stored), !self.isQueued(message),
             let place = self.makePlace(of: message.source), let intake = self.intakes[message.installation]
         else { return }
         self.counters.received += 1

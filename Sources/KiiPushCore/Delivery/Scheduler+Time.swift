@@ -37,8 +37,10 @@ extension Scheduler {
         return overdue
     }
 
-    /// Whether the attempt that a call is at has its verdict.
-    package func isOver(_ id: CallID) -> Bool { self.record(id)?.isOver ?? true }
+    /// Whether a call's attempt has been over for so long that it loses its place.
+    package func isStuck(_ id: CallID) -> Bool {
+        self.record(id).flatMap(self.stuckAt).map { $0 <= self.now } ?? false
+    }
 
     /// The message that stands at a position of a call.
     func message(of id: CallID, at position: Int) -> QueuedMessage? {
@@ -69,8 +71,17 @@ extension Scheduler {
         }
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
         guard call.isOver else { return deadline }
+        // Of a further message that it is at, the time began with the answer to the one before, or later.
+        let next = call.mayGoOn ? call.answeredAt.map { $0 + self.configuration.deadline } : nil
+        return [next, self.stuckAt(call)].compactMap(\.self).min()
+    }
+
+    /// When a call whose attempt is over loses its place.
+    private func stuckAt(_ call: CallRecord) -> MonotonicInstant? {
+        guard call.isOver, !call.isStuck, !call.keepsPlace, let message = call.current else { return nil }
         // The time of a message whose source was held up may be over before its attempt starts.
-        return call.keepsPlace ? nil : max(deadline, call.startedAt) + self.configuration.stuckAfter
+        let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
+        return max(deadline, call.startedAt) + self.configuration.stuckAfter
     }
 
     /// An overdue call has not begun, or has its answer: its deadline is waited for anew.
@@ -78,6 +89,7 @@ extension Scheduler {
         guard let call = self.record(id) else { return }
         // One that no worker has taken: as if it was handed out now.
         if call.position < 0 { self.calls[id.slot]?.startedAt = now }
+        if call.mayGoOn { self.calls[id.slot]?.answeredAt = now }
         self.awaitDeadline(of: id)
     }
 

@@ -52,7 +52,7 @@ final class FileStore: Store {
 
     // MARK: - Turns
 
-    func commit(_ turn: Turn, completion: (Result<TurnOutcome, InboxError>) -> Void) {
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
         do throws(InboxError) {
             completion(.success(try self.commit(turn)))
         } catch {

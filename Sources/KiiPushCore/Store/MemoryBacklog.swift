@@ -19,13 +19,6 @@ struct MemoryBacklog {
         self.waiting.insert(sequence, at: index)
     }
 
-    /// Takes out a message that does not wait any more, if it is there.
-    mutating func remove(waiting sequence: Int64) {
-        let index = self.index(of: sequence)
-        guard index < self.waiting.count, self.waiting[index] == sequence else { return }
-        self.waiting.remove(at: index)
-    }
-
     /// Messages after this one that still wait, in order.
     func waiting(after sequence: Int64, limit: Int, where isWaiting: (Int64) -> Bool) -> [Int64] {
         Array(self.waiting[self.index(of: sequence + 1)...].lazy.filter(isWaiting).prefix(limit))

@@ -104,6 +104,14 @@ final class MemoryStore: Store {
         self.finals.proven(installation: installation, through: sequence)
     }
 
+    // They count on the monotonic clock here, which stood still.
+    func machineSlept(_ duration: Duration) {
+        for sequence in self.retries.values.joined() {
+            guard let entry = self.entries[sequence], case .retry(let at) = entry.standing else { continue }
+            entry.standing = .retry(at: at + (.zero - duration))
+        }
+    }
+
     func presented(installation: Int64, after sequence: Int64, limit: Int) -> [StoredMessage] {
         var presented: [StoredMessage] = []
         self.entries.forEach { _, entry in
@@ -117,7 +125,7 @@ final class MemoryStore: Store {
 
     // MARK: - Turns
 
-    func commit(_ turn: Turn, completion: (Result<TurnOutcome, InboxError>) -> Void) {
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
         var outcome = TurnOutcome()
         let now = self.clocks.monotonic()
         let changes = turn.changes.span

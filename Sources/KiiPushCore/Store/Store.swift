@@ -23,7 +23,7 @@ protocol Store: AnyObject {
 
     /// Writes a turn, or a part of one, whole or not at all, and answers its claims; then calls `completion` with what came
     /// of it, on the loop's thread, now or in a later turn. One commit is under way at a time.
-    func commit(_ turn: Turn, completion: (Result<TurnOutcome, InboxError>) -> Void)
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void)
     /// Makes room after a commit that failed with ``InboxError/Kind/full``.
     ///
     /// - Returns: how many messages that were handled it has removed for that; `nil` if it knows no way to make room.
@@ -39,6 +39,8 @@ protocol Store: AnyObject {
     func proven(installation: Int64, through sequence: Int64)
     /// Notes that the calendar was set, so that a retry keeps its delay; written with the next commit.
     func calendarMoved(by shift: Duration)
+    /// The machine slept for this long: pauses before retries went on meanwhile.
+    func machineSlept(_ duration: Duration)
     /// Notes, for the record, that a row that the last commit stored is acknowledged. Rows come in order.
     func acknowledged(_ sequence: Int64, at now: Timestamp)
     /// Forgets the notices, which were told.
@@ -80,6 +82,7 @@ extension Store {
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] { [] }
     func proven(installation: Int64, through sequence: Int64) {}
     func calendarMoved(by shift: Duration) {}
+    func machineSlept(_ duration: Duration) {}
     func acknowledged(_ sequence: Int64, at now: Timestamp) {}
     func removeNotices() {}
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 { 0 }

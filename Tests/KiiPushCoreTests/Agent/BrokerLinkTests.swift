@@ -27,8 +27,8 @@ extension BrokerLink {
     }
 }
 
-/// Links on a loop's thread and without a broker. What is found there is judged on the test's own thread, since nobody knows
-/// elsewhere which test it is of.
+/// Links on a loop's thread and without a broker. What is found there is judged on the test's own thread, since nobody
+/// knows elsewhere which test it is of.
 @Suite struct BrokerLinkTests {
     private static func arrival(_ link: BrokerLink, connection: Int64) -> Arrival {
         Arrival(

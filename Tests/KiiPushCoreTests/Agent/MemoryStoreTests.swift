@@ -59,7 +59,7 @@ import Testing
         link.candidate.withLock { $0 = 1 }
         /// Whether it is new, and if so whether its topic is another than the link's.
         func outcome(of arrival: Arrival) -> [Bool] {
-            guard case .new = self.commit(Turn(arrivals: [arrival]), to: store).arrivals.first else { return [false] }
+            guard case .new? = self.commit(Turn(arrivals: [arrival]), to: store).arrivals.first else { return [false] }
             if case .refused(.unexpectedTopic) = arrival.content { return [true, true] }
             return [true, false]
         }
@@ -138,7 +138,7 @@ import Testing
         #expect(opened.appeared.map(\.sequence) == [1])
         #expect(opened.appeared.map(\.source) == [self.source])
         let again = self.commit(Turn(arrivals: [self.arrival(link, duplicate: true)]), to: store)
-        guard case .redelivered(1, let isFinal, _) = again.arrivals.first else {
+        guard case .redelivered(1, let isFinal, _)? = again.arrivals.first else {
             Issue.record("it was taken for another message")
             return
         }

@@ -130,7 +130,7 @@ final class TestPipeline {
 
     /// Answers the completion that has been kept the longest.
     func answer(_ result: FetchResult) -> Bool {
-        let completion = self.held.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        let completion: FetchCompletion? = self.held.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         return completion?(result) ?? false
     }
 }

@@ -138,9 +138,9 @@ final class JournalStore: Store, Sendable {
             payload: arrival.message.payload, receivedAt: arrival.receivedAt, source: source)
         let standing: TestRows.Standing = source == nil ? .dead : arrival.isInHand ? .inHand : .waiting
         return self.rows.withLock { rows in
-            let message = received.with { $0.sequence = rows.lastSequence + 1 }
-            rows.insert(message, standing)
-            return message.sequence
+            let sequence = rows.lastSequence + 1
+            rows.insert(received.with { $0.sequence = sequence }, standing)
+            return sequence
         }
     }
 }

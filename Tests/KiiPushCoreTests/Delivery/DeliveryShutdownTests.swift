@@ -191,8 +191,8 @@ import Testing
         gate.add(1)
     }
 
-    /// The clock stands still, so this ends by delivery's being idle or not at all. What is read from the store at the start
-    /// may still be under way.
+    /// The clock stands still, so this ends by delivery's being idle or not at all. What is read from the store at the
+    /// start may still be under way.
     @Test func anIdleDeliveryDrainsWithoutWaitingForTheDeadline() async throws {
         let fixture = try await DeliveryFixture(ClosureHandler { _, _, _ in })
         fixture.drain()

@@ -39,7 +39,7 @@ extension TestScheduler {
         self.queue.setPlaces(self.scheduler.runningLimit)
     }
 
-    private func cut(_ id: CallID) {
+    func cut(_ id: CallID) {
         if self.queue.recall(id) { return self.scheduler.recalled(id) }
         let (position, startedAt, posts) = self.box.cut(id)
         self.handle(posts)
@@ -56,7 +56,7 @@ extension TestScheduler {
             case .ended(let id, let position, let startedAt, let isUnanswered):
                 self.scheduler.ended(id, position: position, startedAt: startedAt, isUnanswered: isUnanswered)
             case .left(let id, let position, let startedAt):
-                self.scheduler.cut(id, position: position, startedAt: startedAt)
+                self.scheduler.left(id, position: position, startedAt: startedAt)
             case .late(let late, let sequence, let verdict, let counts, let time):
                 self.scheduler.answeredLate(
                     sequence, late.source, attempt: late.attempt, verdict, counts: counts, at: time)
@@ -70,7 +70,7 @@ extension TestScheduler {
             self.handle(posts)
             switch progress {
             case .waiting: self.scheduler.goesOn(id, at: self.now)
-            case .answered where self.scheduler.isOver(id) && self.scheduler.isOverdue(id):
+            case .answered where self.scheduler.isStuck(id):
                 self.cut(id)
                 self.scheduler.stuck(id)
             case .answered: self.scheduler.goesOn(id, at: self.now)

@@ -21,8 +21,8 @@ final class TestCall {
     }
 }
 
-/// A scheduler in the hands of a test: the test says what time it is and plays the workers; the rows of the store are in a
-/// dictionary. It is told what happens, and what it wants is done, in the order in which ``Pipeline`` does it.
+/// A scheduler in the hands of a test, which says what time it is and plays the workers; the rows of the store are in
+/// a dictionary. It is told what happens, and what it wants is done, in the order in which ``Pipeline`` does it.
 @dynamicMemberLookup
 final class TestScheduler {
     var scheduler: Scheduler
@@ -49,6 +49,8 @@ final class TestScheduler {
         var configuration = DeliveryConfiguration()
         change(&configuration)
         self.scheduler = Scheduler(configuration: configuration)
+        // As if handlers had been quick for long: a call brings all that its source has.
+        self.scheduler.batch = 1024
         self.rows = rows
         let clock = self.clock
         self.box = AnswerBox(clock: { clock.now }, wake: {})
@@ -109,6 +111,7 @@ final class TestScheduler {
     }
 
     func letGo(_ sequence: Int64) -> DeliveryHold {
+        if let call = self.scheduler.callHolding(sequence) { self.cut(call) }
         defer { self.pending.removeAll { $0.sequence == sequence } }
         return self.scheduler.letGo(sequence, installation: 1)
     }

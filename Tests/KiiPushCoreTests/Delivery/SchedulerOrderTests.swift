@@ -125,7 +125,10 @@ import Testing
         // Those of other sources need not wait for it.
         #expect(scheduler.run(at: 0) == [3, 6])
         #expect([scheduler.rows[2], scheduler.rows[4], scheduler.rows[5]] == [.inHand, .inHand, .waiting])
+        _ = scheduler.changes()
         #expect(scheduler.run(at: 5) == [1, 2, 4, 5])
+        // Alone also then, with the attempt recorded first.
+        #expect(scheduler.changes().filter { $0.verdict == .inHand }.map(\.sequence) == [2, 4])
     }
 
     @Test func aRunAloneThatFailsHoldsBackTheOnesBehindIt() throws {

@@ -66,7 +66,8 @@ import Testing
         #expect(scheduler.memoryWeight == Scheduler.mostSources)
         // Another source, while the rest cannot be listed.
         scheduler.receive([message(20_001)])
-        #expect(Set(scheduler.run(at: 0)) == Set(1...10_050).union([20_001]))
+        let numbers = Set(scheduler.run(at: 0))
+        #expect(numbers == Set<Int64>(1...10_050).union([20_001]))
         #expect(scheduler.rows.unfinished == [])
         scheduler.receive([message(20_002)])
         scheduler.turn(at: 0)
@@ -77,7 +78,6 @@ import Testing
 
     @Test func whatIsReceivedGoesBehindTheRowsOfItsSource() {
         let scheduler = TestScheduler.open { $0.messagesInMemory = 16 }
-        // A source alone may have half of it.
         scheduler.receive((1...20).map { .push($0) })
         scheduler.turn(at: 0)
         #expect(scheduler.memoryWeight == 8)
@@ -130,6 +130,7 @@ import Testing
     /// Two sources whose handlers take long have filled memory, and a third has messages in the store.
     private func crowded() throws -> (TestScheduler, [TestCall]) {
         let scheduler = TestScheduler.open { $0.messagesInMemory = 16 }
+        scheduler.scheduler.batch = 1
         scheduler.receive((1...8).map { .push($0) })
         scheduler.receive((9...16).map { .push($0, source: "b") })
         let calls = [try #require(scheduler.start(at: 0)), try #require(scheduler.start(at: 0))]

@@ -185,6 +185,22 @@ import Testing
         #expect(scheduler.start(at: 0) == nil)
     }
 
+    @Test func callsGetLongerWhileHandlersAreQuickAndShorterWhenTheyAreNot() throws {
+        let scheduler = TestScheduler.open()
+        scheduler.scheduler.batch = 1
+        scheduler.receive((1...20).map { .push($0) })
+        for sequences in [[1], [2, 3], [4, 5, 6, 7]] as [[Int64]] {
+            let call = try #require(scheduler.start(at: 0))
+            #expect(call.sequences == sequences)
+            while call.isHeld { scheduler.answer(call, Self.done, at: 0) }
+        }
+        let slow = try #require(scheduler.start(at: 0))
+        #expect(slow.sequences == Array(8...15))
+        scheduler.end(slow, at: 0)
+        #expect(scheduler.reply(slow, Self.done, at: 1))
+        #expect(scheduler.start(at: 1)?.sequences == Array(9...12))
+    }
+
     @Test func whatWasNotStartedGoesBackInOrder() throws {
         let scheduler = TestScheduler.open()
         scheduler.receive(1, 2, 3, 4)

@@ -8,10 +8,13 @@ import Testing
         handlers: Int = 4, _ body: @escaping @Sendable (DeliveryContext, FetchCompletion, TestClock) -> Void
     ) async throws -> DeliveryFixture {
         let clock = TestClock()
-        return try await DeliveryFixture(
+        let fixture = try await DeliveryFixture(
             TestReceiver(handler: ClosureHandler { _, context, completion in body(context, completion, clock) }),
             clock: clock, threads: .none(onWork: {})
         ) { $0.concurrentHandlers = handlers }
+        // As if handlers had been quick for long: a call brings all that its source has.
+        try await fixture.loop.run { [pipeline = fixture.pipeline] in pipeline.value.scheduler.batch = 1024 }
+        return fixture
     }
 
     /// Delivery that has handed these messages out.
@@ -91,8 +94,8 @@ import Testing
         #expect(fixture.store.changes.entries.map(\.sequence) == [3, 2, 1])
     }
 
-    /// The store may be cut off amid what is given back. What is in hand then starts before what waits, so the last ones wait
-    /// first.
+    /// The store may be cut off amid what is given back. What is in hand then starts before what waits, so the last
+    /// ones wait first.
     @Test(arguments: [false, true])
     func whatHasNotStartedWaitsAgainTheLastOneFirst(isWhole: Bool) async throws {
         let fixture = try await Self.fixture { _, completion, _ in completion(.newData) }
