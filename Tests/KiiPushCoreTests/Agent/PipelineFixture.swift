@@ -154,7 +154,7 @@ final class FlakyStore: Store {
         self.failures = Array(repeating: InboxError(kind, step: "testing"), count: times)
     }
 
-    func commit(_ turn: Turn, completion: (Result<TurnOutcome, InboxError>) -> Void) {
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
         self.commits += 1
         guard self.failures.isEmpty else { return completion(.failure(self.failures.removeFirst())) }
         self.store.commit(turn, completion: completion)

@@ -114,7 +114,7 @@ final class JournalStore: Store, Sendable {
 
     func installation(id: String, of owner: InboxOwner?) -> Int64 { 1 }
 
-    func commit(_ turn: Turn, completion: (Result<TurnOutcome, InboxError>) -> Void) {
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
         var outcome = TurnOutcome()
         let (now, changes, claims) = (self.clock.now, turn.changes, turn.claims)
         let appeared = self.rows.withLock { $0.apply(changes, at: now) }
