@@ -21,8 +21,10 @@ struct Staffing {
 
     /// Calls were handed out in this turn.
     var isDue = false
-    /// When another worker is woken if work is left, on the loop's clock.
+    /// When another worker is woken if work is left. On the loop's clock: threads take their time whatever delivery goes by.
     var next: MonotonicInstant?
+    /// When a thread is asked for again, on delivery's clock.
+    var retryAt: MonotonicInstant?
     /// The system gave no thread the last time, and that was told.
     var isStalled = false
 }
@@ -203,7 +205,7 @@ extension Pipeline {
             self.observer.deliveryHappened(self.events)
             self.events.removeAll(keepingCapacity: true)
         }
-        self.lookAfterWorkers()
+        self.lookAfterWorkers(at: now)
         self.endWaits(at: now)
         let isAwaited = self.awaitsAnswers
         let hasMore =
@@ -213,7 +215,7 @@ extension Pipeline {
             hasMore
             ? now
             : [
-                self.scheduler.nextDeadline, self.waits.map(\.deadline).min(),
+                self.scheduler.nextDeadline, self.staff.retryAt, self.waits.map(\.deadline).min(),
                 isAwaited ? nil : now + Pipeline.answersKept,
             ].compactMap(\.self).min()
         if let next { self.alarm.set(for: self.loop.now + max(next - now, .zero)) }
@@ -229,31 +231,28 @@ extension Pipeline {
             || !self.waits.isEmpty || self.scheduler.hasQueues
     }
 
-    private func lookAfterWorkers() {
-        // On the loop's clock: threads take their time whatever delivery goes by.
-        let now = self.loop.now
-        if let next = self.staff.next, next > now { self.alarm.set(for: next) }
-        let isTime = self.staff.next.map { $0 <= now } ?? false
-        guard isTime || (self.staff.isDue && !self.staff.isStalled) else { return }
+    private func lookAfterWorkers(at now: MonotonicInstant) {
+        if let next = self.staff.next, next <= self.loop.now { self.staff.isDue = true }
+        guard self.staff.isDue, self.staff.retryAt.map({ $0 <= now }) ?? true else { return }
         self.staff.isDue = false
         self.staff.next = nil
+        self.staff.retryAt = nil
         do throws(ThreadError) {
-            if try self.workers.staff() { self.lookAfterWorkers(in: Staffing.interval) }
+            if try self.workers.staff() {
+                let next = self.loop.now + Staffing.interval
+                self.staff.next = next
+                self.alarm.set(for: next)
+            }
             guard self.staff.isStalled else { return }
             self.staff.isStalled = false
             self.observer.deliveryRecovered()
         } catch {
-            self.lookAfterWorkers(in: Workers.threadRetryInterval)
+            self.staff.isDue = true
+            self.staff.retryAt = now + Workers.threadRetryInterval
             guard !self.staff.isStalled else { return }
             self.staff.isStalled = true
             self.observer.deliveryStalled(.noThread(error))
         }
-    }
-
-    private func lookAfterWorkers(in pause: Duration) {
-        let next = self.loop.now + pause
-        self.staff.next = next
-        self.alarm.set(for: next)
     }
 
     private func endWaits(at now: MonotonicInstant) {
