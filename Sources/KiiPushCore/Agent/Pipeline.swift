@@ -133,8 +133,9 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.timePassed(at: now)
         self.settle(at: now)
         defer { self.tellNotices() }
-        guard !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
-            || self.waitsForStore
+        guard
+            !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
+                || self.waitsForStore
         else {
             // An agent may have begun or ended, with what waits for it.
             if self.pressure.isReadingPaused || self.pressure.isOverLimit(self.store) { self.applyBackPressure() }

@@ -60,7 +60,8 @@ private final class LaunchReception: Sendable {
             let store = LaunchStore { channel.send(.verdict(id: $0, $1)) }
             let pipeline = Pipeline(
                 store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() }, hubs: hubs,
-                listeners: agent.runtime.listeners, keeping: .launcher, wake: { [weak loop] in _ = loop?.submit {} }, threads: DeliveryThreads())
+                listeners: agent.runtime.listeners, keeping: .launcher, wake: { [weak loop] in _ = loop?.submit {} },
+                threads: DeliveryThreads())
             loop.setTurnDelegate(pipeline)
             return (
                 LoopIsolated(confining: store, to: loop), LoopIsolated(confining: pipeline, to: loop), pipeline.workers

@@ -50,7 +50,8 @@ final class CallQueue: Sendable {
         let (wakes, isMissing) = self.state.withLock { state -> (Bool, Bool) in
             if state.wakesOne() { return (true, false) }
             let free = state.places - state.running - state.woken
-            return (false, free > 0 && state.calls.count > state.woken && state.workers < state.places && !state.isStopped)
+            let isLeft = free > 0 && state.calls.count > state.woken
+            return (false, isLeft && state.workers < state.places && !state.isStopped)
         }
         if wakes { self.state.signal(.work) }
         return isMissing

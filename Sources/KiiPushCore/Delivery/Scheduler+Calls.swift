@@ -198,7 +198,8 @@ extension Scheduler {
     /// The call that a message is in, if its attempt is not over.
     func slot(calling sequence: Int64) -> Int? {
         self.calls.firstIndex { call in
-            guard let call, let index = call.messages.lastIndex(where: { $0.sequence == sequence }) else { return false }
+            guard let call, let index = call.messages.lastIndex(where: { $0.sequence == sequence })
+            else { return false }
             return index > call.position || (index == call.position && !call.isOver)
         }
     }

@@ -158,7 +158,9 @@ extension Scheduler {
                 answer.isComplete ? .sources(after: nil) : .suspects(after: last ?? after)
         case .sources(let after):
             for number in answer.sources {
-                guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else { break }
+                guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else {
+                    break
+                }
                 self.setHasRows(place, true)
                 self.wantSource(place)
             }

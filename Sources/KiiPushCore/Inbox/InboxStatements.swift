@@ -9,7 +9,8 @@ final class InboxStatements {
     let refusedTally, oldestRefused, cut: SQLiteStatement
     let own, adopt, adopted, sameOwner, openCount, openCounts, owners: SQLiteStatement
     let prove, proven, unproven, allUnproven, openBytes, scan, done, freePages, vacuum, vacuumStep: SQLiteStatement
-    let inspect, installationsByIndex, openRows, retryRows, waitingRows, deadRows, notices, addNotice, removeNotices: SQLiteStatement
+    let inspect, installationsByIndex, openRows, retryRows, waitingRows, deadRows: SQLiteStatement
+    let notices, addNotice, removeNotices: SQLiteStatement
     private let readingLedger, writingLedger, dataVersion: SQLiteStatement
 
     init(_ connection: SQLiteConnection) {

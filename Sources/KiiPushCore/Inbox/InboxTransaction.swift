@@ -45,7 +45,9 @@ package struct InboxTransaction {
             17,
             isDead
                 ? RowTrail.text(
-                    .init(.dead(attempt: nil, startedAt: nil, reason: row.reason ?? ""), at: row.receivedAt),
+                    .init(
+                        .dead(attempt: nil, startedAt: nil, reason: row.reason ?? ""),
+                        at: row.storedAt ?? row.receivedAt),
                     receivedAt: row.receivedAt) : nil)
         try statement.bind(18, row.acknowledgedAt?.millisecondsSinceEpoch)
         try statement.run()

@@ -341,8 +341,9 @@ final class MemoryStore: Store {
         if !backlog.isEmpty { self.backlogs[source] = backlog }
     }
 
-    private func takeRetries(_ installation: Int64, _ limit: Int, at now: MonotonicInstant, into answer: inout StoreAnswer)
-    {
+    private func takeRetries(
+        _ installation: Int64, _ limit: Int, at now: MonotonicInstant, into answer: inout StoreAnswer
+    ) {
         var due: [Int64] = []
         var next: MonotonicInstant?
         for sequence in self.retries[installation] ?? [] {
