@@ -174,8 +174,8 @@ extension Pipeline {
             if !output.closed.isEmpty { self.workers.box.close(output.closed) }
             if !output.calls.isEmpty { self.hand(output.calls) }
             for stall in output.stalls { self.tell(stall) }
-            // What a call gave back may start at once.
-            if output.cuts.isEmpty { break }
+            // What a call gave back may start at once, and what was handed out may have to be cut.
+            if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
         self.workers.queue.setPlaces(self.scheduler.runningLimit)
     }

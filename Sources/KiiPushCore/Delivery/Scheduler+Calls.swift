@@ -4,7 +4,8 @@ extension Scheduler {
 
     // MARK: - Starting
 
-    /// Does what has become possible. Called after events, before ``takeOutput()``.
+    /// Does what has become possible. Called after events, before ``takeOutput()``; and again when what that had of cuts and
+    /// calls is done.
     package mutating func settle(at now: MonotonicInstant) {
         self.now = max(self.now, now)
         // What calls are to give back comes first.
@@ -13,8 +14,9 @@ extension Scheduler {
         self.beginAloneRun()
         self.claim()
         self.handOut()
-        // One that strict order had held back has come to the front.
-        self.beginAloneRun()
+        // One that strict order had held back may have come to the front. Calls that were handed out just now are with the
+        // workers first: then this is called again.
+        if self.output.calls.isEmpty { self.beginAloneRun() }
         if self.losesPlaces { self.regainPlaces() }
     }
 
