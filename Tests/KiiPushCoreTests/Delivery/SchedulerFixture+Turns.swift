@@ -34,7 +34,7 @@ extension TestScheduler {
             self.box.close(output.closed)
             self.box.open(output.calls)
             self.queue.append(output.calls)
-            if output.cuts.isEmpty { break }
+            if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
         self.queue.setPlaces(self.scheduler.runningLimit)
     }
