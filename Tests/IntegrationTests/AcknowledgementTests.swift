@@ -184,12 +184,14 @@ import Testing
                     }
                     #expect(try connection.receiveAcknowledgements(4) == [1, 2, 3, 4])
                 }
-                var reasons: [String] = []
+                // A command is given up on when its turn has come, so its event may be later than the next message's.
+                var dead: [Int64: String] = [:]
                 for await event in events {
                     guard case .message(let message) = event, case .dead(let reason) = message.kind else { continue }
-                    reasons.append(reason.description)
-                    if reasons.count == 4 { break }
+                    dead[message.messageID] = reason.description
+                    if dead.count == 4 { break }
                 }
+                let reasons = dead.sorted { $0.key < $1.key }.map(\.value)
                 #expect(reasons[0].hasPrefix("undecodable"))
                 #expect(reasons[1...] == ["unexpectedTopic", "command", "oversized: 300000 bytes"])
             }
