@@ -107,8 +107,10 @@ extension Pipeline {
 
 extension Pipeline {
     /// Tells the scheduler what was answered until now.
-    func collectAnswers() {
-        self.workers.box.take(into: &self.posts)
+    ///
+    /// - Parameter sequence: a message that somebody decides about: late answers to it do not count from now on.
+    func collectAnswers(closing sequence: Int64? = nil) {
+        self.workers.box.take(into: &self.posts, closing: sequence)
         self.handle(self.posts)
         self.posts.removeAll(keepingCapacity: true)
     }
@@ -149,7 +151,8 @@ extension Pipeline {
             case .running(let position, let startedAt):
                 self.scheduler.started(id, position: position, at: startedAt)
                 guard self.scheduler.isOverdue(id), let message = self.scheduler.message(of: id, at: position),
-                    let isPresenting = self.workers.box.expire(id, position: position, message)
+                    let isPresenting = self.workers.box.expire(
+                        id, position: position, message, mayEndLate: !self.scheduler.isOpened(message.sequence))
                 else {
                     self.scheduler.goesOn(id, at: now)
                     continue
@@ -171,7 +174,7 @@ extension Pipeline {
             for _ in 0..<output.freedPlaces { self.workers.queue.leave() }
             if output.freedPlaces > 0 { self.staff.isDue = true }
             for id in output.cuts { self.cut(id) }
-            if !output.closed.isEmpty { self.workers.box.close(output.closed) }
+            if !output.ended.isEmpty { self.workers.box.forgetEnded(output.ended) }
             if !output.calls.isEmpty { self.hand(output.calls) }
             for stall in output.stalls { self.tell(stall) }
             // What a call gave back may start at once, and what was handed out may have to be cut.
@@ -219,6 +222,8 @@ extension Pipeline {
                 isAwaited ? nil : now + Pipeline.answersKept,
             ].compactMap(\.self).min()
         if let next { self.alarm.set(for: self.loop.now + max(next - now, .zero)) }
+        // The alarm keeps its earliest time alone, and any turn may have used that up.
+        if let retryAt { self.alarm.set(for: max(retryAt, self.loop.now)) }
     }
 
     /// How long answers lie that nobody waits for.

@@ -38,7 +38,8 @@ package final class Pipeline: TurnDelegate {
     var posts: [AnswerBox.Post] = []
     var waits: [Wait] = []
     var pressure: BackPressure
-    private var retryAt: MonotonicInstant?
+    /// When a turn that failed is tried again.
+    private(set) var retryAt: MonotonicInstant?
     private var links: [ObjectIdentifier: BrokerLink] = [:]
     /// By row. A broker may send a message again before it was acknowledged, and each time has an acknowledgement.
     private var gates: [Int64: [Gate]] = [:]
@@ -130,6 +131,7 @@ package final class Pipeline: TurnDelegate {
         let now = self.clock()
         self.collectAnswers()
         self.lookAtDeadlines(at: now)
+        if self.isLastTurn { self.scheduler.stop() }
         self.scheduler.timePassed(at: now)
         self.settle(at: now)
         defer { self.tellNotices() }
@@ -230,7 +232,6 @@ package final class Pipeline: TurnDelegate {
         self.countUnstored()
         if self.retryAt == nil { self.report(.storageFailed(reason: error.description)) }
         self.retryAt = self.loop.now + Pipeline.retryInterval
-        self.alarm.set(for: self.loop.now + Pipeline.retryInterval)
         // Asked for anew when the store works: an agent may stop meanwhile.
         self.declineClaims { _ in true }
     }

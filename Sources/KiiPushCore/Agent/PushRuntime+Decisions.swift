@@ -113,6 +113,7 @@ extension Pipeline {
         // Of one whose installation is unknown nobody knows who may have it.
         if decision == .retry, !standing.hasInstallation { return .notFound }
         let installation = standing.installation
+        self.collectAnswers(closing: messageID)
         if let call = self.scheduler.callHolding(messageID) { self.cut(call) }
         let hold = self.scheduler.letGo(messageID, installation: installation)
         if case .running(let since) = hold { return .running(for: self.clock() - since) }
@@ -130,6 +131,7 @@ extension Pipeline {
             throw error
         }
         // What is to be written about it is out of date.
+        self.scheduler.discardChanges(of: messageID)
         self.turn.changes.removeAll { $0.sequence == messageID }
         self.takeTurn()
         return .carriedOut

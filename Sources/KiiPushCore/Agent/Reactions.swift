@@ -8,7 +8,10 @@ final class Reactions: ReactionTaker {
         self.loop = loop
     }
 
-    func opened(_ opening: DeliveryOpening) -> Bool { self.tell { $0.opened(opening) } }
+    func opened(_ opening: DeliveryOpening) -> Bool {
+        // An answer to an attempt before would end it while it runs again.
+        self.tell(closing: opening.message.sequence) { $0.opened(opening) }
+    }
 
     func dismissed(_ sequence: Int64, installation: Int64) -> Bool {
         self.tell { $0.dismissed(sequence, installation: installation) }
@@ -18,11 +21,13 @@ final class Reactions: ReactionTaker {
         self.tell { $0.withdrawn(sequence, installation: installation) }
     }
 
-    private func tell(_ body: @escaping @Sendable (inout Scheduler) -> Void) -> Bool {
+    private func tell(
+        closing sequence: Int64? = nil, _ body: @escaping @Sendable (inout Scheduler) -> Void
+    ) -> Bool {
         self.loop.submit { [pipeline = self.pipeline] in
             let pipeline = pipeline.value
             // What was answered until now is known first.
-            pipeline.collectAnswers()
+            pipeline.collectAnswers(closing: sequence)
             body(&pipeline.scheduler)
         }
     }

@@ -205,10 +205,13 @@ package final class AnswerBox: AnswerChannel {
 
 extension AnswerBox {
     /// Takes what was posted since the last time, into an array that is empty.
-    func take(into posts: inout [Post]) {
+    ///
+    /// - Parameter sequence: a message whose late answers do not count from now on. One that came before is among the posts.
+    func take(into posts: inout [Post], closing sequence: Int64? = nil) {
         self.state.withLock { state in
             swap(&state.posts, &posts)
             state.isLoopAsleep = false
+            if let sequence { state.close(sequence) }
         }
     }
 
@@ -259,8 +262,9 @@ extension AnswerBox {
 
     /// Ends the attempt that a call is at, unless it has been answered by now. No further message of it starts.
     ///
+    /// - Parameter mayEndLate: whether a success that comes before the next attempt counts.
     /// - Returns: `nil` if it has been answered; else whether the message was being shown to the user still.
-    func expire(_ id: CallID, position: Int, _ message: QueuedMessage) -> Bool? {
+    func expire(_ id: CallID, position: Int, _ message: QueuedMessage, mayEndLate: Bool) -> Bool? {
         let (isPresenting, task) = self.state.withLock { state -> (Bool?, Task<Void, Never>?) in
             let slot = state.slots[id.slot]
             guard slot.number == id.number, slot.position == position, case .open = slot.attempt else {
@@ -270,22 +274,16 @@ extension AnswerBox {
             state.slots[id.slot].isCut = true
             guard !slot.isPresenting else { return (true, nil) }
             state.late[message.sequence, default: []].append(
-                Late(call: id, source: message.source, attempt: message.attempts + 1))
+                Late(
+                    call: id, source: message.source, attempt: message.attempts + 1, isOpen: mayEndLate))
             return (false, slot.task)
         }
         task?.cancel()
         return isPresenting
     }
 
-    /// Late answers to these messages do not count any more, and the loop knows of the one that did.
-    func close(_ sequences: [Int64]) {
-        self.state.withLock { state in
-            for sequence in sequences {
-                state.close(sequence)
-                state.ended.remove(sequence)
-            }
-        }
-    }
+    /// The loop knows of the late answers that have ended these messages.
+    func forgetEnded(_ sequences: [Int64]) { self.state.withLock { $0.ended.subtract(sequences) } }
 
     /// No answer counts from now on, and no message is begun with.
     ///

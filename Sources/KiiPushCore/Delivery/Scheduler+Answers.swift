@@ -34,22 +34,21 @@ extension Scheduler {
 
     /// Takes a message out of memory whose handler does not run.
     mutating func withdraw(_ sequence: Int64, in source: SourceID) {
-        self.output.closed.append(sequence)
+        self.output.ended.append(sequence)
         if case .committing(let message) = self.alone, message.sequence == sequence {
             self.alone = .none
             self.forget(message)
         }
         for message in self.suspects.removeAll(where: { $0.sequence == sequence }) { self.forget(message) }
+        self.finished.insert(sequence)
         guard let place = self.place(of: source) else { return }
         for message in self.sources[place].queue.removeAll(where: { $0.sequence == sequence }) {
             self.unweigh(message, at: place)
+            self.heldSuspects.remove(sequence)
         }
         self.unblock(sequence, at: place)
         // Until it comes back its worker would pass over it.
-        if let slot = self.slot(calling: sequence), let call = self.calls[slot] {
-            self.finished.insert(sequence)
-            self.output.cuts.append(call.id)
-        }
+        if let slot = self.slot(calling: sequence), let call = self.calls[slot] { self.output.cuts.append(call.id) }
         self.tidy(place)
     }
 

@@ -132,6 +132,11 @@ extension Scheduler {
 
     /// Changes are durable.
     package mutating func committed(_ changes: [MessageChange]) {
+        if !self.finished.isEmpty {
+            for case (let sequence, .done) in changes.lazy.map({ ($0.sequence, $0.verdict) }) {
+                self.finished.remove(sequence)
+            }
+        }
         guard case .committing(let message) = self.alone, let place = self.place(of: message.source),
             changes.contains(where: { $0.sequence == message.sequence && $0.verdict == .inHand })
         else { return }

@@ -159,6 +159,8 @@ extension Scheduler {
     /// Takes rows into memory that the store has marked as in hand.
     mutating func take(_ messages: [StoredMessage], isCurrent: Bool) {
         for stored in messages {
+            // A late answer has ended it since it was claimed.
+            if self.finished.contains(stored.sequence) { continue }
             guard let message = self.decode(stored) else { continue }
             guard isCurrent, let place = self.makePlace(of: message.source) else {
                 // Its agent is gone, or there are more sources than may be known.

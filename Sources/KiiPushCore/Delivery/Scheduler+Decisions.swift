@@ -26,11 +26,14 @@ extension Scheduler {
                 self.change(message, .waiting(source: message.source.number))
                 self.change(opening, isRecorded: true)
             }
-            // An answer to an attempt before would end it while it runs again.
-            self.output.closed.append(sequence)
             return
         }
         self.reactions[sequence] = .opened(opening)
+    }
+
+    /// Whether the user has opened a message whose attempt is not over.
+    package func isOpened(_ sequence: Int64) -> Bool {
+        if case .opened = self.reactions[sequence] { true } else { false }
     }
 
     /// What showed a message, for whose sake nobody was called, is gone.
@@ -51,9 +54,7 @@ extension Scheduler {
     /// Does what was put off until a message's attempt was over.
     mutating func react(to sequence: Int64, _ installation: Int64) {
         switch self.reactions.removeValue(forKey: sequence) {
-        case .opened(let opening):
-            self.output.closed.append(sequence)
-            self.change(opening, isRecorded: true)
+        case .opened(let opening): self.change(opening, isRecorded: true)
         case .dismissed:
             self.output.changes.append(
                 MessageChange(sequence: sequence, installation: installation, verdict: .unopened))
@@ -89,12 +90,17 @@ extension Scheduler {
         if let slot = self.slot(calling: sequence), let call = self.calls[slot] {
             return .running(since: call.startedAt)
         }
-        self.output.closed.append(sequence)
         self.reactions[sequence] = nil
         for place in self.sources.indices where self.sources[place].id.installation == installation {
             self.unblock(sequence, at: place)
         }
         return self.takeOut(sequence, installation) == nil ? .nothing : .queued
+    }
+
+    /// A person has decided about a message: what was to be written about it is out of date.
+    package mutating func discardChanges(of sequence: Int64) {
+        self.output.changes.removeAll { $0.sequence == sequence }
+        self.finished.remove(sequence)
     }
 
     /// Takes a message out of memory that no call has.
@@ -113,6 +119,7 @@ extension Scheduler {
             guard self.sources[place].queue.contains(where: { $0.sequence == sequence }) else { continue }
             for message in self.sources[place].queue.removeAll(where: { $0.sequence == sequence }) {
                 self.unweigh(message, at: place)
+                self.heldSuspects.remove(sequence)
                 found = message
             }
             self.tidy(place)

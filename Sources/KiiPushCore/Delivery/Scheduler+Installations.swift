@@ -88,6 +88,14 @@ extension Scheduler {
         }
     }
 
+    /// Nothing follows. What runs alone still has not ended the process, so its attempt is taken back.
+    package mutating func stop() {
+        guard case .running(let slot) = self.alone, let call = self.calls[slot], !call.isOver,
+            let message = call.messages.first
+        else { return }
+        self.change(message, .inHand)
+    }
+
     /// The attempt that was to be made alone is not made.
     mutating func takeBackAlone(_ message: QueuedMessage) {
         self.alone = .none

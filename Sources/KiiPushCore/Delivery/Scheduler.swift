@@ -62,7 +62,7 @@ package struct Scheduler: Sendable {
     var alone = AloneRun.none
     /// What users did with notifications whose messages are called.
     var reactions: [Int64: Reaction] = [:]
-    /// Messages in calls that are over without being called: a late answer has ended them.
+    /// Messages that a late answer has ended while a call held them, or the store was asked for them.
     var finished: Set<Int64> = []
 
     // What is to be read.
@@ -150,8 +150,8 @@ package struct SchedulerOutput: Sendable {
     package var calls: [DeliveryCall] = []
     /// How many calls hold no place any more that no worker had.
     package var freedPlaces = 0
-    /// Messages whose late answers do not count any more.
-    package var closed: [Int64] = []
+    /// Messages that a late answer has ended, in every place where they were.
+    package var ended: [Int64] = []
     package var events: [DeliveryEvent] = []
     /// Why fewer calls run than may from now on, in the order of its coming; `nil`: such a reason is gone.
     package var stalls: [DeliveryStall?] = []

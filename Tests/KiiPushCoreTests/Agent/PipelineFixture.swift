@@ -27,6 +27,9 @@ final class ManualLoop: Loop {
 
     func cancel(_ timer: TimerID) { self.timers.cancel(timer) }
 
+    /// When it takes a turn although nothing happens; `nil`: never.
+    var nextTurn: MonotonicInstant? { self.timers.nextDeadline() }
+
     func turn() {
         self.now = self.clock.now
         let horizon = self.timers.horizon

@@ -122,6 +122,21 @@ import Testing
         #expect(line.called.entries == [1, 2, 3, 4])
     }
 
+    @Test func aTurnBetweenDoesNotPutOffTheNextTry() {
+        let loop = ManualLoop()
+        let store = FlakyStore(JournalStore(loop.clock))
+        let line = TestPipeline(store, on: loop)
+        store.fail(times: 1)
+        line.receive(on: TestLink(), ticket: 1)
+        loop.turns()
+        let next = loop.clock.now + .seconds(1)
+        #expect(loop.nextTurn == next)
+        line.advance(.milliseconds(200))
+        line.pipeline.takeTurn()
+        loop.turns()
+        #expect(loop.nextTurn == next)
+    }
+
     @Test func aVerdictThatCannotBeStoredIsKept() {
         let loop = ManualLoop()
         let journal = JournalStore(loop.clock)

@@ -81,6 +81,36 @@ import Testing
         }
     }
 
+    @Test func anAnswerJustAfterAPersonDecidesIsTooLate() throws {
+        let (scheduler, before) = try self.deadLetter()
+        scheduler.requeue(1)
+        #expect(!scheduler.replyBetweenTurns(before, Self.done))
+        let call = try #require(scheduler.start(at: 34))
+        scheduler.answer(call, .result(.noData), at: 35)
+        #expect(scheduler.changes() == [.change(1, .done(.noData), attempts: 1)])
+        #expect(scheduler.finished == [])
+    }
+
+    @Test func aPersonsDecisionOutdatesAnAnswerJustBeforeIt() throws {
+        let (scheduler, before) = try self.deadLetter()
+        #expect(scheduler.replyBetweenTurns(before, Self.done))
+        scheduler.requeue(1)
+        let call = try #require(scheduler.start(at: 34))
+        #expect(call.attempt == 1)
+        scheduler.answer(call, .result(.noData), at: 35)
+        #expect(scheduler.changes() == [.change(1, .done(.noData), attempts: 1)])
+    }
+
+    @Test func aSuspectThatIsTriedAgainIsNoneAnyMore() throws {
+        let scheduler = TestScheduler { $0.isStrictlyOrdered = true }
+        for sequence in 1...2 as ClosedRange<Int64> { scheduler.rows.insert(.push(sequence), .inHand) }
+        scheduler.attach()
+        scheduler.answer(try #require(scheduler.start(at: 0)), .result(.failed), at: 0)
+        #expect(scheduler.heldSuspects == [2])
+        #expect(scheduler.letGo(2) == .queued)
+        #expect(scheduler.heldSuspects == [])
+    }
+
     @Test func lettingGoOfTheCompletionBeforeLeavesTheNewOneItsLateAnswer() throws {
         let (scheduler, before) = try self.deadLetter()
         scheduler.requeue(1)

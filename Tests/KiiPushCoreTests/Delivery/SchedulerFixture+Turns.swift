@@ -7,9 +7,7 @@ extension TestScheduler {
     func turn(at seconds: Double) {
         self.clock.set(.seconds(seconds))
         for _ in 0..<1000 {
-            var posts: [AnswerBox.Post] = []
-            self.box.take(into: &posts)
-            self.handle(posts)
+            self.collectAnswers()
             self.endOverdueAttempts()
             self.scheduler.timePassed(at: self.now)
             self.settle()
@@ -19,6 +17,12 @@ extension TestScheduler {
             self.settle()
         }
         Issue.record("the scheduler asks and asks")
+    }
+
+    func collectAnswers(closing sequence: Int64? = nil) {
+        var posts: [AnswerBox.Post] = []
+        self.box.take(into: &posts, closing: sequence)
+        self.handle(posts)
     }
 
     func settle() {
@@ -31,7 +35,7 @@ extension TestScheduler {
             self.stallsTold += output.stalls
             for _ in 0..<output.freedPlaces { self.queue.leave() }
             for id in output.cuts { self.cut(id) }
-            self.box.close(output.closed)
+            self.box.forgetEnded(output.ended)
             self.box.open(output.calls)
             self.queue.append(output.calls)
             if output.cuts.isEmpty, output.calls.isEmpty { break }
@@ -77,7 +81,8 @@ extension TestScheduler {
             case .running(let position, let startedAt):
                 self.scheduler.started(id, position: position, at: startedAt)
                 guard self.scheduler.isOverdue(id), let message = self.scheduler.message(of: id, at: position),
-                    let isPresenting = self.box.expire(id, position: position, message)
+                    let isPresenting = self.box.expire(
+                        id, position: position, message, mayEndLate: !self.scheduler.isOpened(message.sequence))
                 else {
                     self.scheduler.goesOn(id, at: self.now)
                     continue

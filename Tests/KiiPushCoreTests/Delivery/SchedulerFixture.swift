@@ -81,7 +81,10 @@ final class TestScheduler {
 
     func detach(_ installation: Int64 = 1) { self.scheduler.detached(installation) }
     func drain() { self.scheduler.drain() }
-    func opened(_ opening: DeliveryOpening) { self.scheduler.opened(opening) }
+    func opened(_ opening: DeliveryOpening) {
+        self.collectAnswers(closing: opening.message.sequence)
+        self.scheduler.opened(opening)
+    }
     func dismissed(_ sequence: Int64) { self.scheduler.dismissed(sequence, installation: 1) }
     func withdrawn(_ sequence: Int64) { self.scheduler.withdrawn(sequence, installation: 1) }
     func joined(_ sequence: Int64) { self.scheduler.joined(sequence, installation: 1) }
@@ -111,8 +114,12 @@ final class TestScheduler {
     }
 
     func letGo(_ sequence: Int64) -> DeliveryHold {
+        self.collectAnswers(closing: sequence)
         if let call = self.scheduler.callHolding(sequence) { self.cut(call) }
-        defer { self.pending.removeAll { $0.sequence == sequence } }
+        defer {
+            self.scheduler.discardChanges(of: sequence)
+            self.pending.removeAll { $0.sequence == sequence }
+        }
         return self.scheduler.letGo(sequence, installation: 1)
     }
 
@@ -180,6 +187,11 @@ final class TestScheduler {
         let counts = self.box.answer(call.ticket, verdict)
         self.turn(at: seconds)
         return counts
+    }
+
+    /// Whoever holds its completion answers, and the loop has not taken a turn yet.
+    func replyBetweenTurns(_ call: TestCall, _ verdict: HandlerVerdict) -> Bool {
+        self.box.answer(call.ticket, verdict)
     }
 
     /// The handler returns. If it has not answered, somebody holds its completion.

@@ -63,6 +63,40 @@ import Testing
         #expect(scheduler.start(at: 1)?.message.openedBy == .custom("reply"))
     }
 
+    /// A message whose attempt has timed out, and somebody still holds its completion.
+    private func timedOut(_ change: (TestScheduler) -> Void = { _ in }) throws -> (TestScheduler, TestCall) {
+        let scheduler = TestScheduler.open()
+        scheduler.receive(1)
+        let call = try #require(scheduler.start(at: 0))
+        change(scheduler)
+        scheduler.end(call, at: 0)
+        scheduler.turn(at: 30)
+        _ = scheduler.changes()
+        return (scheduler, call)
+    }
+
+    @Test func anAnswerJustAfterTheOpeningDoesNotUndoIt() throws {
+        let (scheduler, before) = try self.timedOut()
+        scheduler.opened(self.opening())
+        #expect(!scheduler.replyBetweenTurns(before, Self.done))
+        #expect(scheduler.start(at: 30)?.message.openedBy == .custom("reply"))
+        #expect(scheduler.changes() == [self.opened()])
+    }
+
+    @Test func anAnswerJustBeforeTheOpeningDoesNotUndoIt() throws {
+        let (scheduler, before) = try self.timedOut()
+        #expect(scheduler.replyBetweenTurns(before, Self.done))
+        scheduler.opened(self.opening())
+        #expect(scheduler.start(at: 30)?.message.openedBy == .custom("reply"))
+        #expect(scheduler.changes() == [.change(1, .done(.newData), attempts: 1), self.opened()])
+    }
+
+    @Test func theAttemptThatAnOpeningWaitedForHasNoLateAnswer() throws {
+        let (scheduler, before) = try self.timedOut { $0.opened(self.opening()) }
+        #expect(!scheduler.replyBetweenTurns(before, Self.done))
+        #expect(scheduler.start(at: 30)?.message.openedBy == .custom("reply"))
+    }
+
     @Test func whatIsOpenedAndHandledMeanwhileIsHandedOverOnceMore() throws {
         let scheduler = TestScheduler.open()
         scheduler.receive(1)

@@ -54,6 +54,18 @@ import Testing
         #expect(scheduler.start(at: 0)?.sequence == 1)
     }
 
+    @Test func aStopThatDoesNotWaitForIsNoCrash() throws {
+        let scheduler = self.recovered(.push(1))
+        _ = try #require(scheduler.start(at: 0))
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1)])
+        scheduler.drain()
+        scheduler.turn(at: 10)
+        #expect(scheduler.changes() == [])
+        scheduler.scheduler.stop()
+        scheduler.turn(at: 10)
+        #expect(scheduler.changes() == [.change(1, .inHand)])
+    }
+
     @Test func anAttemptThatReturnsIsNoCrash() throws {
         let scheduler = self.recovered(
             .push(1).with {

@@ -28,6 +28,26 @@ import Testing
         #expect(scheduler.start(at: 30)?.sequences == [2])
     }
 
+    @Test func aLateSuccessEndsAMessageWhoseRetryIsJustBeingClaimed() throws {
+        let (scheduler, call) = try self.timedOut()
+        scheduler.answer(try #require(scheduler.start(at: 30)), Self.done, at: 30)
+        _ = scheduler.changes()
+        scheduler.holdsCommits = true
+        scheduler.turn(at: 31)
+        // A store on the other side of a network answers in a later turn.
+        let claims = scheduler.claims
+        scheduler.claims = []
+        #expect(claims.map(\.kind) == [.retries])
+        let answers = claims.map { scheduler.rows.answer($0, at: scheduler.now) }
+        #expect(scheduler.reply(call, Self.done, at: 31))
+        for (claim, answer) in zip(claims, answers) { scheduler.scheduler.claimed(claim, answer) }
+        scheduler.holdsCommits = false
+        #expect(scheduler.start(at: 31) == nil)
+        #expect(scheduler.changes() == [.change(1, .done(.newData), attempts: 1)])
+        #expect(scheduler.finished == [])
+        #expect(scheduler.memoryWeight == 0)
+    }
+
     @Test func theDeadlineIsThatOfTheMessageThatRuns() throws {
         let scheduler = TestScheduler.open()
         scheduler.receive(1, 2, 3, 4)
