@@ -15,6 +15,7 @@ final class LaunchStore: Store {
 
     // Its messages are never acknowledged from here.
     var isDurable: Bool { true }
+    var keepsDeadLetters: Bool { false }
     var pendingBytes: Int64 { 0 }
 
     func installation(id: String, of owner: InboxOwner?) -> Int64 {

@@ -152,7 +152,7 @@ extension Pipeline {
                 self.scheduler.started(id, position: position, at: startedAt)
                 guard self.scheduler.isOverdue(id), let message = self.scheduler.message(of: id, at: position),
                     let isPresenting = self.workers.box.expire(
-                        id, position: position, message, mayEndLate: !self.scheduler.isOpened(message.sequence))
+                        id, position: position, message, mayEndLate: self.mayEndLate(message))
                 else {
                     self.scheduler.goesOn(id, at: now)
                     continue
@@ -160,6 +160,14 @@ extension Pipeline {
                 self.scheduler.timedOut(id, position: position, isPresenting: isPresenting, at: now)
             }
         }
+    }
+
+    /// Whether a success after the deadline can count: not of a message that the user has opened meanwhile, and not where
+    /// a message that is given up on is gone.
+    private func mayEndLate(_ message: QueuedMessage) -> Bool {
+        !self.scheduler.isOpened(message.sequence)
+            && (self.store.keepsDeadLetters
+                || message.attempts + 1 < self.scheduler.configuration.maximumAttempts)
     }
 
     /// Does what the scheduler wants done.
@@ -180,7 +188,7 @@ extension Pipeline {
             // What a call gave back may start at once, and what was handed out may have to be cut.
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
-        self.workers.queue.setPlaces(self.scheduler.runningLimit)
+        if self.workers.queue.setPlaces(self.scheduler.runningLimit) { self.staff.isDue = true }
     }
 
     /// Has a call give back what it has not begun with.
@@ -212,7 +220,7 @@ extension Pipeline {
         self.endWaits(at: now)
         let isAwaited = self.awaitsAnswers
         let hasMore =
-            (!self.turn.isEmpty && !self.waitsForStore)
+            (!self.turn.isEmpty && !self.waitsForStore && !self.isCommitUnderWay)
             || !self.workers.box.prepareToSleep(isAwaited: isAwaited)
         let next =
             hasMore
@@ -268,7 +276,7 @@ extension Pipeline {
                 switch wait.event {
                 case .calls(let installation?): self.scheduler.isIdle(installation)
                 case .calls(nil): self.scheduler.isIdle
-                case .writing: self.turn.isEmpty
+                case .writing: self.turn.isEmpty && !self.isCommitUnderWay
                 }
             if hasCome || wait.deadline <= now { wait.done(hasCome) } else { left.append(wait) }
         }

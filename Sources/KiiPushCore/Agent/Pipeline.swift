@@ -112,6 +112,9 @@ package final class Pipeline: TurnDelegate {
     /// Whether the store has failed and is left alone for a moment.
     var waitsForStore: Bool { self.retryAt != nil }
 
+    /// Whether a store on the other side of a network has not completed a commit yet.
+    var isCommitUnderWay: Bool { if case .underWay = self.commitState { true } else { false } }
+
     /// Whether acknowledgements wait for outcomes.
     var hasGates: Bool { !self.gates.isEmpty }
 

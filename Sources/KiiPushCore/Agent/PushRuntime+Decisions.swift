@@ -115,32 +115,22 @@ extension Pipeline {
         let installation = standing.installation
         self.collectAnswers(closing: messageID)
         if let call = self.scheduler.callHolding(messageID) { self.cut(call) }
-        let hold = self.scheduler.letGo(messageID, installation: installation)
-        if case .running(let since) = hold { return .running(for: self.clock() - since) }
-        do throws(InboxError) {
-            switch decision {
-            case .drop: try self.store.drop(messageID)
-            case .retry:
-                let source =
-                    standing.state == .waiting
-                    ? nil : try self.store.requeue(messageID, at: self.loop.clocks.calendar)
-                self.waits(messageID, of: installation, source: source)
-            }
-        } catch {
-            if hold == .queued { self.waits(messageID, of: installation, source: nil) }
-            throw error
+        if let since = self.scheduler.runningSince(messageID) { return .running(for: self.clock() - since) }
+        var source: Int64?
+        // First: where the store refuses, delivery goes on with what it has.
+        switch decision {
+        case .drop: try self.store.drop(messageID)
+        case .retry where standing.state == .waiting: break
+        case .retry: source = try self.store.requeue(messageID, at: self.loop.clocks.calendar)
         }
-        // What is to be written about it is out of date.
-        self.scheduler.discardChanges(of: messageID)
+        self.scheduler.letGo(messageID, installation: installation)
         self.turn.changes.removeAll { $0.sequence == messageID }
+        if decision == .retry {
+            self.scheduler.appeared(
+                messageID, in: source.map { SourceID(installation: installation, number: $0) }, of: installation,
+                goesFirst: true)
+        }
         self.takeTurn()
         return .carriedOut
-    }
-
-    /// A message waits that is to be handed over before others.
-    private func waits(_ messageID: Int64, of installation: Int64, source: Int64?) {
-        self.scheduler.appeared(
-            messageID, in: source.map { SourceID(installation: installation, number: $0) }, of: installation,
-            goesFirst: true)
     }
 }

@@ -45,16 +45,16 @@ final class CallQueue: Sendable {
 
     /// Wakes one more worker if there is work for it.
     ///
-    /// - Returns: whether there is work that no worker can be woken for, although there is a place: a worker is missing.
-    func wakeAnother() -> Bool {
-        let (wakes, isMissing) = self.state.withLock { state -> (Bool, Bool) in
-            if state.wakesOne() { return (true, false) }
-            let free = state.places - state.running - state.woken
-            let isLeft = free > 0 && state.calls.count > state.woken
-            return (false, isLeft && state.workers < state.places && !state.isStopped)
+    /// - Returns: `isMissing`: there is work and a place, and no worker who waits for it. `hasMore`: there is for one more.
+    func wakeAnother() -> (isMissing: Bool, hasMore: Bool) {
+        let (wakes, isMissing, hasMore) = self.state.withLock { state -> (Bool, Bool, Bool) in
+            let wakes = state.wakesOne()
+            let left = min(state.places - state.running, state.calls.count) - state.woken
+            let isMissing = !wakes && left > 0 && state.workers < state.places && !state.isStopped
+            return (wakes, isMissing, left > (isMissing ? 1 : 0))
         }
         if wakes { self.state.signal(.work) }
-        return isMissing
+        return (isMissing, hasMore)
     }
 
     /// Takes a call back that no worker has taken; false if one has.
@@ -63,15 +63,16 @@ final class CallQueue: Sendable {
     }
 
     /// How many calls may hold a place from now on.
-    func setPlaces(_ places: Int) {
-        let wakes = self.state.withLock { state in
-            guard state.places != places else { return false }
-            let isLess = places < state.places
-            state.places = places
-            // Surplus workers leave.
-            return isLess && state.workers > places
+    ///
+    /// - Returns: whether they are more than before.
+    func setPlaces(_ places: Int) -> Bool {
+        let (isMore, isSurplus) = self.state.withLock { state in
+            defer { state.places = places }
+            return (places > state.places, places < state.places && state.workers > places)
         }
-        if wakes { self.state.signalAll() }
+        // Surplus workers leave.
+        if isSurplus { self.state.signalAll() }
+        return isMore
     }
 
     /// Has every worker leave, gives out no more calls, and waits for the workers that are at no call.

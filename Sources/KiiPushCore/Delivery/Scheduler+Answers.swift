@@ -78,7 +78,7 @@ extension Scheduler {
         case .result(.failed): self.fail(slot, message, .failed, startedAt: startedAt, now: now)
         case .threw(let error): self.fail(slot, message, .threw(error), startedAt: startedAt, now: now)
         case .unanswered: self.fail(slot, message, .unanswered, startedAt: startedAt, now: now)
-        case .unstarted(let reason): self.postpone(slot, message, reason, now: now)
+        case .unstarted(let reason): return self.postpone(slot, message, reason, now: now)
         case .rejected(let reason): self.bury(message, .rejected(reason), attempts: 1, attempt)
         case .presented:
             self.counters.presented += 1

@@ -1,13 +1,3 @@
-/// What delivery has of a message that a person decides about.
-package enum DeliveryHold: Sendable, Hashable {
-    /// Nothing: it stands in the store as it is.
-    case nothing
-    /// It was in memory, and its handler did not run: delivery has let go of it.
-    case queued
-    /// Its handler has been running since then.
-    case running(since: MonotonicInstant)
-}
-
 /// What users and operators decide about messages.
 extension Scheduler {
     /// The user opened what showed a message: it is delivered (again), and told what the user chose.
@@ -83,22 +73,19 @@ extension Scheduler {
         return call.id
     }
 
-    /// A person decides about a message: delivery lets go of it, unless its handler runs.
-    ///
-    /// - Returns: what delivery had of it.
-    package mutating func letGo(_ sequence: Int64, installation: Int64) -> DeliveryHold {
-        if let slot = self.slot(calling: sequence), let call = self.calls[slot] {
-            return .running(since: call.startedAt)
-        }
-        self.reactions[sequence] = nil
-        for place in self.sources.indices where self.sources[place].id.installation == installation {
-            self.unblock(sequence, at: place)
-        }
-        return self.takeOut(sequence, installation) == nil ? .nothing : .queued
+    /// Since when a message's handler has been running; `nil` if it does not run.
+    package func runningSince(_ sequence: Int64) -> MonotonicInstant? {
+        self.slot(calling: sequence).flatMap { self.calls[$0]?.startedAt }
     }
 
-    /// A person has decided about a message: what was to be written about it is out of date.
-    package mutating func discardChanges(of sequence: Int64) {
+    /// A person has decided about a message whose handler does not run: delivery lets go of it, and what was to be written
+    /// about it is out of date.
+    package mutating func letGo(_ sequence: Int64, installation: Int64) {
+        self.reactions[sequence] = nil
+        for place in self.places.values where self.sources[place].id.installation == installation {
+            self.unblock(sequence, at: place)
+        }
+        _ = self.takeOut(sequence, installation)
         self.output.changes.removeAll { $0.sequence == sequence }
         self.finished.remove(sequence)
     }
@@ -115,7 +102,7 @@ extension Scheduler {
             self.forget(message)
             found = message
         }
-        for place in self.sources.indices where self.sources[place].id.installation == installation {
+        for place in self.places.values where self.sources[place].id.installation == installation {
             guard self.sources[place].queue.contains(where: { $0.sequence == sequence }) else { continue }
             for message in self.sources[place].queue.removeAll(where: { $0.sequence == sequence }) {
                 self.unweigh(message, at: place)

@@ -66,7 +66,7 @@ extension Scheduler {
 
     /// Forgets a source that has nothing any more.
     mutating func tidy(_ place: Int) {
-        guard self.sources[place].isVoid else { return }
+        guard self.sources[place].isVoid, self.places[self.sources[place].id] == place else { return }
         if self.latest?.place == place { self.latest = nil }
         self.places[self.sources[place].id] = nil
         self.freePlaces.append(place)
@@ -144,7 +144,7 @@ extension Scheduler {
 
     /// Gives back what the queues hold of installations.
     mutating func giveBackQueues(of isGivenBack: (Int64) -> Bool) {
-        for place in self.sources.indices where isGivenBack(self.sources[place].id.installation) {
+        for place in self.places.values where isGivenBack(self.sources[place].id.installation) {
             // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
             let staysInHand = self.holdsSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
@@ -195,7 +195,7 @@ extension Scheduler {
         // Nothing of a source goes back while suspects wait that come after it.
         guard self.suspects.isEmpty, case .none = self.alone else { return }
         let share = self.trimmedShare
-        for place in self.sources.indices where self.sources[place].weight > share && !self.holdsSuspects(place) {
+        for place in self.places.values where self.sources[place].weight > share && !self.holdsSuspects(place) {
             var excess = self.sources[place].weight - share
             var back: [QueuedMessage] = []
             // What is to be told to the handler because a user acted stays, and so does a retry: nobody waits behind them.

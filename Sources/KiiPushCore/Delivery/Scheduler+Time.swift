@@ -103,6 +103,7 @@ extension Scheduler {
         if call.isAlone { self.alone = .none }
         self.calls[id.slot]?.isOver = true
         guard !isPresenting else {
+            if call.isAlone { self.change(message, .inHand) }
             self.comeBack(message, at: call.place)
             return self.giveUpPlace(id.slot)
         }

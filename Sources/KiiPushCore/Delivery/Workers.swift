@@ -41,15 +41,15 @@ package final class Workers: Sendable {
             onWork()
             return false
         }
-        guard self.queue.wakeAnother() else { return self.queue.isWaitedFor }
-        guard self.queue.enter() else { return false }
+        let (isMissing, hasMore) = self.queue.wakeAnother()
+        guard isMissing, self.queue.enter() else { return hasMore }
         do throws(ThreadError) {
             try self.threads.start(self.configuration.threadName) { [self] in self.work() }.detach()
         } catch {
             self.queue.exit()
             throw error
         }
-        return self.queue.isWaitedFor
+        return hasMore
     }
 
     /// A thread's life.

@@ -164,29 +164,24 @@ final class FileStore: Store {
     // MARK: - Claims
 
     /// Reads rows back, and marks them as in hand where that is asked for.
-    ///
-    /// Rows that cannot be read are no reason to give up the rest of the turn, as long as the transaction stands.
     private func answer(
         _ claim: StoreClaim, of inbox: Inbox, in transaction: borrowing InboxTransaction, at now: Timestamp,
         into outcome: inout TurnOutcome
     ) throws(InboxError) -> StoreAnswer {
         var answer = StoreAnswer()
         if case .sources(let after) = claim.kind {
-            answer.sources = try inbox.sources(installation: claim.installation, after: after, limit: claim.limit)
+            answer.sources =
+                try self.read(into: &answer, &outcome, inbox) { () throws(InboxError) in
+                    try inbox.sources(installation: claim.installation, after: after, limit: claim.limit)
+                } ?? []
             answer.isComplete = answer.sources.count < claim.limit
             return answer
         }
-        let rows: [StoredRow]
         var room = ClaimRoom(claim)
-        do throws(InboxError) {
-            rows = try self.rows(claim, of: inbox, at: now) { room.takes($0) }
-        } catch {
-            guard error.kind != .corrupt, inbox.isInTransaction else { throw error }
-            outcome.reads.append(.failure(error))
-            answer.isFailure = true
-            return answer
+        let read = try self.read(into: &answer, &outcome, inbox) { () throws(InboxError) in
+            try self.rows(claim, of: inbox, at: now) { room.takes($0) }
         }
-        outcome.reads.append(.success(()))
+        guard let rows = read else { return answer }
         answer.isComplete = !room.isFull && rows.count < self.limit(of: claim)
         for row in rows {
             if claim.takesInHand {
@@ -195,10 +190,33 @@ final class FileStore: Store {
             }
             answer.messages.append(StoredMessage(row))
         }
-        if case .retries = claim.kind, let next = try inbox.nextRetry(installation: claim.installation) {
+        guard case .retries = claim.kind else { return answer }
+        let next = try self.read(into: &answer, &outcome, inbox) { () throws(InboxError) in
+            try inbox.nextRetry(installation: claim.installation)
+        }
+        if let next = next ?? nil {
             answer.nextRetry = .milliseconds(max(0, next.millisecondsSinceEpoch - now.millisecondsSinceEpoch))
         }
         return answer
+    }
+
+    /// What cannot be read is no reason to give up the rest of the turn, as long as the transaction stands.
+    ///
+    /// - Returns: `nil` if it cannot be read now.
+    private func read<Result>(
+        into answer: inout StoreAnswer, _ outcome: inout TurnOutcome, _ inbox: Inbox,
+        _ body: () throws(InboxError) -> Result
+    ) throws(InboxError) -> Result? {
+        do throws(InboxError) {
+            let result = try body()
+            outcome.reads.append(.success(()))
+            return result
+        } catch {
+            guard error.kind != .corrupt, inbox.isInTransaction else { throw error }
+            outcome.reads.append(.failure(error))
+            answer.isFailure = true
+            return nil
+        }
     }
 
     private func rows(

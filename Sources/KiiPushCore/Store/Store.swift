@@ -3,6 +3,8 @@ protocol Store: AnyObject {
     /// Whether a commit makes a message safe, so that it may be acknowledged at once. Otherwise its acknowledgement
     /// waits for its outcome.
     var isDurable: Bool { get }
+    /// Whether a message that is given up on is kept, so that a late success still ends it.
+    var keepsDeadLetters: Bool { get }
     /// Whether what ``proven(installation:through:)`` or ``calendarMoved(by:)`` noted is worth a commit of its own.
     var hasMoreToWrite: Bool { get }
     /// Bytes that wait for a handler.
@@ -70,6 +72,7 @@ protocol Store: AnyObject {
 
 /// What a store has that keeps nothing beyond the process: no record, no dead letters, and nothing to take over.
 extension Store {
+    var keepsDeadLetters: Bool { self.isDurable }
     var hasMoreToWrite: Bool { false }
     var pendingShare: Int64 { .max }
     var deadLetterStock: DeadLetterStock? { nil }

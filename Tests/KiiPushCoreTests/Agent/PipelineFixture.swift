@@ -165,6 +165,18 @@ final class FlakyStore: Store {
 
     func makeRoom() -> Int? { self.removable }
 
+    // MARK: - Decisions
+
+    func standing(of sequence: Int64) -> MessageStanding? {
+        MessageStanding(state: .inHand, installation: 1, hasInstallation: true)
+    }
+
+    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
+        throw InboxError(.full, step: "testing")
+    }
+
+    func drop(_ sequence: Int64) throws(InboxError) { throw InboxError(.full, step: "testing") }
+
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64 {
         try self.store.installation(id: id, of: owner)
     }

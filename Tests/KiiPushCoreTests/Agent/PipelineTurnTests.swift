@@ -122,6 +122,18 @@ import Testing
         #expect(line.called.entries == [1, 2, 3, 4])
     }
 
+    @Test func aDecisionThatTheStoreRefusesChangesNothing() throws {
+        let loop = ManualLoop()
+        let line = TestPipeline(FlakyStore(JournalStore(loop.clock)), on: loop)
+        for ticket in 1...3 as ClosedRange<UInt64> { line.receive(on: TestLink(), ticket: ticket) }
+        loop.turns()
+        #expect(throws: InboxError.self) { try line.pipeline.decide(.retry, 2) }
+        #expect(throws: InboxError.self) { try line.pipeline.decide(.drop, 3) }
+        loop.turns()
+        line.work()
+        #expect(line.called.entries == [1, 2, 3])
+    }
+
     @Test func aTurnBetweenDoesNotPutOffTheNextTry() {
         let loop = ManualLoop()
         let store = FlakyStore(JournalStore(loop.clock))

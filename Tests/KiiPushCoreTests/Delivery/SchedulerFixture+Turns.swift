@@ -40,7 +40,7 @@ extension TestScheduler {
             self.queue.append(output.calls)
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
-        self.queue.setPlaces(self.scheduler.runningLimit)
+        _ = self.queue.setPlaces(self.scheduler.runningLimit)
     }
 
     func cut(_ id: CallID) {

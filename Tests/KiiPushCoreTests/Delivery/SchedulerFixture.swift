@@ -113,19 +113,22 @@ final class TestScheduler {
             message.sequence, in: message.sourceID, of: message.installation, goesFirst: goesFirst)
     }
 
-    func letGo(_ sequence: Int64) -> DeliveryHold {
+    /// A person decides about a message.
+    ///
+    /// - Returns: since when its handler has been running, if that is why nothing is changed.
+    @discardableResult
+    func letGo(_ sequence: Int64) -> MonotonicInstant? {
         self.collectAnswers(closing: sequence)
         if let call = self.scheduler.callHolding(sequence) { self.cut(call) }
-        defer {
-            self.scheduler.discardChanges(of: sequence)
-            self.pending.removeAll { $0.sequence == sequence }
-        }
-        return self.scheduler.letGo(sequence, installation: 1)
+        if let since = self.scheduler.runningSince(sequence) { return since }
+        self.scheduler.letGo(sequence, installation: 1)
+        self.pending.removeAll { $0.sequence == sequence }
+        return nil
     }
 
     /// A person has a message tried again that was given up on.
     func requeue(_ sequence: Int64) {
-        _ = self.letGo(sequence)
+        self.letGo(sequence)
         self.rows.requeue(sequence)
         if let message = self.rows.message(sequence) { self.appeared(message) }
     }
