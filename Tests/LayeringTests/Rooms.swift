@@ -46,7 +46,14 @@ struct Room {
             modules: ["CCurl", "Glibc", "Synchronization"],
             knows: ["Values"]
         ),
-        Room(name: "Inbox", folder: "Sources/KiiPushCore/Inbox", modules: ["CSQLite", "Glibc"], knows: ["Values"]),
+        Room(
+            name: "Inbox",
+            folder: "Sources/KiiPushCore/Inbox",
+            modules: ["CSQLite", "Glibc"],
+            knows: ["Values"],
+            // The words of the record.
+            alsoSees: ["DeadLetterReason", "FetchResult", "MessageEvent"]
+        ),
         Room(
             name: "Delivery",
             folder: "Sources/KiiPushCore/Delivery",
