@@ -98,7 +98,7 @@ import Testing
         }
         try inbox.verify()
         // They go on where they ended.
-        try inbox.transaction { transaction throws(InboxError) in try transaction.absorb(into: 2, at: .at(4000)) }
+        _ = try inbox.transaction { transaction throws(InboxError) in try transaction.absorb(into: 2, at: .at(4000)) }
         #expect(try inbox.record(2)?.events.count == 5)
     }
 
