@@ -107,7 +107,8 @@ import Testing
             let value = number < 0 ? "-9223372036854775807 - 1" : "\(number)"
             let counts = ["last_sequence", "received", "duplicates", "pruned", "expired", "lost", "rows0", "bytes0"]
             let columns = [
-                "attempts", "crashes", "events", "next_attempt_ms", "updated_ms", "received_ms", "qos", "packet_id", "connection",
+                "attempts", "crashes", "events", "next_attempt_ms", "updated_ms", "received_ms", "qos", "packet_id",
+                "connection",
                 "original_length", "stored_after", "acknowledged_after", "started_after", "answer",
             ]
             return counts.map { "UPDATE ledger SET \($0) = \(value)" } + [

@@ -46,7 +46,7 @@ package struct InboxTransaction {
         try statement.run()
         if isDead {
             let reason = DeadLetterReason(row.reason ?? "")
-            try self.add(.dead(reason, attempt: nil), number: 1, to: sequence, at: row.storedAt ?? row.receivedAt)
+            try self.add(.dead(reason, attempt: nil), to: sequence, at: row.storedAt ?? row.receivedAt)
         }
         self.inbox.pending.lastSequence = sequence
         self.inbox.pending.received += 1
@@ -64,7 +64,7 @@ package struct InboxTransaction {
         guard let standing = try self.standing(of: sequence) else { return nil }
         let statement = self.inbox.statements.absorb
         try statement.bind(1, sequence)
-        try statement.bind(2, self.add(.duplicate, to: sequence, standing, at: now))
+        try statement.bind(2, self.add(.duplicate, to: sequence, after: standing.events, at: now))
         try statement.run()
         self.inbox.pending.received += 1
         self.inbox.pending.duplicates += 1
@@ -120,7 +120,9 @@ package struct InboxTransaction {
             try statement.bind(10, change.answer.map { $0 == .newData ? 0 : 1 })
             var events = standing.events
             if let event = change.event {
-                events = try self.add(event, to: change.sequence, standing, at: now, change.attempt, change.startedAt)
+                events = try self.add(
+                    event, to: change.sequence, after: events, at: now, attempt: change.attempt,
+                    startedAt: change.startedAt)
             }
             try statement.bind(11, events)
             try statement.bind(12, change.openedBy)
@@ -164,7 +166,7 @@ package struct InboxTransaction {
         let statement = self.inbox.statements.requeue
         try statement.bind(1, sequence)
         try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, self.add(.retried, to: sequence, standing, at: now))
+        try statement.bind(3, self.add(.retried, to: sequence, after: standing.events, at: now))
         try statement.bind(4, source)
         try statement.run()
         self.move(standing, to: .waiting)
@@ -303,28 +305,19 @@ package struct InboxTransaction {
 
     // MARK: - Events
 
-    /// Records that something happened to a message, unless it has as many events as it may have.
+    /// Records that something happened to a message that was given so many events, unless it may have no more.
     ///
     /// - Returns: how many it was given from now on, which is the caller's to write.
+    @discardableResult
     private func add(
-        _ event: MessageEvent.Kind, to sequence: Int64, _ standing: Standing, at now: Timestamp,
-        _ attempt: Int? = nil, _ startedAt: Timestamp? = nil
+        _ event: MessageEvent.Kind, to sequence: Int64, after count: Int64 = 0, at now: Timestamp,
+        attempt: Int? = nil, startedAt: Timestamp? = nil
     ) throws(InboxError) -> Int64 {
-        let number = min(standing.events + 1, InboxSchema.eventCounts.upperBound)
-        if number <= InboxSchema.eventLimit {
-            try self.add(event, number: number, to: sequence, at: now, attempt, startedAt)
-        }
-        return number
-    }
-
-    private func add(
-        _ event: MessageEvent.Kind, number: Int64, to sequence: Int64, at now: Timestamp, _ attempt: Int? = nil,
-        _ startedAt: Timestamp? = nil
-    ) throws(InboxError) {
+        guard count < InboxSchema.eventLimit else { return InboxSchema.eventCounts.upperBound }
         let parts = event.parts
         let statement = self.inbox.statements.addEvent
         try statement.bind(1, sequence)
-        try statement.bind(2, number)
+        try statement.bind(2, count + 1)
         try statement.bind(3, now.millisecondsSinceEpoch)
         try statement.bind(4, parts.code)
         try statement.bind(5, (parts.attempt ?? attempt).map(Int64.init))
@@ -332,6 +325,7 @@ package struct InboxTransaction {
         try statement.bind(7, parts.pause.map { $0.wholeNanoseconds / 1_000_000 })
         try statement.bind(8, parts.detail)
         try statement.run()
+        return count + 1
     }
 
     private struct Standing {
