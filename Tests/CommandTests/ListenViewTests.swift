@@ -41,7 +41,7 @@ import Testing
             view.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
             over.finish()
         }
-        for _ in 1...1000 { view.observe(.message(MessageEvent(messageID: 1, kind: .joined))) }
+        for _ in 1...1000 { view.observe(.message(MessageEvent(messageID: 1, at: .now(), kind: .duplicate))) }
         view.observe(.stopping)
         #expect(answers.verdicts.withLock { $0 }.isEmpty)
         var taken = [UInt8](repeating: 0, count: 65_536)

@@ -68,13 +68,13 @@ import Testing
                     guard case .message(let message) = event else { continue }
                     #expect(message.messageID == 1)
                     kinds.append(message.kind)
-                    if message.kind == .joined { release.signal() }
+                    if message.kind == .duplicate { release.signal() }
                     if case .done = message.kind { break }
                 }
                 // The call's beginning and the second arrival are told from two threads.
                 #expect(kinds.count == 4)
-                #expect(kinds.first == .received && kinds.last == .done(.newData, attempt: 1))
-                #expect(kinds.contains(.started(attempt: 1)) && kinds.contains(.joined))
+                #expect(kinds.first == .received && kinds.last == .done(.newData, attempt: 1, isLate: false))
+                #expect(kinds.contains(.started(attempt: 1)) && kinds.contains(.duplicate))
                 try await broker.play { _ in
                     try second.send(.message(8, packetID: 6))
                     _ = try second.receiveAcknowledgements(1)
@@ -187,7 +187,8 @@ import Testing
                 // A command is given up on when its turn has come, so its event may be later than the next message's.
                 var dead: [Int64: String] = [:]
                 for await event in events {
-                    guard case .message(let message) = event, case .dead(let reason) = message.kind else { continue }
+                    guard case .message(let message) = event, case .dead(let reason, _) = message.kind
+                    else { continue }
                     dead[message.messageID] = reason.description
                     if dead.count == 4 { break }
                 }

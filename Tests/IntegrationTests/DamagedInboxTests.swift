@@ -128,7 +128,7 @@ import Testing
                     try await broker.bring((1...20).map { Self.publish($0) })
                     var failed: Set<Int64> = []
                     for await event in events {
-                        if case .message(let message) = event, case .retry = message.kind {
+                        if case .message(let message) = event, case .failed = message.kind {
                             failed.insert(message.messageID)
                         }
                         if failed.count == 20 { break }

@@ -135,9 +135,9 @@ struct MisuseStage: Sendable {
     fileprivate func expectThatTheAgentGoesOn() async throws {
         try await self.send(1000)
         let last = await self.happenings { event in
-            if case .done(.newData, _) = event.kind { true } else { false }
+            if case .done(.newData, _, _) = event.kind { true } else { false }
         }.last
-        #expect(last?.kind == .done(.newData, attempt: 1))
+        #expect(last?.kind == .done(.newData, attempt: 1, isLate: false))
     }
 }
 
@@ -166,12 +166,12 @@ extension MQTTPacket {
 
 extension MessageEvent.Kind {
     /// Whether the message is to be tried again.
-    var isRetry: Bool { if case .retry = self { true } else { false } }
+    var isRetry: Bool { if case .failed = self { true } else { false } }
 
     /// Whether nothing more comes.
     var isEnd: Bool {
         switch self {
-        case .done, .dead, .late(_, counted: true): true
+        case .done, .dead: true
         default: false
         }
     }

@@ -9,7 +9,7 @@ struct Room {
     var knows: Set<String> = []
     /// Of those rooms, the public types alone: what a user of the library has.
     var seesPublicTypesOnly = false
-    /// And these of the others.
+    /// And these, of whatever room.
     var alsoSees: Set<String> = []
     /// Whether it is free of clocks, tasks and I/O.
     var isPure = false
@@ -46,7 +46,14 @@ struct Room {
             modules: ["CCurl", "Glibc", "Synchronization"],
             knows: ["Values"]
         ),
-        Room(name: "Inbox", folder: "Sources/KiiPushCore/Inbox", modules: ["CSQLite", "Glibc"], knows: ["Values"]),
+        Room(
+            name: "Inbox",
+            folder: "Sources/KiiPushCore/Inbox",
+            modules: ["CSQLite", "Glibc"],
+            knows: ["Values"],
+            // The words of the record.
+            alsoSees: ["DeadLetterReason", "FetchResult", "MessageEvent"]
+        ),
         Room(
             name: "Delivery",
             folder: "Sources/KiiPushCore/Delivery",

@@ -178,7 +178,7 @@ extension Pipeline {
             let output = self.scheduler.takeOutput()
             self.turn.changes += output.changes
             self.turn.claims += output.claims
-            self.events += output.events
+            self.notes += output.notes
             for _ in 0..<output.freedPlaces { self.workers.queue.leave() }
             if output.freedPlaces > 0 { self.staff.isDue = true }
             for id in output.cuts { self.cut(id) }
@@ -212,9 +212,9 @@ extension Pipeline {
 
     /// The end of a turn: tells what happened, and sees to it that the next turn comes in time.
     func finishTurn(at now: MonotonicInstant) {
-        if !self.events.isEmpty {
-            self.observer.deliveryHappened(self.events)
-            self.events.removeAll(keepingCapacity: true)
+        if !self.notes.isEmpty {
+            self.observer.deliveryHappened(self.notes, at: self.loop.clocks.calendar)
+            self.notes.removeAll(keepingCapacity: true)
         }
         self.lookAfterWorkers(at: now)
         self.endWaits(at: now)

@@ -32,7 +32,7 @@ extension Pipeline {
     convenience init(
         store: any Store, on loop: any Loop, configuration: DeliveryConfiguration, limits: BackPressure.Limits,
         clock: @escaping @Sendable () -> MonotonicInstant, hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>,
-        keeping: MessageEvent.Keeping, wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
+        keeping: HubObserver.Keeping, wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
     ) {
         self.init(
             store: store,

@@ -33,7 +33,7 @@ package final class Pipeline: TurnDelegate {
     /// Room was made in this turn.
     private var hasMadeRoom = false
     /// What happened to messages, to be told when the turn is over.
-    var events: [DeliveryEvent] = []
+    var notes: [DeliveryNote] = []
     /// Taken and handled in every turn; kept for its memory.
     var posts: [AnswerBox.Post] = []
     var waits: [Wait] = []

@@ -15,10 +15,10 @@ extension PushRuntime {
 
     /// As ``retry(_:)``, for a dead letter alone.
     ///
-    /// - Parameter messageID: ``DeadLetter/messageID``.
+    /// - Parameter messageID: ``MessageRecord/messageID``.
     /// - Returns: whether it was a dead letter and is tried again. `false` as well for one whose installation is unknown
-    ///   (``DeadLetter/installationID`` is `nil`), which can only be dropped, and with the inbox in memory, which keeps
-    ///   none.
+    ///   (``MessageRecord/installationID`` is `nil`), which can only be dropped, and with the inbox in memory, which
+    ///   keeps none.
     /// - Throws: As ``retry(_:)``.
     @discardableResult
     public func retryDeadLetter(_ messageID: Int64) async throws -> Bool {
@@ -27,7 +27,7 @@ extension PushRuntime {
 
     /// As ``drop(_:)``, for a dead letter alone.
     ///
-    /// - Parameter messageID: ``DeadLetter/messageID``.
+    /// - Parameter messageID: ``MessageRecord/messageID``.
     /// - Returns: whether it was a dead letter.
     /// - Throws: As ``retry(_:)``.
     @discardableResult

@@ -21,8 +21,10 @@ extension Scheduler {
         at now: MonotonicInstant
     ) {
         self.counters.late += 1
-        self.note(.late(verdict, attempt: attempt, counted: counts), sequence, source.installation)
-        guard counts, case .result(let result) = verdict else { return }
+        guard counts, case .result(let result) = verdict else {
+            return self.note(.late(attempt: attempt), sequence, source.installation)
+        }
+        self.note(.done(result, attempt: attempt, isLate: true), sequence, source.installation)
         self.countSuccess(result)
         self.withdraw(sequence, in: source)
         self.output.changes.append(
@@ -94,7 +96,7 @@ extension Scheduler {
             self.change(message, .setAside)
         case .result(let result):
             self.countSuccess(result)
-            self.note(.answered(result, attempt: number), message)
+            self.note(.done(result, attempt: number, isLate: false), message)
             self.change(message, .done(result), attempts: 1, attempt: attempt)
         }
         if !self.reactions.isEmpty { self.react(to: message.sequence, message.installation) }
@@ -116,7 +118,7 @@ extension Scheduler {
         if let limit = self.configuration.totalLimit, let firstStart, now + pause >= firstStart + limit {
             return self.bury(message, .attemptsFailed(failure), attempts: 1, attempt)
         }
-        self.note(.retry(attempt: number, failure: failure, after: pause), message)
+        self.note(.failed(attempt: number, failure, retryAfter: pause), message)
         self.change(
             message, .retry(after: pause, failure: failure, firstStart: firstStart), attempts: 1, attempt: attempt)
         guard self.intakes[message.installation] != nil, !self.isDraining else { return }
@@ -136,7 +138,7 @@ extension Scheduler {
         _ attempt: MessageChange.Attempt? = nil
     ) {
         self.counters.dead += 1
-        self.note(.dead(reason), message)
+        self.note(.dead(reason, attempt: attempt?.number), message)
         self.change(message, .dead(reason), attempts: attempts, attempt: attempt)
     }
 

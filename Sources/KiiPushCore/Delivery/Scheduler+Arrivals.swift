@@ -43,14 +43,14 @@ extension Scheduler {
     /// A message came again; it is in memory, and nothing is started for it.
     package mutating func joined(_ sequence: Int64, installation: Int64) {
         self.counters.joined += 1
-        self.note(.joined, sequence, installation)
+        self.note(.duplicate, sequence, installation)
     }
 
     /// A message was refused as it was stored.
     package mutating func refused(_ sequence: Int64, installation: Int64, _ reason: DeadLetterReason) {
         self.counters.received += 1
         self.counters.dead += 1
-        self.note(.dead(reason), sequence, installation)
+        self.note(.dead(reason, attempt: nil), sequence, installation)
     }
 
     /// Takes a message in hand into its queue, whose weight is counted.

@@ -20,7 +20,7 @@ package struct Scheduler: Sendable {
     package internal(set) var output = SchedulerOutput()
     package internal(set) var counters = DeliveryCounters()
     package internal(set) var isDraining = false
-    /// Whether ``SchedulerOutput/events`` are collected.
+    /// Whether ``SchedulerOutput/notes`` are collected.
     package var isObserved = true
     /// The store fails: nothing is claimed and no call starts, since a verdict could not be stored.
     package var isStoreFailing = false {
@@ -115,12 +115,12 @@ package struct Scheduler: Sendable {
 
     // MARK: - Notes
 
-    mutating func note(_ kind: @autoclosure () -> DeliveryEvent.Kind, _ sequence: Int64, _ installation: Int64) {
+    mutating func note(_ kind: @autoclosure () -> MessageEvent.Kind, _ sequence: Int64, _ installation: Int64) {
         guard self.isObserved else { return }
-        self.output.events.append(DeliveryEvent(sequence: sequence, installation: installation, kind: kind()))
+        self.output.notes.append(DeliveryNote(sequence: sequence, installation: installation, kind: kind()))
     }
 
-    mutating func note(_ kind: @autoclosure () -> DeliveryEvent.Kind, _ message: QueuedMessage) {
+    mutating func note(_ kind: @autoclosure () -> MessageEvent.Kind, _ message: QueuedMessage) {
         self.note(kind(), message.sequence, message.installation)
     }
 
@@ -152,7 +152,7 @@ package struct SchedulerOutput: Sendable {
     package var freedPlaces = 0
     /// Messages that a late answer has ended, in every place where they were.
     package var ended: [Int64] = []
-    package var events: [DeliveryEvent] = []
+    package var notes: [DeliveryNote] = []
     /// Why fewer calls run than may from now on, in the order of its coming; `nil`: such a reason is gone.
     package var stalls: [DeliveryStall?] = []
 }

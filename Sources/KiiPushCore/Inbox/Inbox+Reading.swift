@@ -234,7 +234,7 @@ extension Inbox {
 
 extension StoredRow {
     /// How often a message may have been attempted: more than anybody asks for, and little enough to reckon with.
-    private static let attempts: ClosedRange<Int64> = 0...1_000_000
+    static let attempts: ClosedRange<Int64> = 0...1_000_000
 
     /// Reads the columns of ``InboxSchema/columns``. A number that nobody has written is held to what can be: one bit of
     /// a damaged page must not end the process.

@@ -25,6 +25,7 @@ extension Inbox {
             (deadIndex.rows, deadIndex.numbers) == (dead.rows, dead.numbers)
         else { throw InboxError(.corrupt, step: "finding every message in the indexes") }
         try self.verifyInstallations(of: owners)
+        try self.verifyEvents()
         _ = try self.statements.readNotices()
         return counts
     }
@@ -83,6 +84,18 @@ extension Inbox {
         guard rows.subtracting([InboxSchema.unknownInstallation]).isSubset(of: present), try indexes.next(),
             indexes.integer(0) == present.count, indexes.integer(1) == present.count
         else { throw InboxError(.corrupt, step: "finding whom the messages are for") }
+    }
+
+    /// Events of which none is there twice. How many there should be, the record of each message says.
+    private func verifyEvents() throws(InboxError) {
+        let statement = self.statements.eventNumbers
+        defer { statement.reset() }
+        var former: (message: Int64, number: Int64) = (.min, 0)
+        while try statement.next() {
+            let next = (message: statement.integer(0), number: statement.integer(1))
+            guard next > former else { throw InboxError(.corrupt, step: "looking at every event") }
+            former = next
+        }
     }
 
     private func sum(_ statement: SQLiteStatement) throws(InboxError) -> RowSum {

@@ -114,16 +114,18 @@ package struct RowChange: Sendable, Hashable {
     package var reason: String?
     /// When the message was acknowledged. What is written first stays; `nil` keeps what is there.
     package var acknowledgedAt: Timestamp?
-    /// Of a row that becomes `done`: when the attempt that succeeded started.
+    /// Of a row that becomes `done`, or that something happens to: when the attempt started that came to this.
     package var startedAt: Timestamp?
     /// Of a row that becomes `done`: what that attempt came to.
-    package var answer: RowAnswer?
+    package var answer: FetchResult?
     /// What the user chose on the notification that showed it; `nil` keeps what is there. A row in hand stays in hand.
     package var openedBy: String?
     /// The only state in which the row is changed; `nil`: any.
     package var onlyIn: RowState?
-    /// What is to be added to the row's trail; it happened when the change is made.
-    package var event: RowTrail.Event?
+    /// What is recorded besides; it happened when the change is made.
+    package var event: MessageEvent.Kind?
+    /// The attempt that started at ``startedAt``, where the event does not say that.
+    package var attempt: Int?
     /// What becomes of the source that it belongs to.
     package var source = Source.asItIs
     /// Whether the row becomes a dead letter that no handler was meant for. Such a row may be cut, and removed when newer ones

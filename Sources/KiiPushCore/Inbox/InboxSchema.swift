@@ -12,6 +12,12 @@ enum InboxSchema {
     /// The years 1970 to 9999, in milliseconds: moments outside of it can be no message's.
     static let calendar: ClosedRange<Int64> = 0...253_402_300_799_999
 
+    /// How many rows of a message the table `event` has at most: a broker that repeats itself without end must not fill
+    /// the disk.
+    static let eventLimit: Int64 = 256
+    /// What the column `events` may say: one more stands for all that were not written.
+    static let eventCounts: ClosedRange<Int64> = 0...257
+
     /// The installation of rows whose own could not be read from a damaged file: a key that no installation has.
     static let unknownInstallation: Int64 = 0
 
@@ -42,6 +48,8 @@ enum InboxSchema {
             bytes INTEGER NOT NULL,
             attempts INTEGER NOT NULL DEFAULT 0,
             crashes INTEGER NOT NULL DEFAULT 0,
+            -- How many rows of its own the table event was given; one more than there may be when it was given no more.
+            events INTEGER NOT NULL DEFAULT 0,
             next_attempt_ms INTEGER,
             updated_ms INTEGER NOT NULL,
             received_ms INTEGER NOT NULL,
@@ -60,8 +68,6 @@ enum InboxSchema {
             -- Of a done row: when the attempt that succeeded started, and its answer.
             started_after INTEGER,
             answer INTEGER,
-            -- What else happened to the message, as RowTrail writes it. Only ever added to.
-            trail TEXT,
             -- What the user chose on the notification that showed it, as UserAction writes it; NULL before.
             opened TEXT,
             -- The number of the source, as SourceKey has it; NULL of a message that no handler is to see, and of one that
@@ -73,6 +79,7 @@ enum InboxSchema {
         CREATE INDEX message_retry ON message (installation, next_attempt_ms) WHERE state = 2;
         CREATE INDEX message_dead ON message (sequence) WHERE state = 5;
         \(InboxSchema.waitingIndex)
+        \(InboxSchema.eventTable)
         -- One row: the last sequence given out, rows and bytes by state, and what is counted for good.
         CREATE TABLE ledger (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -112,10 +119,31 @@ enum InboxSchema {
         \(InboxSchema.noticeTable)
         """
 
-    /// What makes a file of version 4 one of version 5. Its messages belong to no source until their agent runs.
+    private static let eventTable = """
+        -- What else happened to messages: an ordinary success is in columns of message, and adds nothing here.
+        CREATE TABLE event (
+            message INTEGER NOT NULL,
+            -- 1, 2, and so on.
+            number INTEGER NOT NULL,
+            at_ms INTEGER NOT NULL,
+            -- The parts of a MessageEvent.Kind.
+            kind INTEGER NOT NULL,
+            attempt INTEGER,
+            -- When the attempt started.
+            started_ms INTEGER,
+            pause_ms INTEGER,
+            detail TEXT,
+            PRIMARY KEY (message, number)
+        ) WITHOUT ROWID;
+        """
+
+    /// What makes a file of version 4 one of version 5. Its messages belong to no source until their agent runs. What
+    /// happened to them before is not taken over: each counts as having one event, which is not there.
     private static let fromVersion4 = """
         ALTER TABLE message ADD COLUMN source INTEGER;
+        ALTER TABLE message ADD COLUMN events INTEGER NOT NULL DEFAULT 1;
         \(InboxSchema.waitingIndex)
+        \(InboxSchema.eventTable)
         """
 
     private static let noticeTable = """
@@ -195,10 +223,10 @@ enum InboxSchema {
         let count = try connection.integer(
             """
             SELECT count(*) FROM sqlite_schema WHERE rootpage > 0
-                AND (type = 'table' AND name IN ('installation', 'message', 'ledger', 'notice')
+                AND (type = 'table' AND name IN ('installation', 'message', 'event', 'ledger', 'notice')
                     OR type = 'index' AND name IN ('message_open', 'message_retry', 'message_dead', 'message_waiting'))
             """, step: "reading the schema")
-        guard count == 8 else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
+        guard count == 9 else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
     }
 
     private static func version(of connection: SQLiteConnection) throws(InboxError) -> Int64 {

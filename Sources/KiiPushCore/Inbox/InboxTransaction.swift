@@ -41,16 +41,13 @@ package struct InboxTransaction {
         try statement.bind(15, row.storedAt?.millisecondsSinceEpoch)
         try statement.bind(16, row.source)
         let isDead = row.state == .dead
-        try statement.bind(
-            17,
-            isDead
-                ? RowTrail.text(
-                    .init(
-                        .dead(attempt: nil, startedAt: nil, reason: row.reason ?? ""),
-                        at: row.storedAt ?? row.receivedAt),
-                    receivedAt: row.receivedAt) : nil)
+        try statement.bind(17, isDead ? 1 : 0)
         try statement.bind(18, row.acknowledgedAt?.millisecondsSinceEpoch)
         try statement.run()
+        if isDead {
+            let reason = DeadLetterReason(row.reason ?? "")
+            try self.add(.dead(reason, attempt: nil), to: sequence, at: row.storedAt ?? row.receivedAt)
+        }
         self.inbox.pending.lastSequence = sequence
         self.inbox.pending.received += 1
         self.inbox.pending.counts.add(bytes, to: row.state)
@@ -67,7 +64,7 @@ package struct InboxTransaction {
         guard let standing = try self.standing(of: sequence) else { return nil }
         let statement = self.inbox.statements.absorb
         try statement.bind(1, sequence)
-        try statement.bind(2, RowTrail.text(.init(.duplicate, at: now), receivedAt: standing.receivedAt))
+        try statement.bind(2, self.add(.duplicate, to: sequence, after: standing.events, at: now))
         try statement.run()
         self.inbox.pending.received += 1
         self.inbox.pending.duplicates += 1
@@ -107,7 +104,7 @@ package struct InboxTransaction {
             try statement.bind(2, now.millisecondsSinceEpoch)
             try statement.bind(3, change.acknowledgedAt?.millisecondsSinceEpoch)
             try statement.bind(4, change.startedAt?.millisecondsSinceEpoch)
-            try statement.bind(5, change.answer?.rawValue)
+            try statement.bind(5, change.answer.map { $0 == .newData ? 0 : 1 })
             try statement.run()
         } else {
             let statement = self.inbox.statements.update
@@ -119,10 +116,15 @@ package struct InboxTransaction {
             try statement.bind(6, change.reason)
             try statement.bind(7, now.millisecondsSinceEpoch)
             try statement.bind(8, change.acknowledgedAt?.millisecondsSinceEpoch)
-            try statement.bind(9, change.startedAt?.millisecondsSinceEpoch)
-            try statement.bind(10, change.answer?.rawValue)
-            try statement.bind(
-                11, change.event.map { RowTrail.text(.init($0, at: now), receivedAt: standing.receivedAt) })
+            try statement.bind(9, change.state == .done ? change.startedAt?.millisecondsSinceEpoch : nil)
+            try statement.bind(10, change.answer.map { $0 == .newData ? 0 : 1 })
+            var events = standing.events
+            if let event = change.event {
+                events = try self.add(
+                    event, to: change.sequence, after: events, at: now, attempt: change.attempt,
+                    startedAt: change.startedAt)
+            }
+            try statement.bind(11, events)
             try statement.bind(12, change.openedBy)
             switch change.source {
             case .asItIs: try statement.bind(13, 0)
@@ -164,7 +166,7 @@ package struct InboxTransaction {
         let statement = self.inbox.statements.requeue
         try statement.bind(1, sequence)
         try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, RowTrail.text(.init(.requeued, at: now), receivedAt: standing.receivedAt))
+        try statement.bind(3, self.add(.retried, to: sequence, after: standing.events, at: now))
         try statement.bind(4, source)
         try statement.run()
         self.move(standing, to: .waiting)
@@ -282,6 +284,10 @@ package struct InboxTransaction {
     private func delete(_ sequence: Int64, _ standing: Standing) throws(InboxError) {
         try self.inbox.statements.delete.bind(1, sequence)
         try self.inbox.statements.delete.run()
+        if standing.events > 0 {
+            try self.inbox.statements.deleteEvents.bind(1, sequence)
+            try self.inbox.statements.deleteEvents.run()
+        }
         self.inbox.pending.counts.remove(standing.bytes, from: standing.state)
         if standing.isRefused { self.inbox.refused.remove(standing.bytes) }
     }
@@ -297,10 +303,36 @@ package struct InboxTransaction {
         self.inbox.pending.counts.add(bytes, to: new)
     }
 
+    // MARK: - Events
+
+    /// Records that something happened to a message that was given so many events, unless it may have no more.
+    ///
+    /// - Returns: how many it was given from now on, which is the caller's to write.
+    @discardableResult
+    private func add(
+        _ event: MessageEvent.Kind, to sequence: Int64, after count: Int64 = 0, at now: Timestamp,
+        attempt: Int? = nil, startedAt: Timestamp? = nil
+    ) throws(InboxError) -> Int64 {
+        guard count < InboxSchema.eventLimit else { return InboxSchema.eventCounts.upperBound }
+        let parts = event.parts
+        let statement = self.inbox.statements.addEvent
+        try statement.bind(1, sequence)
+        try statement.bind(2, count + 1)
+        try statement.bind(3, now.millisecondsSinceEpoch)
+        try statement.bind(4, parts.code)
+        try statement.bind(5, (parts.attempt ?? attempt).map(Int64.init))
+        try statement.bind(6, startedAt?.millisecondsSinceEpoch)
+        try statement.bind(7, parts.pause.map { $0.wholeNanoseconds / 1_000_000 })
+        try statement.bind(8, parts.detail)
+        try statement.run()
+        return count + 1
+    }
+
     private struct Standing {
         var state: RowState
         var bytes: Int64
-        var receivedAt: Timestamp
+        /// How many events it was given; one more than there may be when it was given no more.
+        var events: Int64
         /// Whether it is one of ``RefusedRows``.
         var isRefused: Bool
         var source: Int64?
@@ -316,7 +348,7 @@ package struct InboxTransaction {
         }
         return Standing(
             state: state, bytes: statement.integer(1, within: InboxCounts.rowBytes),
-            receivedAt: statement.time(2), isRefused: statement.integer(3) != 0,
+            events: statement.integer(2, within: InboxSchema.eventCounts), isRefused: statement.integer(3) != 0,
             source: statement.optionalInteger(4))
     }
 }

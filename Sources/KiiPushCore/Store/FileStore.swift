@@ -282,9 +282,9 @@ final class FileStore: Store {
 
     func calendarMoved(by shift: Duration) { self.calendarShift += shift }
 
-    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [DeadLetter] {
+    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
         try self.file.use { inbox throws(InboxError) in
-            try DeadLetter.page(of: inbox, after: sequence, limit: limit)
+            try inbox.deadLetterRecords(after: sequence, limit: limit)
         }
     }
 

@@ -1,17 +1,15 @@
 extension RowChange {
-    /// Delivery's verdict as a row's state, and what the record says about it.
+    /// Delivery's verdict as a row's state, and what is recorded beside it.
     package init(_ change: MessageChange, at clock: TurnClock) {
         self.init(sequence: change.sequence, state: .done, attempts: change.attempts, crashes: change.crashes)
-        let startedAt = change.attempt?.startedAt.map(clock.timestamp(of:))
+        self.startedAt = change.attempt?.startedAt.map(clock.timestamp(of:))
         switch change.verdict {
         case .done(let result):
-            let answer: RowAnswer = result == .newData ? .newData : .noData
             if let attempt = change.attempt, attempt.startedAt == nil {
-                self.event = .late(attempt: attempt.number, answer)
+                self.event = .done(result, attempt: attempt.number, isLate: true)
                 return
             }
-            self.startedAt = startedAt
-            self.answer = answer
+            self.answer = result
             // The common end of a message; leaving the numbers as they are is the cheaper statement.
             guard change.attempts <= 1, change.crashes == 0 else { return }
             self.attempts = nil
@@ -20,9 +18,7 @@ extension RowChange {
             self.state = .retry
             self.nextAttempt = clock.now + delay
             self.reason = failure.description
-            self.event = .failed(
-                attempt: change.attempt?.number ?? change.attempts, startedAt: startedAt,
-                failure: failure.description, pause: delay)
+            self.event = .failed(attempt: change.attempt?.number ?? change.attempts, failure, retryAfter: delay)
         case .inHand:
             self.state = .inHand
             self.event = change.attempt.map { .isolated(attempt: $0.number) }
@@ -34,11 +30,12 @@ extension RowChange {
             self.source = .none
         case .presented:
             self.state = .presented
-            self.event = .presented(attempt: change.attempt?.number ?? change.attempts + 1, startedAt: startedAt)
+            self.event = .presented
+            self.attempt = change.attempt?.number
         case .opened(let opening):
             self.state = .waiting
             self.openedBy = opening.action.stored
-            self.event = opening.isRecorded ? nil : .opened(opening.action.stored)
+            self.event = opening.isRecorded ? nil : .opened(opening.action)
         case .unopened:
             self.onlyIn = .presented
             self.answer = .noData
@@ -53,7 +50,7 @@ extension RowChange {
             self.state = .dead
             self.reason = reason.description
             self.isRefused = reason.isOfRefused
-            self.event = .dead(attempt: change.attempt?.number, startedAt: startedAt, reason: reason.description)
+            self.event = .dead(reason, attempt: change.attempt?.number)
         }
     }
 }
@@ -63,31 +60,7 @@ extension DeadLetterReason {
     fileprivate var isOfRefused: Bool {
         switch self {
         case .undecodable, .unexpectedTopic, .oversized: true
-        case .attemptsFailed, .rejected, .crashed, .command: false
-        }
-    }
-}
-
-extension UserAction {
-    /// Marks the identifier of a background action. A control character, which no category names an action with.
-    private static let backgroundMark: Character = "\u{1F}"
-
-    /// The choice as the inbox and the control socket write it: empty for ``open``, else the action's identifier.
-    var stored: String {
-        switch self {
-        case .open: ""
-        case .custom(let identifier): identifier
-        case .background(let identifier): "\(Self.backgroundMark)\(identifier)"
-        }
-    }
-
-    init(stored: String) {
-        if stored.isEmpty {
-            self = .open
-        } else if stored.first == Self.backgroundMark {
-            self = .background(String(stored.dropFirst()))
-        } else {
-            self = .custom(stored)
+        case .attemptsFailed, .rejected, .crashed, .command, .other: false
         }
     }
 }

@@ -51,7 +51,7 @@ protocol Store: AnyObject {
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64
 
     /// The messages that were given up on and are kept, in the order of reception: the page after `sequence`.
-    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [DeadLetter]
+    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord]
     /// The messages of an installation that are shown to the user, in the order of reception: the page after `sequence`.
     func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage]
     /// Where a message stands that is kept on file; `nil` if it is not there.
@@ -89,7 +89,7 @@ extension Store {
     func acknowledged(_ sequence: Int64, at now: Timestamp) {}
     func removeNotices() {}
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 { 0 }
-    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [DeadLetter] { [] }
+    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] { [] }
     func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage] { [] }
     func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? { nil }
     func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? { nil }

@@ -84,11 +84,11 @@ struct TestReceiver: KiiPushCore.Receiver {
 }
 
 final class JournalObserver: DeliveryObserver {
-    let events = Journal<DeliveryEvent>()
+    let events = Journal<DeliveryNote>()
     /// Reasons for fewer handlers, and "recovered".
     let stalls = Journal<String>()
 
-    func deliveryHappened(_ events: [DeliveryEvent]) { for event in events { self.events.add(event) } }
+    func deliveryHappened(_ notes: [DeliveryNote], at now: Timestamp) { for note in notes { self.events.add(note) } }
     func deliveryStalled(_ stall: DeliveryStall) { self.stalls.add(stall.description) }
     func deliveryRecovered() { self.stalls.add("recovered") }
 }

@@ -117,16 +117,16 @@ import Testing
         fixture.receive("{not json")
         fixture.receive(#"{"commandID":"c","actions":[{"a":{}}]}"#)
         let events = await fixture.observer.events.first(5).map(\.kind)
-        #expect(events.first == .dead(.unexpectedTopic))
-        #expect(events.dropFirst().first == .dead(.oversized(originalLength: 300_000)))
-        guard case .dead(.undecodable(let text)) = events[2] else {
+        #expect(events.first == .dead(.unexpectedTopic, attempt: nil))
+        #expect(events.dropFirst().first == .dead(.oversized(originalLength: 300_000), attempt: nil))
+        guard case .dead(.undecodable(let text), attempt: nil) = events[2] else {
             Issue.record("\(events[2])")
             return
         }
         #expect(text.contains("JSON") || text.contains("payload"))
         #expect(!text.contains("not json"))
         // Whether somebody takes a command depends on the handler.
-        #expect(events[3...] == [.received, .dead(.command)])
+        #expect(events[3...] == [.received, .dead(.command, attempt: nil)])
         #expect(await fixture.store.changes.first(1) == [.change(4, .dead(.command))])
         #expect((1...4).map { fixture.store.standing($0) } == [.dead, .dead, .dead, .dead])
     }
@@ -173,13 +173,13 @@ import Testing
             ClosureHandler { _, context, completion in completion(context.attempt == 1 ? .failed : .noData) })
         fixture.deliver([.push(1)])
         let kinds = await fixture.observer.events.first(3).map(\.kind)
-        #expect(kinds == [.received, .started(attempt: 1), .retry(attempt: 1, failure: .failed, after: .seconds(1))])
+        #expect(kinds == [.received, .started(attempt: 1), .failed(attempt: 1, .failed, retryAfter: .seconds(1))])
         await fixture.store.changes.first(1)
         await fixture.advance(.seconds(1))
         // That it is read from the store again is no news.
         #expect(
             await fixture.observer.events.first(5).dropFirst(3).map(\.kind) == [
-                .started(attempt: 2), .answered(.noData, attempt: 2),
+                .started(attempt: 2), .done(.noData, attempt: 2, isLate: false),
             ])
     }
 

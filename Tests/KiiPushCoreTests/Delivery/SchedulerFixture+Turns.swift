@@ -31,7 +31,7 @@ extension TestScheduler {
             let output = self.scheduler.takeOutput()
             self.pending += output.changes
             self.claims += output.claims
-            self.happened += output.events
+            self.happened += output.notes
             self.stallsTold += output.stalls
             for _ in 0..<output.freedPlaces { self.queue.leave() }
             for id in output.cuts { self.cut(id) }

@@ -39,7 +39,7 @@ final class TestScheduler {
     var asked: [StoreClaim] = []
     // What has come of it, and nobody has looked at.
     var written: [MessageChange] = []
-    var happened: [DeliveryEvent] = []
+    var happened: [DeliveryNote] = []
     var stallsTold: [DeliveryStall?] = []
     let clock = TestClock()
     let box: AnswerBox
@@ -152,7 +152,7 @@ final class TestScheduler {
         return self.written
     }
 
-    func events() -> [DeliveryEvent.Kind] {
+    func events() -> [MessageEvent.Kind] {
         defer { self.happened = [] }
         return self.happened.map(\.kind)
     }

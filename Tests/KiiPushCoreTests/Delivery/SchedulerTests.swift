@@ -30,7 +30,7 @@ import Testing
         let call = try #require(scheduler.start(at: 0))
         scheduler.answer(call, .rejected("no such door"), at: 1)
         #expect(scheduler.changes() == [.change(1, .dead(.rejected("no such door")), attempts: 1)])
-        #expect(scheduler.events().last == .dead(.rejected("no such door")))
+        #expect(scheduler.events().last == .dead(.rejected("no such door"), attempt: 1))
         #expect(scheduler.counters.dead == 1)
     }
 
@@ -107,7 +107,7 @@ import Testing
         _ = scheduler.events()
         scheduler.joined(1)
         #expect(scheduler.start(at: 0) == nil)
-        #expect(scheduler.events() == [.joined])
+        #expect(scheduler.events() == [.duplicate])
         scheduler.answer(call, Self.done, at: 1)
         #expect(scheduler.start(at: 1) == nil)
         #expect(scheduler.counters.received == 1)

@@ -2,7 +2,7 @@ import KiiPushCore
 import Testing
 
 /// How delivery's verdicts get into the record, and when acknowledgements do.
-@Suite struct MessageRecordTests {
+@Suite struct RecordingTests {
     /// 1000 s on the monotonic clock was 5000 s on the calendar.
     private let clock = TurnClock(now: .at(5000), instant: .seconds(1000))
 
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func anOrdinaryEndAddsNothingToTheTrail() {
+    @Test func anOrdinaryEndIsNoEvent() {
         let attempt = MessageChange.Attempt(number: 1, startedAt: .seconds(998), endedAt: .seconds(999))
         let change = self.change(.done(.noData), attempt)
         #expect(change.event == nil)
@@ -47,21 +47,23 @@ import Testing
 
     @Test func everythingElseIsAnEvent() {
         let attempt = MessageChange.Attempt(number: 2, startedAt: .seconds(998), endedAt: .seconds(999))
-        #expect(
-            self.change(.again(after: 5, .threw("E")), attempts: 2, attempt).event
-                == .failed(attempt: 2, startedAt: .at(4998), failure: "threw: E", pause: .seconds(5)))
-        #expect(
-            self.change(.dead(.rejected("no")), attempts: 2, attempt).event
-                == .dead(attempt: 2, startedAt: .at(4998), reason: "rejected: no"))
-        #expect(
-            self.change(.dead(.command), attempts: 0).event == .dead(attempt: nil, startedAt: nil, reason: "command"))
-        #expect(self.change(.presented, attempt).event == .presented(attempt: 2, startedAt: .at(4998)))
+        let failed = self.change(.again(after: 5, .threw("E")), attempts: 2, attempt)
+        #expect(failed.event == .failed(attempt: 2, .threw("E"), retryAfter: .seconds(5)))
+        #expect(failed.startedAt == .at(4998))
+        let dead = self.change(.dead(.rejected("no")), attempts: 2, attempt)
+        #expect(dead.event == .dead(.rejected("no"), attempt: 2))
+        #expect(dead.startedAt == .at(4998))
+        #expect(self.change(.dead(.command), attempts: 0).event == .dead(.command, attempt: nil))
+        let presented = self.change(.presented, attempt)
+        #expect(presented.event == .presented)
+        #expect(presented.attempt == 2)
+        #expect(presented.startedAt == .at(4998))
         #expect(self.change(.inHand, attempts: 2, crashes: 1, .init(number: 2)).event == .isolated(attempt: 2))
         #expect(self.change(.inHand).event == nil)
         #expect(self.change(.waiting(source: 4)).event == nil)
         #expect(self.change(.setAside).event == nil)
         let late = self.change(.done(.newData), .init(number: 1, endedAt: .seconds(999)))
-        #expect(late.event == .late(attempt: 1, .newData))
+        #expect(late.event == .done(.newData, attempt: 1, isLate: true))
         #expect(late.answer == nil)
         #expect(late.attempts == 1)
     }

@@ -1,39 +1,10 @@
 /// Something that happened to a message, for those who watch.
-package struct DeliveryEvent: Sendable, Hashable {
-    package enum Kind: Sendable, Hashable {
-        /// It is in memory and decoded.
-        case received
-        /// The same message again while it was in hand; it joined, and nothing was started.
-        case joined
-        /// Its handler is called: attempt 1, 2, …
-        case started(attempt: Int)
-        /// Its handler answered with a success, or there was nobody to call.
-        case answered(FetchResult, attempt: Int)
-        /// It is done, since there was nobody whom it is for.
-        case unreached(attempt: Int)
-        /// Its handler left it to a later run.
-        case setAside
-        /// It is shown to the user.
-        case presented
-        /// The user opened what showed it: it is handed over (again).
-        case opened(UserAction)
-        /// What showed it is gone, and the user did not open it: it is done.
-        case dismissed
-        /// An attempt failed; the next one starts when `after` has passed.
-        case retry(attempt: Int, failure: DeliveryFailure, after: Duration)
-        /// It was given up on.
-        case dead(DeadLetterReason)
-        /// An answer came after the deadline. If it `counted` the message is done.
-        case late(HandlerVerdict, attempt: Int, counted: Bool)
-        /// The call has not returned long after its deadline; a fresh thread takes its place.
-        case stuck(attempt: Int)
-    }
-
+package struct DeliveryNote: Sendable, Hashable {
     package var sequence: Int64
     package var installation: Int64
-    package var kind: Kind
+    package var kind: MessageEvent.Kind
 
-    package init(sequence: Int64, installation: Int64, kind: Kind) {
+    package init(sequence: Int64, installation: Int64, kind: MessageEvent.Kind) {
         self.sequence = sequence
         self.installation = installation
         self.kind = kind
@@ -69,8 +40,8 @@ package protocol DeliveryObserver: Sendable {
     /// Whether anybody hears of events, so that they are worth being made. Asked once a turn.
     var isListening: Bool { get }
 
-    /// These things happened, in this order. One call at a time.
-    func deliveryHappened(_ events: [DeliveryEvent])
+    /// These things happened, in this order, and are told at `now`. One call at a time.
+    func deliveryHappened(_ notes: [DeliveryNote], at now: Timestamp)
 
     /// Places for handlers are lost, so that what is to be done waits. Told once for each reason.
     func deliveryStalled(_ stall: DeliveryStall)
