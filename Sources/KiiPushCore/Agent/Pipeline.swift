@@ -171,8 +171,8 @@ package final class Pipeline: TurnDelegate {
     }
 
     private func commitPart() {
-        var part = self.turn.takePart(of: self.store.commitBytes)
-        self.admit(&part.arrivals)
+        let part = self.turn.takePart(of: self.store.commitBytes)
+        self.admit(part.arrivals)
         self.commitState = .underWay
         self.store.commit(part) { self.partEnded(part, $0) }
     }
@@ -208,10 +208,10 @@ package final class Pipeline: TurnDelegate {
     }
 
     /// Asks the scheduler how much of this turn it has room for; the rest is stored as waiting and read back later.
-    private func admit(_ arrivals: inout [Arrival]) {
-        for index in arrivals.indices {
-            guard let source = arrivals[index].source else { continue }
-            arrivals[index].isInHand = self.scheduler.admit(source, bytes: arrivals[index].bytes)
+    private func admit(_ arrivals: [Arrival]) {
+        for arrival in arrivals {
+            guard let source = arrival.source else { continue }
+            arrival.isInHand = self.scheduler.admit(source, bytes: arrival.bytes)
         }
     }
 

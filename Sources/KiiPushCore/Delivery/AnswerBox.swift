@@ -10,7 +10,7 @@ package final class AnswerBox: AnswerChannel {
         case answered(CallID, position: Int, HandlerVerdict, startedAt: MonotonicInstant, at: MonotonicInstant)
         /// A message was passed over: a late answer had ended it.
         case skipped(CallID, position: Int)
-        case late(Late, sequence: Int64, HandlerVerdict, counts: Bool, at: MonotonicInstant)
+        indirect case late(Late, sequence: Int64, HandlerVerdict, counts: Bool, at: MonotonicInstant)
         /// A worker, or the task that it had left the call to, is done with it.
         case ended(CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool)
         /// A worker has left a call to its task.
@@ -137,8 +137,7 @@ package final class AnswerBox: AnswerChannel {
     /// The handler of the present message has returned. It may have answered long before.
     ///
     /// - Parameter isYielding: whether no further message is to be begun with.
-    func returned(_ call: DeliveryCall, isYielding: Bool) -> Step {
-        let now = self.clock()
+    func returned(_ call: DeliveryCall, isYielding: Bool, at now: MonotonicInstant) -> Step {
         let (step, wakes) = self.state.withLock { state -> (Step, Bool) in
             let slot = state.slots[call.id.slot]
             if case .answered(isSuccess: true) = slot.attempt, !slot.isCut, !isYielding,

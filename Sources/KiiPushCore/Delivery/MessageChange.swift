@@ -1,11 +1,12 @@
 /// What delivery asks to be written about a message. Changes of one message are applied in the order given, and one of a
 /// message that is gone is ignored.
 package struct MessageChange: Sendable, Hashable {
+    // What is rare stands elsewhere, so that the common changes are small.
     package enum Verdict: Sendable, Hashable {
         /// Handled (or there was nothing to handle): never delivered again.
         case done(FetchResult)
         /// To be tried again when `after` has passed. `firstStart` is kept where the time for all attempts is limited.
-        case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
+        indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
         /// Handed to a handler, alone; if the process ends now, it is suspected again.
         case inHand
         /// Given back unstarted, to the rows of its source.
@@ -15,10 +16,10 @@ package struct MessageChange: Sendable, Hashable {
         /// Shown to the user.
         case presented
         /// Given up on.
-        case dead(DeadLetterReason)
+        indirect case dead(DeadLetterReason)
         /// The user opened what showed it. One in hand stays so; any other waits to be delivered, with its attempts
         /// forgotten. From now on it is read back with what the user chose.
-        case opened(DeliveryOpening)
+        indirect case opened(DeliveryOpening)
         /// What showed it is gone, unopened: done without data if it is in state presented, and otherwise as it was.
         case unopened
         /// It cannot be shown any more: waits to be delivered if it is in state presented, and is otherwise as it was.

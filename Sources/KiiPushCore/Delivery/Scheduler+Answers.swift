@@ -3,14 +3,15 @@ extension Scheduler {
     package mutating func answered(
         _ id: CallID, position: Int, _ verdict: HandlerVerdict, startedAt: MonotonicInstant, at now: MonotonicInstant
     ) {
-        guard let call = self.record(id), position < call.messages.count, position >= call.position,
-            position > call.position || !call.isOver
+        // Field by field: a record is large, and this is done for each message.
+        guard let message = self.message(of: id, at: position), let last = self.calls[id.slot]?.position,
+            position > last || (position == last && self.calls[id.slot]?.isOver == false)
         else { return }
-        if position > call.position { self.begin(id.slot, position, at: startedAt) }
+        if position > last { self.begin(id.slot, position, at: startedAt) }
         self.calls[id.slot]?.isOver = true
         self.calls[id.slot]?.answeredAt = now
-        self.conclude(id.slot, call.messages[position], verdict, startedAt: startedAt, now: now)
-        if call.hasReturned { self.free(id.slot) }
+        self.conclude(id.slot, message, verdict, startedAt: startedAt, now: now)
+        if self.calls[id.slot]?.hasReturned == true { self.free(id.slot) }
     }
 
     /// An answer came after the deadline.
@@ -72,10 +73,10 @@ extension Scheduler {
         _ slot: Int, _ message: QueuedMessage, _ verdict: HandlerVerdict, startedAt: MonotonicInstant,
         now: MonotonicInstant
     ) {
-        guard let call = self.calls[slot] else { return }
+        guard let place = self.calls[slot]?.place else { return }
         let number = message.attempts + 1
         let attempt = MessageChange.Attempt(number: number, startedAt: startedAt, endedAt: now)
-        self.unweigh(message, at: call.place)
+        self.unweigh(message, at: place)
         switch verdict {
         case .result(.failed): self.fail(slot, message, .failed, startedAt: startedAt, now: now)
         case .threw(let error): self.fail(slot, message, .threw(error), startedAt: startedAt, now: now)

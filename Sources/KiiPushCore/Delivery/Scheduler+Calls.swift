@@ -212,14 +212,13 @@ extension Scheduler {
     }
 
     mutating func begin(_ slot: Int, _ position: Int, at now: MonotonicInstant) {
-        guard let call = self.calls[slot], position < call.messages.count else { return }
+        guard let id = self.calls[slot]?.id, let message = self.message(of: id, at: position) else { return }
         self.calls[slot]?.position = position
         self.calls[slot]?.startedAt = now
         self.calls[slot]?.isOver = false
-        let message = call.messages[position]
         self.note(.started(attempt: message.attempts + 1), message)
         // Its time may be over before any other's.
-        if message.hasOwnLimit { self.awaitDeadline(of: CallID(slot: slot, number: call.id.number)) }
+        if message.hasOwnLimit { self.awaitDeadline(of: id) }
     }
 
     /// Takes back what a call has not started.

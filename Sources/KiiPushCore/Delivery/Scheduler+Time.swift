@@ -44,7 +44,10 @@ extension Scheduler {
 
     /// The message that stands at a position of a call.
     func message(of id: CallID, at position: Int) -> QueuedMessage? {
-        self.record(id).flatMap { $0.messages.indices.contains(position) ? $0.messages[position] : nil }
+        guard self.calls.indices.contains(id.slot), self.calls[id.slot]?.id == id,
+            let count = self.calls[id.slot]?.messages.count, (0..<count).contains(position)
+        else { return nil }
+        return self.calls[id.slot]?.messages[position]
     }
 
     /// Whether the call's deadline has come.

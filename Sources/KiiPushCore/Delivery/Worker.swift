@@ -67,12 +67,13 @@ package final class Worker {
     /// The handler has returned: the next message of the call is the present one, or the worker is free.
     package func callReturned() {
         guard let call else { return }
+        let now = self.box.now
         var isYielding = false
-        if self.box.now - self.sliceBeganAt >= Worker.slice {
+        if now - self.sliceBeganAt >= Worker.slice {
             isYielding = self.queue.isWaitedFor
-            self.sliceBeganAt = self.box.now
+            self.sliceBeganAt = now
         }
-        self.follow(self.box.returned(call, isYielding: isYielding))
+        self.follow(self.box.returned(call, isYielding: isYielding, at: now))
         if !self.hasCall, !self.isThread, self.takeLeave() { self.queue.leave() }
     }
 

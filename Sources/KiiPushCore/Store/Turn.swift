@@ -31,7 +31,9 @@ protocol MessageLink: AnyObject {
 }
 
 /// A message on its way from a connection into the store.
-struct Arrival {
+///
+/// By reference: it stands in several places in its turn, and copying all that it holds costs more than it is worth.
+final class Arrival {
     /// The connection's owner, which the acknowledgement goes back through.
     let link: any MessageLink
     let message: MQTTSession.InboundMessage

@@ -200,7 +200,7 @@ final class TestScheduler {
     /// The handler returns. If it has not answered, somebody holds its completion.
     func end(_ call: TestCall, at seconds: Double) {
         self.clock.set(.seconds(seconds))
-        self.follow(self.box.returned(call.call, isYielding: false), call)
+        self.follow(self.box.returned(call.call, isYielding: false, at: self.now), call)
         self.turn(at: seconds)
     }
 
