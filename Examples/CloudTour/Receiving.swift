@@ -43,11 +43,12 @@ func decideAboutDeadLetters(_ runtime: PushRuntime) async throws {
     var count = 0
     for try await letter in runtime.deadLetters() {
         count += 1
-        print("given up on", letter.messageID, "after", letter.attempts, "attempts:", letter.reason)
-        if letter.reason.hasPrefix("threw: ") {
-            try await runtime.retryDeadLetter(letter.messageID)
-        } else if letter.reason.hasPrefix("undecodable: ") {
-            try await runtime.dropDeadLetter(letter.messageID)
+        guard case .dead(let reason) = letter.state else { continue }
+        print("given up on", letter.messageID, "after", letter.attempts, "attempts:", reason)
+        switch reason {
+        case .attemptsFailed(.threw): try await runtime.retryDeadLetter(letter.messageID)
+        case .undecodable: try await runtime.dropDeadLetter(letter.messageID)
+        default: break
         }
     }
     print("dead letters:", count)

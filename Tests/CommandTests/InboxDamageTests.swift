@@ -107,7 +107,8 @@ import Testing
             let value = number < 0 ? "-9223372036854775807 - 1" : "\(number)"
             let counts = ["last_sequence", "received", "duplicates", "pruned", "expired", "lost", "rows0", "bytes0"]
             let columns = [
-                "attempts", "crashes", "next_attempt_ms", "updated_ms", "received_ms", "qos", "packet_id", "connection",
+                "attempts", "crashes", "events", "next_attempt_ms", "updated_ms", "received_ms", "qos", "packet_id",
+                "connection",
                 "original_length", "stored_after", "acknowledged_after", "started_after", "answer",
             ]
             return counts.map { "UPDATE ledger SET \($0) = \(value)" } + [
@@ -117,7 +118,11 @@ import Testing
                 "UPDATE message SET installation = \(value)",
                 "UPDATE message SET sequence = \(value) WHERE sequence = 3",
                 "UPDATE installation SET proven_sequence = \(value)",
-                "UPDATE message SET state = 5, trail = 'd\(number)f\(number),\(number),\(number),\(number)\"1:x'",
+                """
+                UPDATE message SET state = 5, events = 2;
+                INSERT INTO event SELECT sequence, 1, \(value), 14, \(value), \(value), \(value), 'x' FROM message;
+                INSERT INTO event SELECT sequence, \(value), 1, \(value), 1, 1, 1, 'x' FROM message
+                """,
             ]
         }
 

@@ -72,7 +72,8 @@ import Testing
             text.replacing(/(\d\d:){2}[\d.]+/, with: "TIME").replacing(/#(\d)  [\d.]+ m?s/) { "#\($0.output.1)" }
                 .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         }
-        #expect(layout(later.output).prefix(9) == layout(live.output)[...])
+        // The next message may have been shown before the answer to the one before was told.
+        #expect(layout(later.output).prefix(9).sorted() == layout(live.output).sorted())
     }
 
     @Test func recordsWhatArrives() throws {

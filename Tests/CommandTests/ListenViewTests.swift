@@ -37,11 +37,11 @@ import Testing
         Thread.detachNewThread {
             let context = DeliveryContext(
                 installationID: "inst", messageID: 1, receivedAt: .now(), attempt: 1, deadlineInstant: .now())
-            let completion = FetchCompletion(answers, AnswerTicket(key: DeliveryKey(sequence: 1), call: 1))
+            let completion = FetchCompletion(answers, AnswerTicket(sequence: 1))
             view.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
             over.finish()
         }
-        for _ in 1...1000 { view.observe(.message(MessageEvent(messageID: 1, kind: .joined))) }
+        for _ in 1...1000 { view.observe(.message(MessageEvent(messageID: 1, at: .now(), kind: .duplicate))) }
         view.observe(.stopping)
         #expect(answers.verdicts.withLock { $0 }.isEmpty)
         var taken = [UInt8](repeating: 0, count: 65_536)

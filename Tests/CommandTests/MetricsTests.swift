@@ -17,7 +17,7 @@ import Testing
     }
 
     private static func message(_ id: Int64, _ kind: MessageEvent.Kind) -> PushEvent {
-        .message(MessageEvent(messageID: id, kind: kind))
+        .message(MessageEvent(messageID: id, at: .now(), kind: kind))
     }
 
     private static func counted(_ events: [(PushEvent, Duration)]) -> AgentMetrics {
@@ -29,14 +29,15 @@ import Testing
 
     @Test func countsMessagesAndHowLongTheyTook() {
         let metrics = Self.counted([
-            (Self.message(1, .received), .zero), (Self.message(1, .joined), .zero),
+            (Self.message(1, .received), .zero), (Self.message(1, .duplicate), .zero),
             (Self.message(1, .started(attempt: 1)), .zero),
-            (Self.message(1, .done(.newData, attempt: 1)), .milliseconds(40)),
+            (Self.message(1, .done(.newData, attempt: 1, isLate: false)), .milliseconds(40)),
             (Self.message(2, .received), .seconds(1)), (Self.message(2, .started(attempt: 1)), .seconds(1)),
-            (Self.message(2, .retry(attempt: 1, failure: .threw("secret"), after: .seconds(1))), .seconds(3)),
+            (Self.message(2, .failed(attempt: 1, .threw("secret"), retryAfter: .seconds(1))), .seconds(3)),
             (Self.message(2, .started(attempt: 2)), .seconds(4)),
-            (Self.message(2, .dead(.rejected("secret"))), .seconds(64)),
-            (Self.message(3, .received), .seconds(64)), (Self.message(3, .dead(.undecodable("secret"))), .seconds(64)),
+            (Self.message(2, .dead(.rejected("secret"), attempt: 2)), .seconds(64)),
+            (Self.message(3, .received), .seconds(64)),
+            (Self.message(3, .dead(.undecodable("secret"), attempt: nil)), .seconds(64)),
         ])
         let lines = metrics.prometheusText.split(separator: "\n").map(String.init)
         let process = #"messaging_system="mqtt",messaging_operation_name="process""#

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 
 /// What became of the messages after one damage.
 package struct Finding: Sendable {

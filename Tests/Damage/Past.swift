@@ -8,7 +8,7 @@ package struct Past: Sendable {
     struct Message: Sendable {
         var number: Int
         /// `nil` of one that was dropped.
-        var standing: MessageTrace.Standing?
+        var standing: MessageRecord.Standing?
         var payload: String
     }
 

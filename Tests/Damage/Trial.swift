@@ -82,7 +82,7 @@ struct Trial {
         let (topic, last) = (self.past.receivers[0].name, self.past.acknowledged)
         let isOpen = damage != nil
         let connection = Locked<FakeConnection?>(nil)
-        let lettersFound = Locked<[DeadLetter]>([])
+        let lettersFound = Locked<[MessageRecord]>([])
         try await whileAllRun(agents[...]) {
             if let broker {
                 let numbers = last + 1...last + Self.further
@@ -91,7 +91,7 @@ struct Trial {
                 connection.withLock { $0 = opened }
             }
             // Reading them may find further damage.
-            var letters: [DeadLetter] = []
+            var letters: [MessageRecord] = []
             var ledger: MessageLedger
             repeat {
                 try await self.waitForEnd(of: runtime, record, isOpen: isOpen)
@@ -137,25 +137,25 @@ struct Trial {
 /// What an inbox holds when everything was done.
 struct TrialEnd {
     let ledger: MessageLedger
-    let letters: [DeadLetter]
+    let letters: [MessageRecord]
     /// The numbers of the messages that wait, are in hand, or are shown.
     let open: Set<Int64>
     /// What does not add up in the file.
     let problems: [String]
 
     /// - Parameter directory: a state directory that nobody has open.
-    init(ledger: MessageLedger, letters: [DeadLetter], directory: String) throws {
+    init(ledger: MessageLedger, letters: [MessageRecord], directory: String) throws {
         let reader = try InboxReader(stateDirectory: directory)
         var problems = try LedgerAudit.problems(inStateDirectory: directory)
         do { try reader.verify() } catch { problems.append("still damaged: \(error)") }
-        let states: Set<MessageTrace.Standing> = [.waiting, .running, .retry, .presented]
+        let states: Set<MessageRecord.Standing> = [.waiting, .running, .retry, .presented]
         let open = Set(try reader.messages(states, limit: 10_000).map(\.messageID))
         (self.ledger, self.letters, self.open, self.problems) = (ledger, letters, open, problems)
     }
 }
 
-extension MessageTrace.State {
-    var standing: MessageTrace.Standing {
+extension MessageRecord.State {
+    var standing: MessageRecord.Standing {
         switch self {
         case .waiting: .waiting
         case .running: .running

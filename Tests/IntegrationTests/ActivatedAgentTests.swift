@@ -24,7 +24,7 @@ import Testing
             let events = agent.events
             try await whileRunning(agent) {
                 let kept = try await stage.broker.bring((1...20).map { .message($0, packetID: UInt16($0)) })
-                _ = await ActivationStage.happens(20, in: events) { $0 == .done(.newData, attempt: 1) }
+                _ = await ActivationStage.happens(20, in: events) { $0 == .done(.newData, attempt: 1, isLate: false) }
                 withExtendedLifetime(kept) {}
             }
             await activator.stop()

@@ -10,7 +10,7 @@ import Testing
 
     private static func isOutcome(_ kind: Kind) -> Bool {
         switch kind {
-        case .done, .dead, .retry: true
+        case .done, .dead, .failed: true
         default: false
         }
     }
@@ -32,28 +32,30 @@ import Testing
     }
 
     @Test(arguments: [
-        ("exit 0", Kind.done(.newData, attempt: 1)),
-        ("exit 10", .done(.noData, attempt: 1)),
-        ("exit 65", .dead(.rejected("the program refused it (exit status 65)"))),
-        ("exit 75", .retry(attempt: 1, failure: .failed, after: .milliseconds(1))),
+        ("exit 0", Kind.done(.newData, attempt: 1, isLate: false)),
+        ("exit 10", .done(.noData, attempt: 1, isLate: false)),
+        ("exit 65", .dead(.rejected("the program refused it (exit status 65)"), attempt: 1)),
+        ("exit 75", .failed(attempt: 1, .failed, retryAfter: .milliseconds(1))),
         (
             "exit 3",
-            .retry(
-                attempt: 1, failure: .threw("the program ended without an answer: exit status 3"),
-                after: .milliseconds(1))
+            .failed(
+                attempt: 1, .threw("the program ended without an answer: exit status 3"), retryAfter: .milliseconds(1))
         ),
         (
             "kill -9 $$",
-            .retry(
-                attempt: 1, failure: .threw("the program ended without an answer: signal 9"), after: .milliseconds(1))
+            .failed(
+                attempt: 1, .threw("the program ended without an answer: signal 9"), retryAfter: .milliseconds(1))
         ),
         // A line that is no answer does not count, nor does what it leaves running.
-        (#"echo nonsense >&3; head -c 100000 /dev/zero >&3; sleep 1 & exit 10"#, .done(.noData, attempt: 1)),
-        ("cat /dev/zero >&3; exit 10", .done(.noData, attempt: 1)),
-        (#"printf '{"id":1,"result":"noData"}\n' >&3; cat <&3"#, .done(.noData, attempt: 1)),
-        (#"printf '{"id":1,"result":"reject","reason":"no"}\n' >&3; exit 0"#, .dead(.rejected("no"))),
+        (
+            #"echo nonsense >&3; head -c 100000 /dev/zero >&3; sleep 1 & exit 10"#,
+            .done(.noData, attempt: 1, isLate: false)
+        ),
+        ("cat /dev/zero >&3; exit 10", .done(.noData, attempt: 1, isLate: false)),
+        (#"printf '{"id":1,"result":"noData"}\n' >&3; cat <&3"#, .done(.noData, attempt: 1, isLate: false)),
+        (#"printf '{"id":1,"result":"reject","reason":"no"}\n' >&3; exit 0"#, .dead(.rejected("no"), attempt: 1)),
         // Closing the descriptor is no answer.
-        ("exec 3>&-; exit 10", .done(.noData, attempt: 1)),
+        ("exec 3>&-; exit 10", .done(.noData, attempt: 1, isLate: false)),
     ])
     private func whatAProgramSaysIsTheVerdict(script: String, expected: Kind) async throws {
         #expect(try await self.outcome(of: ActivationStage.shell(script)) == expected)
@@ -66,14 +68,14 @@ import Testing
             [[ $line == *',"payload":"{\\"n\\":1}"}' ]] && exit 10
             exit 65
             """
-        #expect(try await self.outcome(of: ActivationStage.shell(script)) == .done(.noData, attempt: 1))
+        #expect(try await self.outcome(of: ActivationStage.shell(script)) == .done(.noData, attempt: 1, isLate: false))
     }
 
     @Test func aProgramReadsThePayloadFromStandardInput() async throws {
         let script =
             #"[[ -z $KII_PUSH_LAUNCH_FD && $(cat) == '{"n":1}' && $(cat /dev/stdin) == '{"n":1}' ]] && exit 10"#
         let configuration = ActivationStage.shell(script) { $0.input = .standardInput }
-        #expect(try await self.outcome(of: configuration) == .done(.noData, attempt: 1))
+        #expect(try await self.outcome(of: configuration) == .done(.noData, attempt: 1, isLate: false))
     }
 
     @Test(arguments: [
@@ -85,8 +87,8 @@ import Testing
     ])
     func aProgramThatCannotBeStartedFailsTheAttempt(program: String, reason: String) async throws {
         let configuration = Activator.Configuration(command: [program])
-        let expected = Kind.retry(
-            attempt: 1, failure: .threw("cannot start \(program): \(reason)"), after: .milliseconds(1))
+        let expected = Kind.failed(
+            attempt: 1, .threw("cannot start \(program): \(reason)"), retryAfter: .milliseconds(1))
         #expect(try await self.outcome(of: configuration) == expected)
     }
 
@@ -120,7 +122,8 @@ import Testing
             try await stage.play(ActivationStage.shell(script)) { events, report in
                 let kept = try await stage.broker.bring((1...3).map { .message($0, packetID: UInt16($0)) })
                 #expect(
-                    await ActivationStage.happens(3, in: events, Self.isOutcome) == .done(.newData, attempt: 1))
+                    await ActivationStage.happens(3, in: events, Self.isOutcome)
+                        == .done(.newData, attempt: 1, isLate: false))
                 #expect(await report.nextStart() != nil)
                 withExtendedLifetime(kept) {}
             }
@@ -147,7 +150,9 @@ import Testing
                     await report.next { if case .leftoverEnded(let processID) = $0 { processID } else { nil } }
                         == left.processID)
                 #expect(await report.nextStart() != nil)
-                #expect(await ActivationStage.happens(in: events, Self.isOutcome) == .done(.newData, attempt: 1))
+                #expect(
+                    await ActivationStage.happens(in: events, Self.isOutcome)
+                        == .done(.newData, attempt: 1, isLate: false))
                 withExtendedLifetime(kept) {}
             }
             #expect(try await ending == .signalled(SIGTERM))
@@ -163,7 +168,9 @@ import Testing
             try PrivateFile.replace(file, with: Array("\(getpid()) 1 \(boot)".utf8))
             try await stage.play(ActivationStage.shell("exit 0") { $0.processFile = file }) { events, _ in
                 let kept = try await stage.broker.bring([.message(1, packetID: 1)])
-                #expect(await ActivationStage.happens(in: events, Self.isOutcome) == .done(.newData, attempt: 1))
+                #expect(
+                    await ActivationStage.happens(in: events, Self.isOutcome)
+                        == .done(.newData, attempt: 1, isLate: false))
                 withExtendedLifetime(kept) {}
             }
         }

@@ -97,16 +97,18 @@ import Testing
                 settings.shutdownGrace = .seconds(6000)
                 let runtime = try PushRuntime(configuration: settings)
                 let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
-                let (connects, events) = (agent.events, agent.events)
+                let (connects, failures, events) = (agent.events, agent.events, agent.events)
                 let obstacle = WriterInTheWay(directory)
                 async let run: Void = whileRunning(agent) {
                     let connection = try await broker.play { try $0.acceptSession() }
                     _ = await firstEvent(connects) { if case .connected = $0 { true } else { false } }
                     await obstacle.begin()
+                    try connection.send(.message(1, packetID: 1))
+                    _ = await firstEvent(failures) { if case .storageFailed = $0 { true } else { false } }
                     withExtendedLifetime(connection) {}
                 }
-                // The stop has asked for what is to be stored, which fails and is to be tried again.
-                _ = await firstEvent(events) { if case .storageFailed = $0 { true } else { false } }
+                // The stop waits for what is to be stored, which fails and is to be tried again.
+                _ = await firstEvent(events) { if case .stopping = $0 { true } else { false } }
                 await runtime.shutdown()
                 try await run
                 obstacle.end()

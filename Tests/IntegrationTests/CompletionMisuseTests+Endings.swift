@@ -17,7 +17,7 @@ extension CompletionMisuseTests {
                 try await stage.send(1)
                 #expect(await stage.life(until: \.isRetry) == Self.failure(.threw(kept)))
                 stage.advance(Self.pause)
-                #expect(await stage.life() == [.started(attempt: 2), .dead(.attemptsFailed(.threw(kept)))])
+                #expect(await stage.life() == [.started(attempt: 2), .dead(.attemptsFailed(.threw(kept)), attempt: 2)])
             }
             #expect(outcome.rows[1]?.state == .dead)
             #expect(outcome.rows[1]?.message.reason == "threw: \(kept)")
@@ -35,7 +35,7 @@ extension CompletionMisuseTests {
                 try await stage.send(1)
                 #expect(await stage.life(until: \.isRetry) == Self.failure(.threw("CancellationError()")))
                 stage.advance(Self.pause)
-                #expect(await stage.life() == [.started(attempt: 2), .done(.newData, attempt: 2)])
+                #expect(await stage.life() == [.started(attempt: 2), .done(.newData, attempt: 2, isLate: false)])
             }
             #expect(outcome.rows[1]?.state == .done)
         }
@@ -50,7 +50,7 @@ extension CompletionMisuseTests {
             let outcome = try await scene.play(handler) { stage in
                 try await Self.letTheFirstAttemptTimeOut(stage)
                 stage.advance(Self.pause)
-                #expect(await stage.life() == [.started(attempt: 2), .done(.newData, attempt: 2)])
+                #expect(await stage.life() == [.started(attempt: 2), .done(.newData, attempt: 2, isLate: false)])
             }
             #expect(outcome.rows[1]?.state == .done)
         }
@@ -70,7 +70,7 @@ extension CompletionMisuseTests {
                 _ = await stage.life { $0 == .started(attempt: 1) }
                 // Of another source, while the first one is blocked.
                 try await stage.send(1001, source: "b")
-                #expect(await stage.life(of: 2).last == .done(.newData, attempt: 1))
+                #expect(await stage.life(of: 2).last == .done(.newData, attempt: 1, isLate: false))
                 stage.advance(Self.deadline)
                 #expect(await stage.life(until: \.isRetry) == Self.failure(.timedOut).suffix(1))
                 // The retry is due, and waits for the old call to return, for 5 min; then a fresh thread takes over.
@@ -79,7 +79,7 @@ extension CompletionMisuseTests {
                 #expect(
                     await stage.life { $0 == .started(attempt: 2) } == [.stuck(attempt: 1), .started(attempt: 2)])
                 stage.advance(Self.deadline)
-                #expect(await stage.life() == [.dead(.attemptsFailed(.timedOut))])
+                #expect(await stage.life() == [.dead(.attemptsFailed(.timedOut), attempt: 2)])
                 stage.advance(.seconds(300))
             }
             // The threads are given back when the calls return, at last; their answers are no longer wanted.
@@ -99,7 +99,7 @@ extension CompletionMisuseTests {
                 try await stage.send(1)
                 #expect(await stage.life(until: \.isRetry) == Self.failure(.unanswered))
                 stage.advance(Self.pause)
-                #expect(await stage.life() == [.started(attempt: 2), .dead(.attemptsFailed(.unanswered))])
+                #expect(await stage.life() == [.started(attempt: 2), .dead(.attemptsFailed(.unanswered), attempt: 2)])
             }
             #expect(outcome.rows[1]?.state == .dead)
             #expect(outcome.rows[1]?.message.reason == "unanswered")
@@ -184,7 +184,7 @@ extension CompletionMisuseTests {
             }
             let outcome = try await scene.play(handler) { stage in
                 try await stage.send(1)
-                #expect(await stage.life().last == .done(.newData, attempt: 1))
+                #expect(await stage.life().last == .done(.newData, attempt: 1, isLate: false))
                 #expect(try await !shelf.take()(.failed))
             }
             #expect(outcome.rows[1]?.state == .done)
@@ -196,7 +196,7 @@ extension CompletionMisuseTests {
             }
             _ = try await scene.play(next) { stage in
                 try await stage.send(2)
-                #expect(await stage.life(of: 3).last == .done(.newData, attempt: 1))
+                #expect(await stage.life(of: 3).last == .done(.newData, attempt: 1, isLate: false))
             }
             #expect(seen.withLock { $0 } == [3])
         }

@@ -12,7 +12,7 @@ import Testing
 
     /// A first attempt that failed like this, and the pause after it.
     static func failure(_ failure: DeliveryFailure) -> [MessageEvent.Kind] {
-        [.received, .started(attempt: 1), .retry(attempt: 1, failure: failure, after: Self.pause)]
+        [.received, .started(attempt: 1), .failed(attempt: 1, failure, retryAfter: Self.pause)]
     }
 
     /// Brings a message and lets the time of its first attempt pass without an answer.
@@ -33,7 +33,7 @@ import Testing
                 stage.advance(Self.pause)
                 #expect(await stage.life { $0 == .started(attempt: 2) } == [.started(attempt: 2)])
                 stage.advance(Self.deadline)
-                #expect(await stage.life() == [.dead(.attemptsFailed(.timedOut))])
+                #expect(await stage.life() == [.dead(.attemptsFailed(.timedOut), attempt: 2)])
             }
             let row = try #require(outcome.rows[1])
             #expect(row.state == .dead)
@@ -55,7 +55,7 @@ import Testing
             let outcome = try await scene.play(handler) { stage in
                 try await stage.send(1)
                 #expect(
-                    await stage.life() == [.received, .started(attempt: 1), .done(.noData, attempt: 1)])
+                    await stage.life() == [.received, .started(attempt: 1), .done(.noData, attempt: 1, isLate: false)])
                 #expect(await answers.reduce(into: []) { $0.append($1) } == [true, false, false])
             }
             #expect(outcome.rows[1]?.state == .done)
@@ -82,7 +82,8 @@ import Testing
                 let life = await stage.life()
                 let counted = await winners.reduce(into: []) { $0.append($1) }
                 let verdicts: [MessageEvent.Kind] = [
-                    .done(.newData, attempt: 1), .done(.noData, attempt: 1), .dead(.rejected("no")),
+                    .done(.newData, attempt: 1, isLate: false), .done(.noData, attempt: 1, isLate: false),
+                    .dead(.rejected("no"), attempt: 1),
                 ]
                 #expect(counted.count == 1)
                 #expect(life == [.received, .started(attempt: 1), verdicts[counted.first ?? 0]])
@@ -106,8 +107,7 @@ import Testing
                 #expect(!completion(.newData))
                 #expect(
                     await stage.life() == [
-                        .late(attempt: 1, counted: false), .late(attempt: 1, counted: false),
-                        .late(attempt: 1, counted: true),
+                        .late(attempt: 1), .late(attempt: 1), .done(.newData, attempt: 1, isLate: true),
                     ])
             }
             #expect(outcome.rows[1]?.state == .done)
@@ -126,7 +126,7 @@ import Testing
                 #expect(second(.noData))
                 #expect(
                     await stage.life() == [
-                        .started(attempt: 2), .late(attempt: 1, counted: false), .done(.noData, attempt: 2),
+                        .started(attempt: 2), .late(attempt: 1), .done(.noData, attempt: 2, isLate: false),
                     ])
             }
             #expect(outcome.rows[1]?.state == .done)
@@ -145,7 +145,7 @@ import Testing
             let outcome = try await scene.play(handler) { stage in
                 try await stage.send(1)
                 #expect(
-                    await stage.life() == [.received, .started(attempt: 1), .done(.noData, attempt: 1)])
+                    await stage.life() == [.received, .started(attempt: 1), .done(.noData, attempt: 1, isLate: false)])
                 #expect(await answers.reduce(into: []) { $0.append($1) } == [true])
             }
             #expect(outcome.rows[1]?.state == .done)
@@ -185,7 +185,7 @@ import Testing
             #expect(try await !shelf.take()(.newData))
             let next = try await scene.play(MisusingHandler { $1(.newData) }) { stage in
                 // It may be what ended the process, so its attempt is counted before it runs.
-                #expect(await stage.life().last == .done(.newData, attempt: 1))
+                #expect(await stage.life().last == .done(.newData, attempt: 1, isLate: false))
             }
             #expect(next.rows[1]?.state == .done)
         }

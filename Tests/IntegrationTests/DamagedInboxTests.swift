@@ -74,7 +74,8 @@ import Testing
                 settings.bounds.messagesInMemory = 100
                 // For the handler that is held no time passes.
                 let start = MonotonicInstant.now()
-                settings.deliveryClock = { start }
+                settings.clocks = Clocks(
+                    monotonic: { start }, calendarNanoseconds: Clocks.machine.calendarNanoseconds)
                 let runtime = try PushRuntime(configuration: settings)
                 let handler = HeldHandler()
                 let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler)
@@ -127,7 +128,7 @@ import Testing
                     try await broker.bring((1...20).map { Self.publish($0) })
                     var failed: Set<Int64> = []
                     for await event in events {
-                        if case .message(let message) = event, case .retry = message.kind {
+                        if case .message(let message) = event, case .failed = message.kind {
                             failed.insert(message.messageID)
                         }
                         if failed.count == 20 { break }
@@ -182,7 +183,7 @@ import Testing
             try await whileRunning(agent) {
                 let event = await firstEvent(events) { if case .readingFailed = $0 { true } else { false } }
                 guard case .readingFailed(let reason)? = event else { return }
-                #expect(reason.contains("reading messages failed"))
+                #expect(reason.contains("reading messages"))
                 let connection = try await broker.bring([.message(1, packetID: 1)])
                 try SQLiteFile(path, for: .changing).execute("ALTER TABLE message RENAME COLUMN hidden TO crashes")
                 _ = await firstEvent(events) { if case .readingRecovered = $0 { true } else { false } }

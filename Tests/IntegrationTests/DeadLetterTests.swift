@@ -28,15 +28,15 @@ import Testing
                 let letters = try await runtime.deadLetters().all()
                 #expect(letters.map(\.messageID) == [1, 2, 3, 4])
                 let first = try #require(letters.first)
-                #expect(first.reason == "rejected: not now")
+                #expect(first.state == .dead(reason: .rejected("not now")))
                 #expect(first.attempts == 1)
                 #expect(first.payload == Array(#"{"n":1}"#.utf8))
                 #expect(first.topic == "topic-1")
                 #expect(first.originalLength == nil)
-                #expect(first.receivedAt >= begin && first.diedAt >= first.receivedAt && first.diedAt <= .now())
+                #expect(first.receivedAt >= begin && first.updatedAt >= first.receivedAt && first.updatedAt <= .now())
                 let installation = try agent.registration()?.installationID
                 #expect(letters.allSatisfy { $0.installationID == installation })
-                #expect(letters[3].reason == "unexpectedTopic")
+                #expect(letters[3].state == .dead(reason: .unexpectedTopic))
                 #expect(letters[3].attempts == 0)
                 #expect(try await runtime.deadLetters(after: 2).all() == Array(letters[2...]))
                 let reader = try InboxReader(stateDirectory: runtime.configuration.stateDirectory)
@@ -45,7 +45,7 @@ import Testing
 
                 handler.accepts.withLock { $0 = true }
                 #expect(try await runtime.retryDeadLetter(2))
-                #expect(try await self.end(events).kind == .done(.newData, attempt: 1))
+                #expect(try await self.end(events).kind == .done(.newData, attempt: 1, isLate: false))
                 // Whoever orders it to be handed over knows where it came from.
                 #expect(try await runtime.retryDeadLetter(4))
                 #expect(try await self.end(events).messageID == 4)
@@ -60,7 +60,7 @@ import Testing
                 let kinds = try reader.trace(of: 2).events.map(\.kind)
                 #expect(
                     kinds.suffix(5) == [
-                        .started(attempt: 1), .dead(reason: "rejected: not now", attempt: 1), .retriedByHand,
+                        .started(attempt: 1), .dead(.rejected("not now"), attempt: 1), .retried,
                         .started(attempt: 1), .done(.newData, attempt: 1, isLate: false),
                     ])
                 withExtendedLifetime(kept) {}
@@ -85,7 +85,7 @@ import Testing
             let later = second.events
             try await whileRunning(second) {
                 let end = try await self.end(later)
-                #expect(end.kind == .done(.newData, attempt: 1))
+                #expect(end.kind == .done(.newData, attempt: 1, isLate: false))
             }
         }
     }
@@ -99,7 +99,7 @@ import Testing
                 try await whileRunning(agent) {
                     try await broker.bring([.message(1, packetID: 1)])
                     let event = try await self.end(events)
-                    #expect(event.kind == .dead(.rejected("not now")))
+                    #expect(event.kind == .dead(.rejected("not now"), attempt: 1))
                     #expect(!event.isKept)
                     #expect(try await runtime.deadLetters().all() == [])
                     #expect(try await !runtime.retryDeadLetter(event.messageID))
@@ -152,7 +152,7 @@ import Testing
             let runtime = try PushRuntime(configuration: .init(stateDirectory: state))
             let letters = try await runtime.deadLetters().all()
             #expect(letters.map(\.messageID) == stride(from: 2, through: 200, by: 2).map { $0 })
-            #expect(letters.allSatisfy { $0.installationID == "inst-1" && $0.reason == "command" })
+            #expect(letters.allSatisfy { $0.installationID == "inst-1" && $0.state == .dead(reason: .command) })
             // Dropped as the loop goes, none is left out.
             for try await letter in runtime.deadLetters() {
                 #expect(try await runtime.dropDeadLetter(letter.messageID))

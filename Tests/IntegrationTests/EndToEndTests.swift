@@ -92,7 +92,7 @@ import Testing
             #expect(calls.map(\.context.attempt) == [1, 2])
             #expect(Set(calls.map(\.context.messageID)).count == 1)
             guard case .message(let message)? = done else { return #expect(Bool(false), "no event") }
-            #expect(message.kind == .done(.newData, attempt: 2))
+            #expect(message.kind == .done(.newData, attempt: 2, isLate: false))
             await runtime.shutdown()
         }
     }

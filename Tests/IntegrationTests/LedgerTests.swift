@@ -88,7 +88,7 @@ import Testing
             switch message.kind {
             case .done: seenDone += 1
             case .dead: seenDead += 1
-            case .retry: seenFailed += 1
+            case .failed: seenFailed += 1
             default: continue
             }
             if seenDone >= done, seenDead >= dead, seenFailed >= failed { return }

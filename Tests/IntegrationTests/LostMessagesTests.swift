@@ -52,7 +52,7 @@ import Testing
             let connection = try await broker.bring((1...Self.messages).map { Self.publish($0) })
             var waiting: Set<Int64> = []
             for await event in events {
-                if case .message(let message) = event, case .retry = message.kind { waiting.insert(message.messageID) }
+                if case .message(let message) = event, case .failed = message.kind { waiting.insert(message.messageID) }
                 if waiting.count == Self.messages { break }
             }
             _ = try await runtime.ledger()

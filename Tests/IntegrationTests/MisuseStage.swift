@@ -5,9 +5,19 @@ import Testing
 
 /// A clock that stands still until it is moved.
 final class ManualClock: Sendable {
-    private let time = Locked(MonotonicInstant.now())
+    private static let start = (monotonic: MonotonicInstant.now(), calendar: Clocks.machine.calendarNanoseconds())
+    private let time = Locked(ManualClock.start.monotonic)
 
     var now: MonotonicInstant { self.time.withLock { $0 } }
+
+    /// The clock, and a calendar that goes with it.
+    var clocks: Clocks {
+        Clocks(
+            monotonic: { self.now },
+            calendarNanoseconds: {
+                ManualClock.start.calendar + (self.now.nanoseconds - ManualClock.start.monotonic.nanoseconds)
+            })
+    }
 
     func advance(_ duration: Duration) { self.time.withLock { $0 = $0 + duration } }
 }
@@ -36,7 +46,7 @@ struct MisuseScene {
         var settings = PushRuntime.Configuration(stateDirectory: self.directory)
         settings.connectTimeout = .seconds(600)
         settings.retryDelays = [.seconds(1)]
-        settings.deliveryClock = { clock.now }
+        settings.clocks = clock.clocks
         change(&settings)
         let runtime = try PushRuntime(configuration: settings)
         let agent = PushAgent(runtime: runtime, configuration: self.configuration, handler: handler, reconnect: .quick)
@@ -125,9 +135,9 @@ struct MisuseStage: Sendable {
     fileprivate func expectThatTheAgentGoesOn() async throws {
         try await self.send(1000)
         let last = await self.happenings { event in
-            if case .done(.newData, _) = event.kind { true } else { false }
+            if case .done(.newData, _, _) = event.kind { true } else { false }
         }.last
-        #expect(last?.kind == .done(.newData, attempt: 1))
+        #expect(last?.kind == .done(.newData, attempt: 1, isLate: false))
     }
 }
 
@@ -156,12 +166,12 @@ extension MQTTPacket {
 
 extension MessageEvent.Kind {
     /// Whether the message is to be tried again.
-    var isRetry: Bool { if case .retry = self { true } else { false } }
+    var isRetry: Bool { if case .failed = self { true } else { false } }
 
     /// Whether nothing more comes.
     var isEnd: Bool {
         switch self {
-        case .done, .dead, .late(_, counted: true): true
+        case .done, .dead: true
         default: false
         }
     }

@@ -31,7 +31,7 @@ import Testing
                     }
                     if ends.count == messages.count { break }
                 }
-                #expect(ends == Array(repeating: .done(.newData, attempt: 1), count: messages.count))
+                #expect(ends == Array(repeating: .done(.newData, attempt: 1, isLate: false), count: messages.count))
                 withExtendedLifetime(kept) {}
             }
             #expect(try await runtime.deadLetters().all().map(\.reason) == [])

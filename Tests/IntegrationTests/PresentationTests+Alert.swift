@@ -20,7 +20,7 @@ extension PresentationTests {
                 #expect(request.alert == NotificationAlert(title: "Kitchen", body: "Dinner is ready"))
                 // It is for the program too, as every message without `aps`.
                 #expect(await handler.next(2).map(\.context.messageID).sorted() == [1, 2])
-                await self.happens(.done(.newData, attempt: 1), in: events)
+                await self.happens(.done(.newData, attempt: 1, isLate: false), in: events)
                 #expect(request.respond(.opened(.open)))
                 let call = try #require(await handler.next(1).first)
                 #expect(call.context.messageID == 1)

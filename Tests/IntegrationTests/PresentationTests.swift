@@ -98,7 +98,7 @@ import Testing
                 #expect(call.context.userAction == .custom("reply"))
                 #expect(call.context.state == .inactive)
                 #expect(call.message["n"]?.int64 == 1)
-                await self.happens(.done(.newData, attempt: 1), to: 1, in: later)
+                await self.happens(.done(.newData, attempt: 1, isLate: false), to: 1, in: later)
                 #expect(try await stage.runtime.ledger() == MessageLedger(received: 2, done: 2))
                 withExtendedLifetime(kept) {}
             }
@@ -137,7 +137,7 @@ import Testing
             try await whileRunning(agent) {
                 let kept = try await stage.send(Self.supper)
                 #expect(await handler.next(1).map(\.context.isUserOpened) == [false])
-                await self.happens(.done(.newData, attempt: 1), in: events)
+                await self.happens(.done(.newData, attempt: 1, isLate: false), in: events)
                 #expect(try #require(await presenter.next()).respond(.opened(.open)))
                 let call = try #require(await handler.next(1).first)
                 #expect(call.context.messageID == 1)

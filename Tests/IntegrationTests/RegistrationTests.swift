@@ -108,7 +108,7 @@ import Testing
                 _ = try await agent.client.send(
                     PushMessage(data: ["n": 1]), toUser: first.principal.id, token: admin)
                 _ = await firstEvent(events) { event in
-                    if case .message(let message) = event, case .retry = message.kind { true } else { false }
+                    if case .message(let message) = event, case .failed = message.kind { true } else { false }
                 }
             }
             let token = try await agent.accessToken()

@@ -26,7 +26,7 @@ import Testing
                 try await self.run(directory, configuration, RecordingHandler { _ in .failed }) { events in
                     try await broker.bring((1...5).map { .message($0, packetID: UInt16($0)) })
                     _ = await firstEvent(events) { event in
-                        if case .message(let message) = event, case .retry = message.kind { true } else { false }
+                        if case .message(let message) = event, case .failed = message.kind { true } else { false }
                     }
                 }
                 let handler = RecordingHandler()

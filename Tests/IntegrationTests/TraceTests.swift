@@ -29,18 +29,18 @@ import Testing
             }
             _ = try await runtime.ledger()
             let kinds = try (1...5).map { try reader().trace(of: $0).events.map(\.kind) }
-            let head: [MessageTrace.Kind] = [.received, .stored, .acknowledged, .started(attempt: 1)]
+            let head: [MessageEvent.Kind] = [.received, .stored, .acknowledged, .started(attempt: 1)]
             #expect(kinds[0] == head + [.done(.newData, attempt: 1, isLate: false)])
-            let retried: [MessageTrace.Kind] = [
-                .failed(attempt: 1, failure: "failed", pause: .seconds(1)), .started(attempt: 2),
+            let retried: [MessageEvent.Kind] = [
+                .failed(attempt: 1, .failed, retryAfter: .seconds(1)), .started(attempt: 2),
                 .done(.noData, attempt: 2, isLate: false),
             ]
             // The repetition may come before or after the first attempt.
             #expect(kinds[1].filter { $0 != .duplicate } == head + retried)
             #expect(kinds[1].count { $0 == .duplicate } == 1)
-            #expect(kinds[2] == head + [.dead(reason: "rejected: no", attempt: 1)])
+            #expect(kinds[2] == head + [.dead(.rejected("no"), attempt: 1)])
             #expect(kinds[3] == head.filter { $0 != .acknowledged } + [.done(.newData, attempt: 1, isLate: false)])
-            #expect(kinds[4] == [.received, .stored, .acknowledged, .dead(reason: "unexpectedTopic", attempt: nil)])
+            #expect(kinds[4] == [.received, .stored, .acknowledged, .dead(.unexpectedTopic, attempt: nil)])
 
             for number in 1...5 {
                 let trace = try reader().trace(of: Int64(number))
@@ -53,7 +53,7 @@ import Testing
                 #expect(trace.topic == (number == 5 ? "elsewhere" : "topic-1"))
                 #expect(trace.installationID?.isEmpty == false)
             }
-            #expect(try reader().trace(of: 5).state == .dead(reason: "unexpectedTopic"))
+            #expect(try reader().trace(of: 5).state == .dead(reason: .unexpectedTopic))
             // The second attempt waited for its time.
             let second = try reader().trace(of: 2)
             let failed = try #require(second.events.first { if case .failed = $0.kind { true } else { false } })

@@ -61,8 +61,9 @@ struct LayeringChecker {
             let foreign = declared.filter { !$0.isNested }
             let isAllowed = declared.contains { type in
                 if type.room == room.name { return true }
-                guard !type.isNested, room.knows.contains(type.room) else { return false }
-                return type.isPublic || !room.seesPublicTypesOnly || room.alsoSees.contains(word.text)
+                guard !type.isNested else { return false }
+                if room.alsoSees.contains(word.text) { return true }
+                return room.knows.contains(type.room) && (type.isPublic || !room.seesPublicTypesOnly)
             }
             guard !isAllowed, !foreign.isEmpty, reported.insert(word.text).inserted else { return nil }
             let homes = foreign.map(\.room).joined(separator: ", ")

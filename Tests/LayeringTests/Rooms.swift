@@ -9,7 +9,7 @@ struct Room {
     var knows: Set<String> = []
     /// Of those rooms, the public types alone: what a user of the library has.
     var seesPublicTypesOnly = false
-    /// And these of the others.
+    /// And these, of whatever room.
     var alsoSees: Set<String> = []
     /// Whether it is free of clocks, tasks and I/O.
     var isPure = false
@@ -46,12 +46,24 @@ struct Room {
             modules: ["CCurl", "Glibc", "Synchronization"],
             knows: ["Values"]
         ),
-        Room(name: "Inbox", folder: "Sources/KiiPushCore/Inbox", modules: ["CSQLite", "Glibc"], knows: ["Values"]),
+        Room(
+            name: "Inbox",
+            folder: "Sources/KiiPushCore/Inbox",
+            modules: ["CSQLite", "Glibc"],
+            knows: ["Values"],
+            // The words of the record.
+            alsoSees: ["DeadLetterReason", "FetchResult", "MessageEvent"]
+        ),
         Room(
             name: "Delivery",
             folder: "Sources/KiiPushCore/Delivery",
             modules: ["Glibc"],
             knows: ["Values", "Message"]
+        ),
+        Room(
+            name: "Store",
+            folder: "Sources/KiiPushCore/Store",
+            knows: ["Values", "Message", "MQTT/Session", "Inbox", "Delivery"]
         ),
         Room(
             name: "Lifecycle",
@@ -66,7 +78,7 @@ struct Room {
             modules: ["Glibc"],
             knows: [
                 "Values", "JSON", "Message", "MQTT/Wire", "MQTT/Session", "Cloud", "EventLoop", "Inbox", "Delivery",
-                "Lifecycle",
+                "Store", "Lifecycle",
             ]
         ),
         Room(
@@ -81,7 +93,7 @@ struct Room {
             // Its own name: the program's entry is a module by itself.
             modules: ["KiiPushCore", "KiiPushEmulator", "Glibc", "kii_push"],
             knows: [
-                "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Lifecycle", "Agent",
+                "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Store", "Lifecycle", "Agent",
                 "KiiPushEmulator",
             ],
             seesPublicTypesOnly: true,

@@ -273,9 +273,9 @@ final class Account {
     /// Whether a verdict that a process knew may be missing in its inbox: the process was killed before it was written.
     func mayBeUnwritten(_ process: Int, _ at: MonotonicInstant) -> Bool {
         if self.processes[process].mayLackAnswers { return true }
-        // An answer is collected within 100 ms, and written with the next turn of the loop.
+        // An answer is collected, and written, with the next turn of the loop.
         guard process < self.process, let diedAt = self.processes[process].diedAt else { return false }
-        return diedAt - at < .milliseconds(200)
+        return diedAt - at < .milliseconds(20)
     }
 
     private func judgeStart(_ messageID: Int64, _ life: Life, attempt: Int) {
@@ -293,17 +293,14 @@ final class Account {
         if life.process == self.process, life.attempt > 0, attempt != life.attempt + 1 {
             self.violated("after attempt \(life.attempt) of row \(messageID) came attempt \(attempt)")
         }
-        // A retry may begin while the file says that it waits, and again when it was taken from there. Then it runs alone,
-        // with its attempt written before.
+        // What was in hand runs alone from the second process on, with its attempt written before.
         let mayBeUncounted = self.hasForgotten || self.processes.contains(where: \.mayLackAnswers)
-        if attempt == life.attempt, life.uncounted > 2, !mayBeUncounted {
-            self.violated("attempt \(attempt) of row \(messageID) ended three processes, and does not count")
+        if attempt == life.attempt, life.uncounted > 1, !mayBeUncounted {
+            self.violated("attempt \(attempt) of row \(messageID) ended two processes, and does not count")
         }
         self.judgeNeighbours(messageID, life)
         guard life.starts == 0, !self.isInMemory else { return }
-        // After a crash, what was in memory starts before what memory had no room for.
-        let isKept = self.plan.agent.isStrict || self.plan.agent.messagesInMemory >= 1000 || self.process == 0
-        if let last = self.lastStarted[life.source], last > messageID, isKept {
+        if let last = self.lastStarted[life.source], last > messageID {
             self.violated("row \(messageID) started after row \(last) of its source")
         }
         self.lastStarted[life.source] = max(messageID, self.lastStarted[life.source] ?? 0)

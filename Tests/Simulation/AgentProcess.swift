@@ -7,7 +7,7 @@ final class AgentProcess: @unchecked Sendable {
     private let history: History
     private let loop: SimulatedLoop
     private let workforce: Workforce
-    private var path: MessagePath?
+    private var pipeline: Pipeline?
     private var lines: [Line] = []
     private var dice: Dice
     private(set) var isDead = false
@@ -48,17 +48,17 @@ final class AgentProcess: @unchecked Sendable {
         }
         guard !self.isDead else { return }
         let hubs = Locked<[Int64: EventHub]>([:])
-        let path = MessagePath(
-            on: self.loop, inbox: inbox, configuration: configuration, hubs: hubs,
+        let pipeline = Pipeline(
+            on: self.loop, inbox: inbox, configuration: configuration, hubs: hubs, listeners: Locked(1),
             wake: { [weak self] in self?.loop.wake() },
             threads: .none(onWork: { [weak self] in self?.workforce.wake() }))
-        self.path = path
-        self.workforce.begin(path.runner)
-        self.loop.turnDelegate = path.pipeline
+        self.pipeline = pipeline
+        self.workforce.begin(pipeline)
+        self.loop.turnDelegate = pipeline
         self.loop.turnEnded = { [weak self] in self?.judgeBounds() }
         for index in 0..<plan.installations {
             let client = History.topic(index)
-            let key = try path.pipeline.installation(id: client)
+            let key = try pipeline.installation(id: client)
             guard !self.isDead else { return }
             let hub = EventHub()
             hub.observe { [weak self] in self?.heard($0, index) }
@@ -67,12 +67,12 @@ final class AgentProcess: @unchecked Sendable {
                 clientID: client, topicFilter: client, keepAlive: plan.agent.keepAlive)
             session.maximumPacketBytes = History.packetBytes
             session.expectsSession = true
-            let link = try path.pipeline.link(
+            let link = try pipeline.link(
                 installation: key, configuration: session, verifiesCertificates: true,
                 report: { [weak self] in self?.heard($0, index) })
             guard !self.isDead else { return }
             self.lines.append(Line(client: client, link: link))
-            path.runner.attach(installation: key, id: client, receiver: Handler(self))
+            pipeline.attach(installation: key, id: client, receiver: Handler(self))
         }
         for index in self.lines.indices { self.connect(index) }
         self.loop.wake()
@@ -88,7 +88,7 @@ final class AgentProcess: @unchecked Sendable {
         configuration.bounds.messagesInMemory = agent.messagesInMemory
         configuration.bounds.handledKeptFor = agent.keptFor
         configuration.bounds.handledKeptBytes = agent.keptBytes
-        configuration.deliveryClock = self.history.clocks.monotonic
+        configuration.clocks = self.history.clocks
         return configuration
     }
 
@@ -266,32 +266,29 @@ final class AgentProcess: @unchecked Sendable {
     /// Frees what a dead process held, when nothing of it is running any more.
     func release() {
         self.workforce.release()
-        self.path?.pipeline.release()
-        self.path = nil
+        self.pipeline?.release()
+        self.pipeline = nil
         self.lines = []
         self.loop.release()
     }
 
     /// Ends as an agent does whose task is cancelled and whose runtime is shut down.
     func stop() {
-        guard !self.isDead, !self.isStopping, let path else { return }
+        guard !self.isDead, !self.isStopping, let pipeline else { return }
         self.isStopping = true
         self.loop.submit { [weak self] in
             guard let self, !self.isDead else { return }
             for line in self.lines {
                 line.link.stopReading()
-                path.runner.detach(installation: line.link.installation)
+                pipeline.detach(installation: line.link.installation)
             }
         }
-        self.later(.seconds(10)) { [weak self] in
-            self?.path?.runner.collectAnswers()
-            self?.later(.milliseconds(20)) { [weak self] in self?.finish() }
-        }
+        self.later(.seconds(10)) { [weak self] in self?.finish() }
     }
 
     private func finish() {
         for line in self.lines { line.link.disconnect() }
-        self.path?.runner.shutdown()
+        self.workforce.shutdown()
         self.loop.end()
         guard !self.isDead else { return }
         self.history.ended(self)
@@ -304,19 +301,19 @@ final class AgentProcess: @unchecked Sendable {
             guard let self, !self.isDead else { return }
             // Until now what had to wait has begun to as if nobody had slept.
             self.history.account.slept()
-            self.path?.pipeline.clocksJumped(jump)
+            self.pipeline?.clocksJumped(jump)
         }
     }
 
     /// What is left to be done, for a history that comes to no end.
     var standing: String {
-        "\(self.path.map { "\($0.pipeline.ledger)" } ?? "no inbox"); \(self.lines.count { $0.isUp }) connections stand"
+        "\(self.pipeline.map { "\($0.ledger)" } ?? "no inbox"); \(self.lines.count { $0.isUp }) connections stand"
     }
 
     /// Whether nothing is left to be done.
     var isIdle: Bool {
-        guard let path, !self.isStopping, self.lines.allSatisfy(\.isUp) else { return false }
-        let ledger = path.pipeline.ledger
+        guard let pipeline, !self.isStopping, self.lines.allSatisfy(\.isUp) else { return false }
+        let ledger = pipeline.ledger
         return ledger.waiting - Int64(self.history.account.setAsideCount) <= 0 && ledger.running == 0
     }
 
@@ -333,9 +330,9 @@ final class AgentProcess: @unchecked Sendable {
     }
 
     private func judgeBounds() {
-        guard let path else { return }
+        guard let pipeline else { return }
         let agent = self.history.plan.agent
-        let (weight, limit) = (path.runner.memoryWeight, agent.messagesInMemory * 5 / 4 + 4)
+        let (weight, limit) = (pipeline.memoryWeight, agent.messagesInMemory * 5 / 4 + 4)
         guard !agent.isInMemory, weight > limit else { return }
         if !agent.isStrict || weight > limit + self.history.account.retries {
             self.history.account.violated("delivery has a weight of \(weight) in memory")

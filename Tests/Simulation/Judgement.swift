@@ -45,7 +45,7 @@ package struct Judgement: Sendable {
 
     init(_ history: History) {
         let account = history.account
-        var letters: [DeadLetter] = []
+        var letters: [MessageRecord] = []
         var ledger = MessageLedger()
         self.violations = []
         if account.violations.isEmpty, !history.plan.agent.isInMemory {
@@ -75,7 +75,7 @@ package struct Judgement: Sendable {
 
 extension Account {
     /// Holds what was acknowledged against what was handled, and what was handled twice against the reasons there are.
-    func judgeEnd(letters: [DeadLetter], ledger: MessageLedger, _ counts: inout Judgement.Counts) {
+    func judgeEnd(letters: [MessageRecord], ledger: MessageLedger, _ counts: inout Judgement.Counts) {
         var finished: [Int: Set<Row>] = [:]
         for (row, life) in self.lives where life.isFinished { finished[life.number, default: []].insert(row) }
         for letter in letters {

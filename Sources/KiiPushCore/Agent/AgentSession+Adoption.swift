@@ -36,8 +36,9 @@ extension AgentSession {
             return true
         }
         guard isMine else { return }
-        self.agent.desk.attach(self.core.runner, installations: [(key, id)])
-        self.core.runner.attach(installation: key, id: id, receiver: self.agent.receiver)
+        self.agent.desk.attach(self.core.reactions, installations: [(key, id)])
+        let receiver = self.agent.receiver
+        self.loop.submit { [core] in core.pipeline.value.attach(installation: key, id: id, receiver: receiver) }
     }
 
     /// The installations whose messages are handed to this agent's handler.

@@ -138,11 +138,10 @@ final class AgentSession: Sendable {
         defer {
             _ = self.agent.runtime.adopters.withLock { $0.removeValue(forKey: id) }
             for (key, _) in self.attached {
-                self.core.runner.detach(installation: key)
+                // In this turn the others may find that there is less that waits.
+                self.loop.submit { [core] in core.pipeline.value.detach(installation: key) }
                 _ = self.agent.runtime.hubs.withLock { $0.removeValue(forKey: key) }
             }
-            // A turn in which the others may find that there is less that waits.
-            self.loop.submit {}
         }
         async let _: Void = self.agent.presentAgain(installations, self.core)
         do {
@@ -338,31 +337,21 @@ final class AgentSession: Sendable {
         let grace = self.agent.runtime.configuration.shutdownGrace
         // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
         _ = try? await self.loop.run { link.value.stopReading() }
-        let deadline = self.core.runner.now + grace
         let installations = self.attached
-        for (key, _) in installations { self.core.runner.detach(installation: key) }
+        _ = try? await self.loop.run { [core] in
+            for (key, _) in installations { core.pipeline.value.detach(installation: key) }
+        }
+        // A turn in which what was not started is taken back.
+        try? await self.loop.run {}
         // Told when nothing new is started any more, so that a handler may hold its answer back until then.
         self.agent.hub.emit(.stopping)
-        for (key, _) in installations { await self.core.runner.detach(installation: key, until: deadline) }
-        await self.store(within: grace)
-        _ = try? await self.loop.run { link.value.disconnect() }
-    }
-
-    /// Has what was answered written. A store that cannot be written must not hold up the stop; what is lost then is a
-    /// verdict, not a message.
-    private func store(within grace: Duration) async {
-        let stored = OneShot<Void>()
-        self.core.mailbox.record([]) { stored.resume(()) }
-        self.resume(stored, in: grace)
-        await stored.value()
-    }
-
-    /// Ends a wait when its time is over, or before that when the loop ends and drops the timer.
-    private func resume(_ wait: OneShot<Void>, in limit: Duration) {
-        let fuse = Fuse { wait.resume(()) }
-        self.loop.submit { [loop = self.loop] in
-            loop.schedule(at: loop.now + limit) { withExtendedLifetime(fuse) {} }
+        let began = MonotonicInstant.now()
+        for (key, _) in installations {
+            await self.agent.runtime.wait(for: .calls(of: key), within: max(.zero, grace - (.now() - began)))
         }
+        // A store that cannot be written must not hold up the stop; what is lost then is a verdict, not a message.
+        await self.agent.runtime.wait(for: .writing, within: grace)
+        _ = try? await self.loop.run { link.value.disconnect() }
     }
 }
 

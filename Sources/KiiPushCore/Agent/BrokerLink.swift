@@ -1,8 +1,8 @@
 /// One agent's way to its broker: the MQTT session, and the connection that carries it at the moment.
 ///
 /// Lives on the loop thread. It moves bytes between a ``ByteStream`` and an ``MQTTSession`` and hands messages to the
-/// ``ReceivePipeline``; storing, retrying and handlers are other people's business.
-package final class BrokerLink: ByteStreamDelegate {
+/// ``Pipeline``; storing, retrying and handlers are other people's business.
+package final class BrokerLink: ByteStreamDelegate, MessageLink {
     /// Where to connect.
     package struct Target: Sendable {
         let endpoint: MQTTEndpoint
@@ -36,7 +36,7 @@ package final class BrokerLink: ByteStreamDelegate {
     /// The one topic that pushes arrive on.
     let topic: String
     private let loop: any Loop
-    private let pipeline: ReceivePipeline
+    private let pipeline: Pipeline
     private let verifiesCertificates: Bool
     private let report: (PushEvent) -> Void
     private var session: MQTTSession
@@ -69,7 +69,7 @@ package final class BrokerLink: ByteStreamDelegate {
         filter: RedeliveryFilter,
         connectionBase: Int64,
         loop: any Loop,
-        pipeline: ReceivePipeline,
+        pipeline: Pipeline,
         verifiesCertificates: Bool,
         report: @escaping (PushEvent) -> Void
     ) {

@@ -16,8 +16,11 @@ package final class EventHub: Sendable {
     package typealias Listener = @Sendable (PushEvent) -> Void
 
     private let state = Locked(State())
+    /// How many listen to the hubs of a runtime together.
+    private let listeners: Locked<Int>
 
-    package init() {}
+    /// - Parameter listeners: counts who listens to this hub and others. Default: a count of its own.
+    package init(counting listeners: Locked<Int> = Locked(0)) { self.listeners = listeners }
 
     /// How many events a listener may fall behind before the oldest are dropped.
     static let bufferedEvents = 4096
@@ -31,8 +34,10 @@ package final class EventHub: Sendable {
             state.listeners.append((state.nextID, continuation))
             return state.nextID
         }
-        continuation.onTermination = { [weak self] _ in
+        self.listeners.withLock { $0 += 1 }
+        continuation.onTermination = { [weak self, listeners] _ in
             self?.state.withLock { state in state.listeners.removeAll { $0.id == id } }
+            listeners.withLock { $0 -= 1 }
         }
         return stream
     }
@@ -43,12 +48,21 @@ package final class EventHub: Sendable {
     }
 
     /// Has every event told from now on, as long as the hub lives.
-    package func observe(_ observer: @escaping Listener) { self.state.withLock { $0.observers.append(observer) } }
+    package func observe(_ observer: @escaping Listener) {
+        self.state.withLock { $0.observers.append(observer) }
+        self.listeners.withLock { $0 += 1 }
+    }
 
     /// Who hears of every event beside the streams' readers: the control server, while somebody asks it.
     var listener: Listener? {
         get { self.state.withLock { $0.listener } }
-        set { self.state.withLock { $0.listener = newValue } }
+        set {
+            let change = self.state.withLock { state in
+                defer { state.listener = newValue }
+                return (newValue == nil ? 0 : 1) - (state.listener == nil ? 0 : 1)
+            }
+            self.listeners.withLock { $0 += change }
+        }
     }
 
     /// The last event that said how the connection stands.
@@ -68,6 +82,8 @@ package final class EventHub: Sendable {
     }
 
     deinit {
-        for listener in self.state.withLock({ $0.listeners }) { listener.continuation.finish() }
+        let state = self.state.withLock { $0 }
+        for listener in state.listeners { listener.continuation.finish() }
+        self.listeners.withLock { $0 -= state.observers.count + (state.listener == nil ? 0 : 1) }
     }
 }

@@ -62,15 +62,16 @@ public final class InboxReader {
         }
     }
 
-    /// The messages that were given up on, in the order of their reception.
+    /// The messages that were given up on, in the order of their reception, without what happened to them before
+    /// (``MessageRecord/events``).
     ///
     /// - Parameters:
     ///   - messageID: begins behind the message with this number. Default: at the first.
     ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
     /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
-    public func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxReadingError) -> [DeadLetter] {
+    public func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxReadingError) -> [MessageRecord] {
         try self.read { inbox throws(InboxError) in
-            try DeadLetter.page(of: inbox, after: messageID, limit: max(1, limit))
+            try inbox.deadLetterRecords(after: messageID, limit: max(1, limit))
         }
     }
 
@@ -90,7 +91,7 @@ public final class InboxReader {
     }
 
     /// The messages that the inbox holds and that stand like this, in the order of their reception. While a program
-    /// receives with it, some may have moved on by the time that they are read; ``MessageTrace/state`` is the newer.
+    /// receives with it, some may have moved on by the time that they are read; ``MessageRecord/state`` is the newer.
     ///
     /// - Parameters:
     ///   - standings: where they stand. Default: everywhere.
@@ -98,17 +99,17 @@ public final class InboxReader {
     ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
     /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
     public func messages(
-        _ standings: Set<MessageTrace.Standing> = Set(MessageTrace.Standing.allCases), after messageID: Int64 = 0,
+        _ standings: Set<MessageRecord.Standing> = Set(MessageRecord.Standing.allCases), after messageID: Int64 = 0,
         limit: Int = 100
-    ) throws(InboxReadingError) -> [MessageTrace] {
+    ) throws(InboxReadingError) -> [MessageRecord] {
         try self.read { inbox throws(InboxError) in
-            var traces: [MessageTrace] = []
+            var records: [MessageRecord] = []
             let states = Set(standings.map { RowState($0) })
             for sequence in try inbox.sequences(states, after: messageID, limit: max(1, limit)) {
                 // One that is not there any more is no message of this inbox.
-                if let record = try inbox.record(sequence) { traces.append(MessageTrace(record)) }
+                if let record = try inbox.record(sequence) { records.append(record) }
             }
-            return traces
+            return records
         }
     }
 
@@ -117,11 +118,11 @@ public final class InboxReader {
     /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
     /// - Throws: ``InboxReadingError``: `neverReceived` for a number that was not given out yet, `removed` for a message
     ///   that is not kept any more.
-    public func trace(of messageID: Int64) throws(InboxReadingError) -> MessageTrace {
+    public func trace(of messageID: Int64) throws(InboxReadingError) -> MessageRecord {
         let found = try self.read { inbox throws(InboxError) in
             (record: try inbox.record(messageID), last: try inbox.lastSequence())
         }
-        if let record = found.record { return MessageTrace(record) }
+        if let record = found.record { return record }
         let wasGivenOut = messageID >= 1 && messageID <= found.last
         throw wasGivenOut ? .removed(messageID: messageID) : .neverReceived(messageID: messageID, last: found.last)
     }
@@ -214,7 +215,7 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension RowState {
-    fileprivate init(_ standing: MessageTrace.Standing) {
+    fileprivate init(_ standing: MessageRecord.Standing) {
         self =
             switch standing {
             case .waiting: .waiting

@@ -1,76 +1,79 @@
 /// What delivery has of the messages that an ``Activator`` sent: they are kept over there, where the verdicts go.
-final class LaunchStore: DeliveryStore {
+final class LaunchStore: Store {
     private struct Entry {
         var message: StoredMessage
         /// It is not in delivery's memory.
-        var isWaiting: Bool
+        var isWaiting = true
     }
 
-    private let channel: LaunchChannel
-    private let entries = Locked<[Int64: Entry]>([:])
+    private let tell: @Sendable (_ sequence: Int64, ActivationVerdict) -> Void
+    private var entries: [Int64: Entry] = [:]
+    private var installations: [String: Int64] = [:]
 
-    init(_ channel: LaunchChannel) { self.channel = channel }
+    /// - Parameter tell: says over there what a message has come to.
+    init(tell: @escaping @Sendable (_ sequence: Int64, ActivationVerdict) -> Void) { self.tell = tell }
 
-    /// Takes a message that has come, for delivery to load.
-    func add(_ message: StoredMessage) {
-        self.entries.withLock { $0[message.sequence] = Entry(message: message, isWaiting: true) }
+    // Its messages are never acknowledged from here.
+    var isDurable: Bool { true }
+    var keepsDeadLetters: Bool { false }
+    var pendingBytes: Int64 { 0 }
+
+    func installation(id: String, of owner: InboxOwner?) -> Int64 {
+        if let key = self.installations[id] { return key }
+        let key = Int64(self.installations.count + 1)
+        self.installations[id] = key
+        return key
     }
 
-    /// Gives delivery a message that it has not loaded; false if it has.
-    func take(_ sequence: Int64) -> Bool {
-        self.entries.withLock { entries in
-            defer { entries[sequence]?.isWaiting = false }
-            return entries[sequence]?.isWaiting == true
-        }
-    }
+    /// Takes a message that has come, for delivery to claim.
+    func add(_ message: StoredMessage) { self.entries[message.sequence] = Entry(message: message) }
 
     /// Messages that have no verdict yet.
-    var openMessages: [Int64] { self.entries.withLock { $0.keys.sorted() } }
+    var openMessages: [Int64] { self.entries.keys.sorted() }
 
-    func record(_ changes: [DeliveryChange]) {
-        for change in changes {
-            switch change.verdict {
-            case .done(let result): self.finish(change.sequence, .result(result))
-            case .dead(.rejected(let reason)): self.finish(change.sequence, .rejected(reason))
-            case .dead(.undecodable(let reason)): self.finish(change.sequence, .rejected("undecodable: \(reason)"))
-            case .dead(.command): self.finish(change.sequence, .rejected("the program takes no thing-if commands"))
-            case .dead, .retry: self.finish(change.sequence, .result(.failed))
-            case .waiting, .unpresented: self.entries.withLock { $0[change.sequence]?.isWaiting = true }
-            case .inHand: self.entries.withLock { $0[change.sequence]?.isWaiting = false }
-            // Nothing is shown here: who has the messages does that.
-            case .presented, .opened, .unopened: break
-            }
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
+        for change in turn.changes { self.apply(change) }
+        var outcome = TurnOutcome()
+        outcome.answers = turn.claims.map(self.answer)
+        completion(.success(outcome))
+    }
+
+    private func apply(_ change: MessageChange) {
+        switch change.verdict {
+        case .done(let result): self.finish(change.sequence, .result(result))
+        case .dead(.rejected(let reason)): self.finish(change.sequence, .rejected(reason))
+        case .dead(.undecodable(let reason)): self.finish(change.sequence, .rejected("undecodable: \(reason)"))
+        case .dead(.command): self.finish(change.sequence, .rejected("the program takes no thing-if commands"))
+        case .dead, .retry: self.finish(change.sequence, .result(.failed))
+        case .waiting, .setAside, .unpresented: self.entries[change.sequence]?.isWaiting = true
+        case .inHand: self.entries[change.sequence]?.isWaiting = false
+        // Nothing is shown here: who has the messages does that.
+        case .presented, .opened, .unopened: break
         }
     }
 
-    func record(_ changes: [DeliveryChange], thenDurably committed: @escaping @Sendable () -> Void) {
-        self.record(changes)
-        committed()
-    }
-
-    func load(_ request: DeliveryLoad, deliver: @escaping @Sendable (DeliveryPage) -> Void) {
-        let page = self.entries.withLock { entries in
-            let start: Int64
-            switch request.kind {
-            case .waiting: start = 0
-            case .scan(let after): start = after
-            // It knows of no earlier process, and tries nothing again by itself.
-            case .paused, .suspects, .retries: return DeliveryPage(messages: [], isComplete: true)
-            }
-            let found = entries.values
-                .filter {
-                    $0.isWaiting && $0.message.installation == request.installation && $0.message.sequence > start
-                }
-                .map(\.message).sorted { $0.sequence < $1.sequence }
-            let messages = Array(found.prefix(request.limit))
-            if request.kind.isMarking { for message in messages { entries[message.sequence]?.isWaiting = false } }
-            return DeliveryPage(messages: messages, isComplete: messages.count == found.count)
+    private func answer(_ claim: StoreClaim) -> StoreAnswer {
+        var answer = StoreAnswer()
+        let waiting = self.entries.values.filter { $0.isWaiting && $0.message.installation == claim.installation }
+            .map(\.message).sorted { $0.sequence < $1.sequence }
+        switch claim.kind {
+        // It knows of no earlier process, and tries nothing again by itself.
+        case .unsettled, .paused, .suspects, .retries: break
+        case .sources(let after):
+            let numbers = Set(waiting.compactMap(\.source)).filter { $0 > after ?? .min }.sorted()
+            answer.sources = Array(numbers.prefix(claim.limit))
+            answer.isComplete = numbers.count <= claim.limit
+        case .source(let number, let before):
+            let rows = waiting.filter { $0.source == number && $0.sequence < before ?? .max }
+            answer.messages = Array(rows.prefix(claim.limit))
+            answer.isComplete = rows.count <= claim.limit
+        case .row(let sequence): answer.messages = waiting.filter { $0.sequence == sequence }
         }
-        deliver(page)
+        if claim.takesInHand { for message in answer.messages { self.entries[message.sequence]?.isWaiting = false } }
+        return answer
     }
 
     private func finish(_ sequence: Int64, _ verdict: ActivationVerdict) {
-        let isOpen = self.entries.withLock { $0.removeValue(forKey: sequence) != nil }
-        if isOpen { self.channel.send(.verdict(id: sequence, verdict)) }
+        if self.entries.removeValue(forKey: sequence) != nil { self.tell(sequence, verdict) }
     }
 }

@@ -19,7 +19,8 @@ extension PushAgent {
     /// - Throws: ``TransportError`` with code `shutDown`.
     package func health() async throws -> AgentHealth {
         let link = self.link.withLock { $0 }
-        let silence = try await self.runtime.loop.run { link?.value.silence }
-        return AgentHealth(brokerSilence: silence, overdue: self.runtime.opened?.runner.overdue ?? .zero)
+        let pipeline = self.runtime.opened?.pipeline
+        let (silence, overdue) = try await self.runtime.loop.run { (link?.value.silence, pipeline?.value.overdue) }
+        return AgentHealth(brokerSilence: silence, overdue: overdue ?? .zero)
     }
 }

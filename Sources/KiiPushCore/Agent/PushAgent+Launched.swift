@@ -11,17 +11,11 @@ extension PushAgent {
     /// Receives from the ``Activator`` that started this process, until it is cancelled or the activator ends.
     func receiveFromLauncher(_ channel: LaunchChannel) async throws {
         guard channel.take() else { throw PushAgentError.launchTaken }
-        let store = LaunchStore(channel)
         var configuration = self.runtime.configuration.delivery
         // An attempt that fails is its last one here: the activator's agent knows when the next one is due.
         configuration.retryDelays = []
         configuration.totalLimit = nil
-        let hubs = Locked<[Int64: EventHub]>([:])
-        let runner = DeliveryRunner(
-            configuration: configuration, store: store, observer: HubObserver(hubs: hubs, keeping: .launcher))
-        let reception = LaunchReception(
-            channel: channel, store: store, runner: runner, receiver: self.receiver, lifecycle: self.lifecycle,
-            attached: { [hub] key in hubs.withLock { $0[key] = hub } })
+        let reception = try await LaunchReception(self, channel, configuration)
         let ended = OneShot<LaunchError?>()
         // Before any answer: an exit status would be taken for the answer to the first message otherwise.
         channel.send(.ready(configuration.concurrentHandlers))
@@ -32,10 +26,7 @@ extension PushAgent {
         } onCancel: {
             ended.resume(nil)
         }
-        await runner.drain(until: runner.now + self.runtime.configuration.shutdownGrace)
-        runner.shutdown()
-        // What was not started, or did not come to its end: the activator need not wait.
-        for sequence in store.openMessages { channel.send(.verdict(id: sequence, .result(.failed))) }
+        await reception.end()
         channel.close()
         if let error { throw PushAgentError.launch(reason: error.description) }
     }
@@ -51,44 +42,45 @@ extension PushAgent {
 
 /// Hands the messages of an ``Activator`` to delivery, in their order.
 private final class LaunchReception: Sendable {
+    private let agent: PushAgent
     private let channel: LaunchChannel
-    private let store: LaunchStore
-    private let runner: DeliveryRunner
-    private let receiver: any Receiver
-    private let lifecycle: AgentLifecycle?
-    private let attached: @Sendable (Int64) -> Void
+    private let loop: EventLoop
+    private let store: LoopIsolated<LaunchStore>
+    private let pipeline: LoopIsolated<Pipeline>
+    private let workers: Workers
+    private let hubs = Locked<[Int64: EventHub]>([:])
 
-    init(
-        channel: LaunchChannel, store: LaunchStore, runner: DeliveryRunner, receiver: any Receiver,
-        lifecycle: AgentLifecycle?, attached: @escaping @Sendable (Int64) -> Void
-    ) {
+    /// - Throws: ``TransportError`` with code `shutDown`.
+    init(_ agent: PushAgent, _ channel: LaunchChannel, _ configuration: DeliveryConfiguration) async throws {
+        self.agent = agent
         self.channel = channel
-        self.store = store
-        self.runner = runner
-        self.receiver = receiver
-        self.lifecycle = lifecycle
-        self.attached = attached
+        let loop = agent.runtime.loop
+        self.loop = loop
+        (self.store, self.pipeline, self.workers) = try await loop.run { [hubs = self.hubs] in
+            let store = LaunchStore { channel.send(.verdict(id: $0, $1)) }
+            let pipeline = Pipeline(
+                store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() }, hubs: hubs,
+                listeners: agent.runtime.listeners, keeping: .launcher, wake: { [weak loop] in _ = loop?.submit {} },
+                threads: DeliveryThreads())
+            loop.setTurnDelegate(pipeline)
+            return (
+                LoopIsolated(confining: store, to: loop), LoopIsolated(confining: pipeline, to: loop), pipeline.workers
+            )
+        }
     }
 
     /// Returns when no more messages come; with an error when what comes is none.
     func run() -> LaunchError? {
-        // Nearly always there is one installation; the agent over there may move to another.
-        var keys: [String: Int64] = [:]
         // A further attempt to deliver what the user opened is no second opening.
         var opened: Set<NotificationRequest.ID> = []
         var message: ActivationMessage? = self.channel.first
         do throws(LaunchError) {
             while let current = message {
-                let key = keys[current.installationID] ?? Int64(keys.count + 1)
-                if keys.updateValue(key, forKey: current.installationID) == nil {
-                    self.attached(key)
-                    self.runner.attach(installation: key, id: current.installationID, receiver: self.receiver)
-                }
                 let id = NotificationRequest.ID(installationID: current.installationID, messageID: current.id)
                 if current.userAction?.opensProgram == true, opened.insert(id).inserted {
                     self.bringForward(current)
                 }
-                self.deliver(current, key)
+                self.deliver(current)
                 message = try self.channel.next()
             }
             return nil
@@ -102,23 +94,42 @@ private final class LaunchReception: Sendable {
     private func bringForward(_ message: ActivationMessage) {
         // What cannot be decoded reaches no handler either.
         guard let decoded = try? ReceivedMessage(payload: message.payload) else { return }
-        self.lifecycle?.userOpens(decoded)
+        self.agent.lifecycle?.userOpens(decoded)
     }
 
-    private func deliver(_ message: ActivationMessage, _ key: Int64) {
-        let stored = StoredMessage(
-            sequence: message.id, installation: key, topic: "", payload: message.payload,
-            receivedAt: message.receivedAt, attempts: message.attempt - 1, openedBy: message.userAction,
-            answerBy: self.runner.now + message.timeRemaining)
-        // What delivery has no room for now it reads from the store: it is there before delivery is asked.
-        self.store.add(stored)
-        guard self.runner.reserve(1, installation: key, bytes: { _ in stored.bytes }) == 1 else {
-            return self.runner.withheldIsStored()
+    private func deliver(_ message: ActivationMessage) {
+        let answerBy = MonotonicInstant.now() + message.timeRemaining
+        self.loop.submit { [self] in
+            let (store, pipeline) = (self.store.value, self.pipeline.value)
+            let key = store.installation(id: message.installationID, of: nil)
+            // Nearly always there is one installation; the agent over there may move to another.
+            let isNew = self.hubs.withLock { hubs in hubs.updateValue(self.agent.hub, forKey: key) == nil }
+            if isNew { pipeline.attach(installation: key, id: message.installationID, receiver: self.agent.receiver) }
+            var stored = StoredMessage(
+                sequence: message.id, installation: key, topic: "", payload: message.payload,
+                receivedAt: message.receivedAt, attempts: message.attempt - 1, openedBy: message.userAction,
+                answerBy: answerBy)
+            // What no handler is to see has some source, by which it is found.
+            stored.source = DecodedContent(stored).source ?? 0
+            store.add(stored)
+            pipeline.appeared(stored)
         }
-        if self.store.take(stored.sequence) {
-            self.runner.deliver([stored])
-        } else {
-            self.runner.release(self.runner.weight(of: stored.bytes))
+    }
+
+    /// Waits for what runs, and tells the activator of what was not started or did not come to its end: it need not wait.
+    func end() async {
+        try? await self.loop.run { [pipeline = self.pipeline] in pipeline.value.drain() }
+        let deadline = MonotonicInstant.now() + self.agent.runtime.configuration.shutdownGrace
+        let isOver = OneShot<Bool>()
+        let isAccepted = self.loop.submit { [pipeline = self.pipeline] in
+            pipeline.value.wait(for: .calls(of: nil), until: deadline) { isOver.resume($0) }
         }
+        if !isAccepted { isOver.resume(false) }
+        _ = await isOver.value()
+        self.workers.shutdown()
+        // A turn that tells what was answered until now.
+        try? await self.loop.run {}
+        let open = try? await self.loop.run { [store = self.store] in store.value.openMessages }
+        for sequence in open ?? [] { self.channel.send(.verdict(id: sequence, .result(.failed))) }
     }
 }

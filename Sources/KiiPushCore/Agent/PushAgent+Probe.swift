@@ -63,7 +63,7 @@ extension PushRuntime {
     /// - Returns: whether it came before the task was cancelled.
     /// - Throws: what `send` throws; ``InboxReadingError``; ``PushAgentError``; `TransportError` with code `shutDown`.
     package func takeMessage(containing text: String, afterSending send: () async throws -> Void) async throws -> Bool {
-        let core = try await self.open()
+        _ = try await self.open()
         let reader = try InboxReader(stateDirectory: self.configuration.stateDirectory)
         var last = try reader.lastMessageID()
         try await send()
@@ -72,12 +72,10 @@ extension PushRuntime {
             for message in page {
                 last = message.messageID
                 guard String(decoding: message.payload, as: UTF8.self).contains(text) else { continue }
-                let isWritten = OneShot<Void>()
-                let done = DeliveryChange(
-                    sequence: message.messageID, installation: 0, verdict: .done(.noData), attempts: 0, crashes: 0)
-                core.mailbox.record([done]) { isWritten.resume(()) }
-                await isWritten.value()
-                return true
+                let done = MessageChange(
+                    sequence: message.messageID, installation: 0, verdict: .done(.noData))
+                try await self.onPipeline { $0.record(done) }
+                return await self.wait(for: .writing, within: self.configuration.shutdownGrace)
             }
             if page.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
         }

@@ -22,7 +22,6 @@ extension PushAgent {
     func presentAgain(_ installations: [(key: Int64, id: String)], _ core: PushRuntime.Core) async {
         defer { self.desk.endRestoring() }
         // What was answered until now is written first, so that it is not read as still presented.
-        core.runner.collectAnswers()
         guard (try? await self.runtime.loop.run({})) != nil else { return }
         for (key, id) in installations {
             var last: Int64 = 0
@@ -34,7 +33,8 @@ extension PushAgent {
                 }
                 guard let page, let next = page.last?.sequence else { break }
                 last = next
-                core.runner.unpresented(await self.restore(page, id), installation: key)
+                let unpresented = await self.restore(page, id)
+                try? await self.runtime.onPipeline { $0.unpresented(unpresented, installation: key) }
             }
         }
     }

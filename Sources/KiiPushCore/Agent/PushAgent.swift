@@ -58,7 +58,7 @@ public final class PushAgent: Sendable {
     let lifecycle: AgentLifecycle?
     let desk: PresentationDesk
     let keptBadge: AgentBadge
-    let hub = EventHub()
+    let hub: EventHub
     /// The way to the broker while the agent receives.
     let link = Locked<LoopIsolated<BrokerLink>?>(nil)
     let reconnect: ReconnectPolicy.Configuration
@@ -132,6 +132,8 @@ public final class PushAgent: Sendable {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")
         self.runtime = runtime
         self.configuration = configuration
+        let hub = EventHub(counting: runtime.listeners)
+        self.hub = hub
         let badge = AgentBadge(
             stateDirectory: runtime.configuration.stateDirectory, name: configuration.name, loop: runtime.loop,
             report: { [hub] in hub.emit($0) })

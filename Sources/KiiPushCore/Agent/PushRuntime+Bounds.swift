@@ -102,6 +102,7 @@ extension PushRuntime.Configuration {
         if let interval = self.sweepInterval { file.sweepInterval = interval }
         file.maximumFileBytes = self.maximumInboxBytes
         file.flushesCommits = self.flushesCommits
+        file.clocks = self.clocks
         return file
     }
 }

@@ -7,18 +7,18 @@ extension PushRuntime {
     /// - Parameter messageID: begins behind the message with this number. Default: at the first.
     public func deadLetters(after messageID: Int64 = 0) -> DeadLetters {
         DeadLetters(after: messageID) { last in
-            try await self.withStore { store, _ throws(InboxError) in
-                try store.deadLetters(after: last, limit: DeadLetters.pageLimit)
+            try await self.withPipeline { pipeline throws(InboxError) in
+                try pipeline.store.deadLetters(after: last, limit: DeadLetters.pageLimit)
             }
         }
     }
 
     /// As ``retry(_:)``, for a dead letter alone.
     ///
-    /// - Parameter messageID: ``DeadLetter/messageID``.
+    /// - Parameter messageID: ``MessageRecord/messageID``.
     /// - Returns: whether it was a dead letter and is tried again. `false` as well for one whose installation is unknown
-    ///   (``DeadLetter/installationID`` is `nil`), which can only be dropped, and with the inbox in memory, which keeps
-    ///   none.
+    ///   (``MessageRecord/installationID`` is `nil`), which can only be dropped, and with the inbox in memory, which
+    ///   keeps none.
     /// - Throws: As ``retry(_:)``.
     @discardableResult
     public func retryDeadLetter(_ messageID: Int64) async throws -> Bool {
@@ -27,7 +27,7 @@ extension PushRuntime {
 
     /// As ``drop(_:)``, for a dead letter alone.
     ///
-    /// - Parameter messageID: ``DeadLetter/messageID``.
+    /// - Parameter messageID: ``MessageRecord/messageID``.
     /// - Returns: whether it was a dead letter.
     /// - Throws: As ``retry(_:)``.
     @discardableResult
@@ -36,16 +36,15 @@ extension PushRuntime {
     }
 
     /// Runs `body` on the loop's thread, when everything is written that was answered until now.
-    func withStore<Result: Sendable>(
-        _ body: @escaping @Sendable (any MessageStore, DeliveryRunner) throws(InboxError) -> Result
+    func withPipeline<Result: Sendable>(
+        _ body: @escaping @Sendable (Pipeline) throws(InboxError) -> Result
     ) async throws -> Result {
         let core = try await self.open()
-        core.runner.collectAnswers()
         // What was answered until now is written at the end of this turn, and the next one does what is asked.
         try await self.loop.run {}
         return try await self.loop.run {
             do throws(InboxError) {
-                return try body(core.pipeline.value.store, core.runner)
+                return try body(core.pipeline.value)
             } catch {
                 throw PushAgentError.inbox(reason: error.description)
             }

@@ -46,66 +46,19 @@ extension PushRuntime {
     ///   of the two, or an agent of this runtime receives as the former.
     /// - Throws: As ``retry(_:)``.
     public func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
-        try await self.withStore { [self] store, delivery throws(InboxError) in
-            try self.adopt(formerID, by: installationID, store, delivery)
+        try await self.withPipeline { [self] pipeline throws(InboxError) in
+            try self.adopt(formerID, by: installationID, pipeline.store)
         }
     }
 
     func decide(_ decision: Decision, _ messageID: Int64, onlyDead: Bool = false) async throws -> MessageDecision {
-        try await self.withStore { [self] store, delivery throws(InboxError) in
-            try self.decide(decision, messageID, onlyDead: onlyDead, store, delivery)
+        try await self.withPipeline { pipeline throws(InboxError) in
+            try pipeline.decide(decision, messageID, onlyDead: onlyDead)
         }
-    }
-
-    /// On the loop's thread, so that no turn comes in between.
-    private func decide(
-        _ decision: Decision, _ messageID: Int64, onlyDead: Bool = false, _ store: any MessageStore,
-        _ delivery: DeliveryRunner
-    ) throws(InboxError) -> MessageDecision {
-        guard let standing = try store.standing(of: messageID), !onlyDead || standing.state == .dead else {
-            return .notFound
-        }
-        let hold: DeliveryHold
-        switch decision {
-        case .retry:
-            // Of one whose installation is unknown nobody knows who may have it.
-            guard standing.hasInstallation else { return .notFound }
-            hold = delivery.hurry(messageID)
-        case .drop: hold = delivery.drop(messageID, installation: standing.installation)
-        }
-        if case .running(let since) = hold { return .running(for: delivery.now - since) }
-        // What an agent that runs has in hand and is not in memory is on its way there.
-        let isOnItsWay =
-            hold == .nothing && standing.state == .inHand
-            && self.hubs.withLock { $0[standing.installation] != nil }
-        switch decision {
-        case .drop:
-            guard !isOnItsWay else { return .running(for: .zero) }
-            do throws(InboxError) {
-                try store.drop(messageID)
-            } catch {
-                if hold == .inMemory { self.putBack(messageID, standing.installation, delivery) }
-                throw error
-            }
-        case .retry:
-            guard hold == .nothing, !isOnItsWay else { break }
-            if standing.state != .waiting { try store.requeue(messageID, at: .now()) }
-            // Before the next turn can read the row back: from here on, no answer to an attempt before this counts.
-            delivery.requeued(messageID, installation: standing.installation)
-        }
-        return .carriedOut
-    }
-
-    /// Makes a message wait again: delivery has let go of it, and the store could not remove it.
-    private func putBack(_ messageID: Int64, _ installation: Int64, _ delivery: DeliveryRunner) {
-        let change = DeliveryChange(
-            sequence: messageID, installation: installation, verdict: .waiting, attempts: 0, crashes: 0)
-        self.opened?.mailbox.record([change])
-        delivery.requeued(messageID, installation: installation)
     }
 
     private func adopt(
-        _ formerID: String, by installationID: String, _ store: any MessageStore, _ delivery: DeliveryRunner
+        _ formerID: String, by installationID: String, _ store: any Store
     ) throws(InboxError) -> Int? {
         let running = Set(self.adopters.withLock { $0.keys })
         guard !running.contains(formerID), formerID != installationID,
@@ -122,13 +75,12 @@ extension PushRuntime {
             return reply(
                 .failed(id: request.messageID, reason: "the process is about to begin, or to end; try again"))
         }
-        core.runner.collectAnswers()
-        // As ``withStore(_:)``.
+        // As ``withPipeline(_:)``.
         self.loop.submit { [weak self] in
             guard let self else { return }
             self.loop.submit {
                 do throws(InboxError) {
-                    reply(try self.answer(to: request, core.pipeline.value.store, core.runner))
+                    reply(try self.answer(to: request, core.pipeline.value))
                 } catch {
                     let reason = PushAgentError.inbox(reason: error.description).description
                     reply(.failed(id: request.messageID, reason: reason))
@@ -138,14 +90,47 @@ extension PushRuntime {
     }
 
     private func answer(
-        to request: ControlRequest, _ store: any MessageStore, _ delivery: DeliveryRunner
+        to request: ControlRequest, _ pipeline: Pipeline
     ) throws(InboxError) -> ControlReply {
         switch request {
         case .watch: .failed(id: nil, reason: "watching is the connection's own")
-        case .retry(let id): .decided(id: id, try self.decide(.retry, id, store, delivery))
-        case .drop(let id): .decided(id: id, try self.decide(.drop, id, store, delivery))
+        case .retry(let id): .decided(id: id, try pipeline.decide(.retry, id))
+        case .drop(let id): .decided(id: id, try pipeline.decide(.drop, id))
         case .adopt(let formerID, let installationID):
-            .adopted(formerID: formerID, try self.adopt(formerID, by: installationID, store, delivery))
+            .adopted(formerID: formerID, try self.adopt(formerID, by: installationID, pipeline.store))
         }
+    }
+}
+
+extension Pipeline {
+    /// Carries out what a person decides about a message, now.
+    func decide(
+        _ decision: PushRuntime.Decision, _ messageID: Int64, onlyDead: Bool = false
+    ) throws(InboxError) -> MessageDecision {
+        guard let standing = try self.store.standing(of: messageID), !onlyDead || standing.state == .dead else {
+            return .notFound
+        }
+        // Of one whose installation is unknown nobody knows who may have it.
+        if decision == .retry, !standing.hasInstallation { return .notFound }
+        let installation = standing.installation
+        self.collectAnswers(closing: messageID)
+        if let call = self.scheduler.callHolding(messageID) { self.cut(call) }
+        if let since = self.scheduler.runningSince(messageID) { return .running(for: self.clock() - since) }
+        var source: Int64?
+        // First: where the store refuses, delivery goes on with what it has.
+        switch decision {
+        case .drop: try self.store.drop(messageID)
+        case .retry where standing.state == .waiting: break
+        case .retry: source = try self.store.requeue(messageID, at: self.loop.clocks.calendar)
+        }
+        self.scheduler.letGo(messageID, installation: installation)
+        self.turn.changes.removeAll { $0.sequence == messageID }
+        if decision == .retry {
+            self.scheduler.appeared(
+                messageID, in: source.map { SourceID(installation: installation, number: $0) }, of: installation,
+                goesFirst: true)
+        }
+        self.takeTurn()
+        return .carriedOut
     }
 }

@@ -9,7 +9,6 @@ extension PushRuntime {
     ///   that fails; ``TransportError`` with code `shutDown` after ``shutdown()``.
     public func ledger() async throws -> MessageLedger {
         let core = try await self.open()
-        core.runner.collectAnswers()
         // What was answered until now is written at the end of this turn, and the next one reads.
         try await self.loop.run {}
         return try await self.loop.run { core.pipeline.value.store.ledger }

@@ -77,24 +77,21 @@ extension PushRuntime {
         inbox: OpenInbox?, lock: StateLock?, control: ControlServer?, events: [PushEvent]
     ) -> Core {
         let loop = self.loop
-        let path = MessagePath(
+        let pipeline = Pipeline(
             on: loop,
             inbox: inbox,
             configuration: self.configuration,
             hubs: self.hubs,
-            // An empty command is enough: the loop takes a turn for it, and the turn opens the mailbox.
+            listeners: self.listeners,
+            // An empty command is enough: the loop takes a turn for it, and the turn collects the answers.
             wake: { [weak loop] in _ = loop?.submit {} },
-            threads: DeliveryThreads(later: { [weak loop] pause, body in
-                _ = loop?.submit { [weak loop] in
-                    guard let loop else { return }
-                    loop.schedule(at: loop.now + pause, body)
-                }
-            })
+            threads: DeliveryThreads()
         )
-        loop.setTurnDelegate(path.pipeline)
+        loop.setTurnDelegate(pipeline)
+        let isolated = LoopIsolated(confining: pipeline, to: loop)
         return Core(
-            pipeline: LoopIsolated(confining: path.pipeline, to: loop), mailbox: path.mailbox, runner: path.runner,
-            lock: lock, control: control, isDurable: inbox != nil, events: events)
+            pipeline: isolated, reactions: Reactions(isolated, on: loop), workers: pipeline.workers, lock: lock,
+            control: control, isDurable: inbox != nil, events: events)
     }
 }
 

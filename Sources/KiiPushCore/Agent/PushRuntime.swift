@@ -62,9 +62,9 @@ public final class PushRuntime: Sendable {
         package var flushesCommits = true
         /// Asked before an agent's own file is written for why that fails: a full disk without a disk, for tests.
         package var stateObstacle: @Sendable () -> FileError? = { nil }
-        /// What delivery takes its time from: deadlines of handlers and pauses between attempts. For tests, which move it
-        /// themselves and then call ``PushRuntime/deliveryTimeChanged()``.
-        package var deliveryClock: @Sendable () -> MonotonicInstant = { .now() }
+        /// What delivery and the inbox take their time from: deadlines of handlers and pauses between attempts. For tests,
+        /// which move them themselves and then call ``PushRuntime/deliveryTimeChanged()``.
+        package var clocks = Clocks.machine
         /// How long a handler has for its answer. For tests in which processes that do not answer have no clock of the test's.
         package var handlerDeadline = Duration.seconds(30)
         /// How often the inbox is looked through for what need not be kept; `nil`: as often as is good. For tests.
@@ -94,9 +94,9 @@ public final class PushRuntime: Sendable {
 
     /// What is made when the first agent needs it.
     struct Core: Sendable {
-        let pipeline: LoopIsolated<ReceivePipeline>
-        let mailbox: DeliveryMailbox
-        let runner: DeliveryRunner
+        let pipeline: LoopIsolated<Pipeline>
+        let reactions: Reactions
+        let workers: Workers
         let lock: StateLock?
         let control: ControlServer?
         /// Whether messages are kept in a file.
@@ -114,6 +114,8 @@ public final class PushRuntime: Sendable {
     let waits = InterruptibleWaits()
     /// Who hears of an installation's messages, by the store's key.
     let hubs = Locked<[Int64: EventHub]>([:])
+    /// How many listen to the hubs of agents.
+    let listeners = Locked(0)
     /// By the IDs of the installations that are received as: what takes over another one's messages. Called on the loop's
     /// thread.
     let adopters = Locked<[String: @Sendable (Adoption) -> Void]>([:])
@@ -165,23 +167,49 @@ public final class PushRuntime: Sendable {
     ///
     /// Agents that still run end as if cancelled. Afterwards nothing of the runtime can be used.
     public func shutdown() async {
-        if let core = self.opened { await core.runner.drain(until: core.runner.now + self.configuration.shutdownGrace) }
+        if self.opened != nil {
+            try? await self.onPipeline { $0.drain() }
+            await self.wait(for: .calls(of: nil), within: self.configuration.shutdownGrace)
+        }
         self.stop()
     }
 
     /// Has delivery look at its clock: for tests that have moved it.
-    package func deliveryTimeChanged() { self.opened?.runner.timeChanged() }
+    package func deliveryTimeChanged() { self.loop.submit {} }
+
+    /// Runs `body` on the loop's thread.
+    ///
+    /// - Throws: ``TransportError`` with code `shutDown`; what opening throws.
+    func onPipeline<Result: Sendable>(_ body: @escaping @Sendable (Pipeline) -> Result) async throws -> Result {
+        let core = try await self.open()
+        return try await self.loop.run { body(core.pipeline.value) }
+    }
+
+    /// Waits until it has come to the event, for so long at most. Returns at once when the runtime has ended.
+    ///
+    /// - Returns: whether it has come to that.
+    @discardableResult
+    func wait(for event: Wait.Event, within limit: Duration) async -> Bool {
+        guard let core = self.opened else { return false }
+        let deadline = self.configuration.clocks.monotonic() + limit
+        let hasCome = OneShot<Bool>()
+        let isAccepted = self.loop.submit {
+            core.pipeline.value.wait(for: event, until: deadline) { hasCome.resume($0) }
+        }
+        if !isAccepted { hasCome.resume(false) }
+        return await hasCome.value()
+    }
 
     private func stop() {
         // Before the loop: its last turn writes what was answered until then.
-        self.opened?.runner.shutdown()
+        self.opened?.workers.shutdown()
         self.loop.shutdown()
         let core = self.core.withLock { core in
             defer { core = nil }
             return core
         }
         // Made in one of the loop's last turns.
-        core?.runner.shutdown()
+        core?.workers.shutdown()
         core?.control?.stop()
         // Last: with the loop the inbox has ended. Tasks that are about to end may still hold the core. On the loop's own
         // thread the loop is not over yet, and the lock goes with the core.

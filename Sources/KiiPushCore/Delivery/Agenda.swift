@@ -22,11 +22,6 @@ struct Agenda<Element: Sendable>: Sendable {
         self.items.insert(Item(due: due, element: element), at: low)
     }
 
-    /// Brings everything forward by this much.
-    mutating func advance(by duration: Duration) {
-        for index in self.items.indices { self.items[index].due = self.items[index].due + (.zero - duration) }
-    }
-
     mutating func popDue(_ now: MonotonicInstant) -> Element? {
         guard let last = self.items.last, last.due <= now else { return nil }
         self.items.removeLast()

@@ -38,9 +38,5 @@ package struct DeliveryConfiguration: Sendable, Hashable {
         self.bytesInMemory.map { DeliveryScale(messages: self.messagesInMemory, bytes: $0) } ?? .uniform
     }
 
-    /// What messages of one source may weigh in memory while it is shared, and the most messages that are claimed at
-    /// once. As many sources as handlers run then leave at least half of it, and retries take a quarter at most.
-    var sourceShare: Int { max(1, self.messagesInMemory / (4 * max(1, self.concurrentHandlers))) }
-
     var maximumAttempts: Int { self.retryDelays.count + 1 }
 }

@@ -18,6 +18,22 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
         case .timedOut: "timedOut"
         }
     }
+
+    /// The failure of this description; of a text that is none, one that was thrown with it.
+    package init(_ description: String) {
+        self = Self(exactly: description) ?? .threw(description)
+    }
+
+    fileprivate init?(exactly description: String) {
+        switch description {
+        case "failed": self = .failed
+        case "unanswered": self = .unanswered
+        case "timedOut": self = .timedOut
+        default:
+            guard let error = description.suffix(after: "threw: ") else { return nil }
+            self = .threw(error)
+        }
+    }
 }
 
 /// Why a message was given up on. With the inbox in a file it is kept until a person has it tried again or drops it; in
@@ -37,6 +53,9 @@ public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
     case unexpectedTopic
     /// It was larger than a packet may be; this many bytes long. Only its beginning is kept.
     case oversized(originalLength: Int)
+    /// What the inbox's file says, where that is none of the others: with a remark about a payload that was cut, or
+    /// about damage, or written by a later version.
+    case other(String)
 
     /// A stable word, with the detail after it if there is one.
     public var description: String {
@@ -48,6 +67,37 @@ public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
         case .command: "command"
         case .unexpectedTopic: "unexpectedTopic"
         case .oversized(let length): "oversized: \(length) bytes"
+        case .other(let text): text
         }
+    }
+
+    /// The reason of this description.
+    package init(_ description: String) {
+        if description == "crashed" {
+            self = .crashed
+        } else if description == "command" {
+            self = .command
+        } else if description == "unexpectedTopic" {
+            self = .unexpectedTopic
+        } else if let reason = description.suffix(after: "rejected: ") {
+            self = .rejected(reason)
+        } else if let reason = description.suffix(after: "undecodable: ") {
+            self = .undecodable(reason)
+        } else if let length = description.suffix(after: "oversized: ").flatMap({ Int($0.prefix { $0 != " " }) }),
+            description == "oversized: \(length) bytes"
+        {
+            self = .oversized(originalLength: length)
+        } else if let failure = DeliveryFailure(exactly: description) {
+            self = .attemptsFailed(failure)
+        } else {
+            self = .other(description)
+        }
+    }
+}
+
+extension String {
+    fileprivate func suffix(after prefix: String) -> String? {
+        // By bytes: what follows may begin with a mark that belongs to the character before.
+        self.utf8.starts(with: prefix.utf8) ? String(Substring(self.utf8.dropFirst(prefix.utf8.count))) : nil
     }
 }

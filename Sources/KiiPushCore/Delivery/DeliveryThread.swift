@@ -28,14 +28,6 @@ package struct DeliveryThread: Sendable {
         self.handle = handle
     }
 
-    private init(handle: pthread_t) { self.handle = handle }
-
-    /// The thread that asks. It is not to be joined or detached through this.
-    static var current: DeliveryThread { DeliveryThread(handle: pthread_self()) }
-
-    /// Whether this is the thread that asks.
-    var isCurrent: Bool { pthread_equal(self.handle, pthread_self()) != 0 }
-
     /// Waits until the thread has ended. Once, and not from the thread itself.
     func join() { pthread_join(self.handle, nil) }
 
@@ -57,13 +49,10 @@ package struct ThreadError: Error, Sendable, Hashable, CustomStringConvertible {
 package struct DeliveryThreads: Sendable {
     /// Starts a thread of this name.
     package var start: @Sendable (String, @escaping @Sendable () -> Void) throws(ThreadError) -> DeliveryThread
-    /// Calls its argument once when the time has passed, from any thread but none of delivery's: what makes delivery go
-    /// on when the system gave it no thread. `nil`: it tries again whenever something happens.
-    package var later: (@Sendable (Duration, @escaping @Sendable () -> Void) -> Void)?
     /// Called in place of starting and waking threads. `nil`: threads do the work.
     private(set) var onWork: (@Sendable () -> Void)?
 
-    /// No threads: whoever made the ``DeliveryRunner`` does its work, by ``DeliveryWorker``, and looks at its clock.
+    /// No threads: whoever made the ``Workers`` does their work, by ``Worker``.
     ///
     /// - Parameter onWork: called when there may be something to do. It must not do it before it returns.
     package static func none(onWork: @escaping @Sendable () -> Void) -> DeliveryThreads {
@@ -75,11 +64,9 @@ package struct DeliveryThreads: Sendable {
     package init(
         start: @escaping @Sendable (String, @escaping @Sendable () -> Void) throws(ThreadError) -> DeliveryThread = {
             name, body throws(ThreadError) in try DeliveryThread(name: name, body)
-        },
-        later: (@Sendable (Duration, @escaping @Sendable () -> Void) -> Void)? = nil
+        }
     ) {
         self.start = start
-        self.later = later
     }
 }
 

@@ -78,24 +78,3 @@ public final class FetchCompletion: Sendable {
         _ = self.channel.answer(self.ticket, .unreached)
     }
 }
-
-/// Where answers go.
-package protocol AnswerChannel: AnyObject, Sendable {
-    /// - Returns: whether the answer counts.
-    func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool
-}
-
-/// What an answer is about.
-package struct AnswerTicket: Sendable, Hashable {
-    package var key: DeliveryKey
-    /// The claim's number, and so which attempt: numbers of attempts begin anew when a dead letter is tried again.
-    package var call: Int
-    /// The channel's own number of the call.
-    package var serial: Int
-
-    package init(key: DeliveryKey, call: Int, serial: Int = 0) {
-        self.key = key
-        self.call = call
-        self.serial = serial
-    }
-}

@@ -1,38 +1,37 @@
 /// One call of a handler.
 struct HandlerCall {
-    let message: DecodedMessage
-    let attempt: Int
+    let call: DeliveryCall
+    let position: Int
     let deadline: MonotonicInstant
-    /// The gate's number of it.
-    let serial: Int
-    /// The claim that it belongs to.
-    let call: Int
+    let box: AnswerBox
+    let queue: CallQueue
 
     /// Calls what is to be called. The completion is let go of before this returns, unless the handler keeps it.
     ///
     /// - Returns: the task of an asynchronous handler, which may be over already.
-    func invoke(_ attachment: DeliveryAttachment?, _ gate: CallGate) -> Task<Void, Never>? {
+    func invoke() -> Task<Void, Never>? {
+        let message = self.call.messages[self.position]
         let completion = FetchCompletion(
-            gate, AnswerTicket(key: self.message.key, call: self.call, serial: self.serial))
+            self.box, AnswerTicket(sequence: message.sequence, call: self.call.id, position: self.position))
         // Without an attachment there is nobody to call: letting go of the completion has it tried again.
-        guard let attachment else { return nil }
+        guard let attachment = self.call.attachment else { return nil }
         let context = DeliveryContext(
             installationID: attachment.id,
-            messageID: self.message.sequence,
-            receivedAt: self.message.receivedAt,
-            attempt: self.attempt,
-            state: attachment.receiver.state(of: self.message),
-            userAction: self.message.openedBy,
+            messageID: message.sequence,
+            receivedAt: message.receivedAt,
+            attempt: message.attempts + 1,
+            state: attachment.receiver.state(of: message),
+            userAction: message.openedBy,
             deadlineInstant: self.deadline
         )
-        switch self.message.content {
+        switch message.content {
         case .message(let message):
             switch attachment.receiver.route(message, context: context) {
-            case .handler: return self.call(attachment.form, message, context, completion, gate)
+            case .handler: return self.call(attachment.form, message, context, completion)
             case .show(let body, let isForHandler):
-                guard let isShown = gate.present(self.serial, body) else { return nil }
+                guard let isShown = self.box.present(self.call.id, body) else { return nil }
                 guard isShown, !isForHandler else {
-                    return self.call(attachment.form, message, context, completion, gate)
+                    return self.call(attachment.form, message, context, completion)
                 }
                 completion.present()
             case .nobody: completion.reachNobody()
@@ -46,8 +45,7 @@ struct HandlerCall {
     }
 
     private func call(
-        _ form: HandlerForm, _ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion,
-        _ gate: CallGate
+        _ form: HandlerForm, _ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion
     ) -> Task<Void, Never>? {
         switch form {
         case .completion(let handler):
@@ -57,8 +55,8 @@ struct HandlerCall {
             completion(.newData)
         case .none: completion.fail(NoHandlerForm())
         case .async(let handler):
-            let (serial, call) = (self.serial, self.call)
-            // It starts on this thread, so a handler that does not suspend costs no hop. The core owns it and cancels
+            let (id, box, queue) = (self.call.id, self.box, self.queue)
+            // It starts on this thread, so a handler that does not suspend costs no hop. The box owns it and cancels
             // it; its failure is the message's.
             return Task.immediate {
                 do {
@@ -66,7 +64,7 @@ struct HandlerCall {
                 } catch {
                     completion.fail(error)
                 }
-                gate.asyncCallEnded(serial, call)
+                if box.taskEnded(id) { queue.leave() }
             }
         }
         return nil

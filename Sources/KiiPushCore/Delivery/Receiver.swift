@@ -4,7 +4,7 @@ package protocol Receiver: Sendable {
     var handler: any NotificationHandler { get }
 
     /// Where the program stands, as far as an attempt to deliver this message is concerned. Called on delivery's threads.
-    func state(of message: DecodedMessage) -> LifecycleState
+    func state(of message: QueuedMessage) -> LifecycleState
 
     /// Decides about one attempt to deliver a message. Called on delivery's threads, never under a lock; it may block.
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute
@@ -12,7 +12,7 @@ package protocol Receiver: Sendable {
 
 extension Receiver {
     /// A program without states of its own is always active.
-    package func state(of message: DecodedMessage) -> LifecycleState {
+    package func state(of message: QueuedMessage) -> LifecycleState {
         message.openedBy?.opensProgram == true ? .inactive : .active
     }
 

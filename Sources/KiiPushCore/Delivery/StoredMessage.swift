@@ -16,16 +16,16 @@ package struct StoredMessage: Sendable, Hashable {
     package var attempts: Int
     /// Attempts that ran alone when the process ended.
     package var crashes: Int
-    /// It was in hand when an earlier process ended: it may be what ended it, and runs alone.
-    package var wasInHand: Bool
-    /// How long until its next attempt is due, if it waits for that; zero or less when it is overdue.
-    package var pause: Duration?
     /// What the user chose on the notification that showed it, who is yet to be told: the handler is called (again).
     package var openedBy: UserAction?
     /// When its attempt is over at the latest, where another process counts that as well.
     package var answerBy: MonotonicInstant?
     /// Its topic is not the installation's.
     package var isUnexpectedTopic: Bool
+    /// Which source it belongs to; `nil` where the store has not noted that.
+    package var source: Int64?
+    /// When its first attempt in this process started, where the time for all attempts is limited.
+    package var firstStart: MonotonicInstant?
 
     package init(
         sequence: Int64,
@@ -36,11 +36,10 @@ package struct StoredMessage: Sendable, Hashable {
         receivedAt: Timestamp,
         attempts: Int = 0,
         crashes: Int = 0,
-        wasInHand: Bool = false,
-        pause: Duration? = nil,
         openedBy: UserAction? = nil,
         answerBy: MonotonicInstant? = nil,
-        isUnexpectedTopic: Bool = false
+        isUnexpectedTopic: Bool = false,
+        source: Int64? = nil
     ) {
         self.sequence = sequence
         self.installation = installation
@@ -50,11 +49,10 @@ package struct StoredMessage: Sendable, Hashable {
         self.receivedAt = receivedAt
         self.attempts = attempts
         self.crashes = crashes
-        self.wasInHand = wasInHand
-        self.pause = pause
         self.openedBy = openedBy
         self.answerBy = answerBy
         self.isUnexpectedTopic = isUnexpectedTopic
+        self.source = source
     }
 
     package var isUserOpened: Bool { self.openedBy != nil }

@@ -27,3 +27,27 @@ public enum UserAction: Sendable, Hashable {
         }
     }
 }
+
+extension UserAction {
+    /// Marks the identifier of a background action. A control character, which no category names an action with.
+    private static let backgroundMark: Character = "\u{1F}"
+
+    /// The choice as the inbox and the control socket write it: empty for ``open``, else the action's identifier.
+    package var stored: String {
+        switch self {
+        case .open: ""
+        case .custom(let identifier): identifier
+        case .background(let identifier): "\(Self.backgroundMark)\(identifier)"
+        }
+    }
+
+    package init(stored: String) {
+        if stored.isEmpty {
+            self = .open
+        } else if stored.first == Self.backgroundMark {
+            self = .background(String(stored.dropFirst()))
+        } else {
+            self = .custom(stored)
+        }
+    }
+}

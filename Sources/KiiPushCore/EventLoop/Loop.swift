@@ -66,6 +66,8 @@ package protocol TurnDelegate: AnyObject {
     /// Whether this turn has brought enough: streams are read again in the next one. Asked after each piece that a stream
     /// hands out.
     var isSated: Bool { get }
+    /// How long the loop sleeps before it looks at its sockets again; zero: not at all. Asked at the end of each turn.
+    var pauseBeforeNextTurn: Duration { get }
     /// Every byte of this turn has been handed out: store what it brought.
     func commit()
     /// ``commit()`` has returned. What is sent now leaves at the end of this turn.
@@ -78,6 +80,7 @@ package protocol TurnDelegate: AnyObject {
 
 extension TurnDelegate {
     package var isSated: Bool { false }
+    package var pauseBeforeNextTurn: Duration { .zero }
     package func loopEnds() {}
     package func loopEnded() {}
 }

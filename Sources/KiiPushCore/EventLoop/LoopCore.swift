@@ -98,6 +98,9 @@ final class LoopCore {
     }
 
     private func sleep() {
+        if let pause = self.turnDelegate?.pauseBeforeNextTurn, pause > .zero {
+            usleep(UInt32(clamping: pause.wholeNanoseconds / 1000))
+        }
         self.hasSlept = self.queue.prepareToSleep() && !self.streams.hasWork
         self.sockets.wait(milliseconds: self.hasSlept ? self.sleepMilliseconds() : 0)
     }

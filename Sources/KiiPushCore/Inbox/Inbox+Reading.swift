@@ -21,6 +21,49 @@ extension Inbox {
         return try self.rows(of: statement, after: sequence, while: hasRoom)
     }
 
+    /// Rows of one source that wait, from the lowest number on, but none from `before` on; `nil`: all.
+    package func rows(
+        ofSource source: Int64, installation: Int64, before sequence: Int64?, limit: Int,
+        while hasRoom: (StoredRow) -> Bool = { _ in true }
+    ) throws(InboxError) -> [StoredRow] {
+        let statement = self.statements.ofSource
+        try statement.bind(1, installation)
+        try statement.bind(2, source)
+        try statement.bind(3, sequence ?? .max)
+        try statement.bind(4, Int64(limit))
+        return try self.rows(of: statement, after: 0, while: hasRoom)
+    }
+
+    /// Rows of an installation that wait and belong to no source: the page after `sequence`.
+    package func rowsOfNoSource(
+        installation: Int64, after sequence: Int64, limit: Int, while hasRoom: (StoredRow) -> Bool = { _ in true }
+    ) throws(InboxError) -> [StoredRow] {
+        let statement = self.statements.ofNoSource
+        try statement.bind(1, installation)
+        try statement.bind(2, sequence)
+        try statement.bind(3, Int64(limit))
+        return try self.rows(of: statement, after: sequence, while: hasRoom)
+    }
+
+    /// The numbers of sources of an installation that have rows that wait: the page after `number`, in their order.
+    package func sources(installation: Int64, after number: Int64?, limit: Int) throws(InboxError) -> [Int64] {
+        var sources: [Int64] = []
+        var last = number
+        while sources.count < limit {
+            // Each is looked up by itself: the rows in between are not read.
+            let statement = last == nil ? self.statements.firstSource : self.statements.nextSource
+            defer { statement.reset() }
+            try statement.bind(1, installation)
+            if let last { try statement.bind(2, last) }
+            guard try statement.next(), let next = statement.optionalInteger(0) else { break }
+            // In a damaged index one source leads back to another.
+            guard last.map({ next > $0 }) ?? true else { throw InboxError(.corrupt, step: "looking for sources") }
+            sources.append(next)
+            last = next
+        }
+        return sources
+    }
+
     /// Rows of one state whatever their installation, in the order of reception: for people and tools.
     package func rows(_ state: RowState, after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredRow] {
         let statement = self.statements.pageOfAll
@@ -191,7 +234,7 @@ extension Inbox {
 
 extension StoredRow {
     /// How often a message may have been attempted: more than anybody asks for, and little enough to reckon with.
-    private static let attempts: ClosedRange<Int64> = 0...1_000_000
+    static let attempts: ClosedRange<Int64> = 0...1_000_000
 
     /// Reads the columns of ``InboxSchema/columns``. A number that nobody has written is held to what can be: one bit of
     /// a damaged page must not end the process.
@@ -214,7 +257,8 @@ extension StoredRow {
                 connection: statement.integer(12),
                 receivedAt: statement.time(7),
                 state: state,
-                reason: statement.text(14)
+                reason: statement.text(14),
+                source: statement.optionalInteger(18)
             ),
             attempts: Int(clamping: statement.integer(3, within: StoredRow.attempts)),
             crashes: Int(clamping: statement.integer(4, within: StoredRow.attempts)),

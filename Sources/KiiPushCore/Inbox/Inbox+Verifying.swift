@@ -18,11 +18,14 @@ extension Inbox {
         }
         let open = sums.prefix(through: Int(RowState.presented.rawValue)).reduce(into: RowSum()) { $0.add($1) }
         let (retry, dead) = (sums[Int(RowState.retry.rawValue)], sums[Int(RowState.dead.rawValue)])
+        let waiting = sums[Int(RowState.waiting.rawValue)]
         let deadIndex = try self.sum(self.statements.deadRows)
         guard try self.sum(self.statements.openRows) == open, try self.sum(self.statements.retryRows) == retry,
+            try self.sum(self.statements.waitingRows) == waiting,
             (deadIndex.rows, deadIndex.numbers) == (dead.rows, dead.numbers)
         else { throw InboxError(.corrupt, step: "finding every message in the indexes") }
         try self.verifyInstallations(of: owners)
+        try self.verifyEvents()
         _ = try self.statements.readNotices()
         return counts
     }
@@ -81,6 +84,18 @@ extension Inbox {
         guard rows.subtracting([InboxSchema.unknownInstallation]).isSubset(of: present), try indexes.next(),
             indexes.integer(0) == present.count, indexes.integer(1) == present.count
         else { throw InboxError(.corrupt, step: "finding whom the messages are for") }
+    }
+
+    /// Events of which none is there twice. How many there should be, the record of each message says.
+    private func verifyEvents() throws(InboxError) {
+        let statement = self.statements.eventNumbers
+        defer { statement.reset() }
+        var former: (message: Int64, number: Int64) = (.min, 0)
+        while try statement.next() {
+            let next = (message: statement.integer(0), number: statement.integer(1))
+            guard next > former else { throw InboxError(.corrupt, step: "looking at every event") }
+            former = next
+        }
     }
 
     private func sum(_ statement: SQLiteStatement) throws(InboxError) -> RowSum {

@@ -38,10 +38,14 @@ package struct NewRow: Sendable, Hashable {
     package var receivedAt: Timestamp
     /// When the transaction that stores it began, if that is to be kept.
     package var storedAt: Timestamp?
+    /// When it is acknowledged, of a message that nothing more is written about.
+    package var acknowledgedAt: Timestamp?
     /// `inHand` if it is handed to delivery in this turn, `waiting` if delivery has no room, `dead` if it is unreadable.
     package var state: RowState
     /// Why it is dead, if it is.
     package var reason: String?
+    /// The number of its source; `nil` while it belongs to none.
+    package var source: Int64?
 
     package init(
         installation: Int64,
@@ -56,7 +60,8 @@ package struct NewRow: Sendable, Hashable {
         receivedAt: Timestamp,
         storedAt: Timestamp? = nil,
         state: RowState = .inHand,
-        reason: String? = nil
+        reason: String? = nil,
+        source: Int64? = nil
     ) {
         self.installation = installation
         self.topic = topic
@@ -71,6 +76,7 @@ package struct NewRow: Sendable, Hashable {
         self.storedAt = storedAt
         self.state = state
         self.reason = reason
+        self.source = source
     }
 }
 
@@ -108,19 +114,31 @@ package struct RowChange: Sendable, Hashable {
     package var reason: String?
     /// When the message was acknowledged. What is written first stays; `nil` keeps what is there.
     package var acknowledgedAt: Timestamp?
-    /// Of a row that becomes `done`: when the attempt that succeeded started.
+    /// Of a row that becomes `done`, or that something happens to: when the attempt started that came to this.
     package var startedAt: Timestamp?
     /// Of a row that becomes `done`: what that attempt came to.
-    package var answer: RowAnswer?
+    package var answer: FetchResult?
     /// What the user chose on the notification that showed it; `nil` keeps what is there. A row in hand stays in hand.
     package var openedBy: String?
     /// The only state in which the row is changed; `nil`: any.
     package var onlyIn: RowState?
-    /// What is to be added to the row's trail; it happened when the change is made.
-    package var event: RowTrail.Event?
+    /// What is recorded besides; it happened when the change is made.
+    package var event: MessageEvent.Kind?
+    /// The attempt that started at ``startedAt``, where the event does not say that.
+    package var attempt: Int?
+    /// What becomes of the source that it belongs to.
+    package var source = Source.asItIs
     /// Whether the row becomes a dead letter that no handler was meant for. Such a row may be cut, and removed when newer ones
     /// come.
     package var isRefused = false
+
+    /// What becomes of a row's source.
+    package enum Source: Sendable, Hashable {
+        case asItIs
+        case set(Int64)
+        /// It belongs to none until its agent runs anew.
+        case none
+    }
 
     package init(
         sequence: Int64,

@@ -275,10 +275,23 @@ final class InboxSalvage {
             guard error.code == SQLITE_CONSTRAINT else { throw error }
             return 0
         }
+        try self.copyEvents(of: row.integer(0), source)
         transaction.count(copied: row.integer(0), bytes: bytes, in: state)
         self.takenOver += 1
         self.unread.remove(row.integer(0))
         if isUnclear { self.unclear += 1 }
         return bytes
+    }
+
+    /// Copies what happened to the message that is read, as far as it can be: what is missing its record says.
+    private func copyEvents(of sequence: Int64, _ source: InboxSource) throws(InboxError) {
+        guard let events = source.events, source.hasEvents, (try? events.bind(1, sequence)) != nil else { return }
+        defer { events.reset() }
+        let insertion = self.fresh.statements.addEvent
+        while (try? events.next()) == true {
+            try insertion.bind(1, sequence)
+            for column in 0..<Int32(7) { try insertion.bind(column + 2, valueOf: column, in: events) }
+            try insertion.run()
+        }
     }
 }

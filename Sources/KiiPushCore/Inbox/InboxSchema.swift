@@ -3,12 +3,20 @@ import CSQLite
 /// The file's layout, and whether a file has it.
 enum InboxSchema {
     /// `PRAGMA user_version` of the files that this library writes.
-    static let version: Int64 = 4
+    static let version: Int64 = 5
+    /// The oldest version that is brought up to date.
+    private static let oldestVersion: Int64 = 3
     /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
     static let applicationID: Int64 = 0x4B69_6950
 
     /// The years 1970 to 9999, in milliseconds: moments outside of it can be no message's.
     static let calendar: ClosedRange<Int64> = 0...253_402_300_799_999
+
+    /// How many rows of a message the table `event` has at most: a broker that repeats itself without end must not fill
+    /// the disk.
+    static let eventLimit: Int64 = 256
+    /// What the column `events` may say: one more stands for all that were not written.
+    static let eventCounts: ClosedRange<Int64> = 0...257
 
     /// The installation of rows whose own could not be read from a damaged file: a key that no installation has.
     static let unknownInstallation: Int64 = 0
@@ -16,7 +24,7 @@ enum InboxSchema {
     /// The columns of a row, small ones first, so that a scan does not touch the pages of long payloads.
     static let columns = """
         sequence, installation, state, attempts, crashes, next_attempt_ms, updated_ms, received_ms, qos, duplicate, \
-        retain, packet_id, connection, original_length, reason, topic, payload, opened
+        retain, packet_id, connection, original_length, reason, topic, payload, opened, source
         """
 
     private static let tables = """
@@ -40,6 +48,8 @@ enum InboxSchema {
             bytes INTEGER NOT NULL,
             attempts INTEGER NOT NULL DEFAULT 0,
             crashes INTEGER NOT NULL DEFAULT 0,
+            -- How many rows of its own the table event was given; one more than there may be when it was given no more.
+            events INTEGER NOT NULL DEFAULT 0,
             next_attempt_ms INTEGER,
             updated_ms INTEGER NOT NULL,
             received_ms INTEGER NOT NULL,
@@ -58,15 +68,18 @@ enum InboxSchema {
             -- Of a done row: when the attempt that succeeded started, and its answer.
             started_after INTEGER,
             answer INTEGER,
-            -- What else happened to the message, as RowTrail writes it. Only ever added to.
-            trail TEXT,
             -- What the user chose on the notification that showed it, as UserAction writes it; NULL before.
-            opened TEXT
+            opened TEXT,
+            -- The number of the source, as SourceKey has it; NULL of a message that no handler is to see, and of one that
+            -- waits for the next run of its agent.
+            source INTEGER
         );
         -- Partial: done rows, the many, are in no index.
         CREATE INDEX message_open ON message (installation, state, sequence) WHERE state < 4;
         CREATE INDEX message_retry ON message (installation, next_attempt_ms) WHERE state = 2;
         CREATE INDEX message_dead ON message (sequence) WHERE state = 5;
+        \(InboxSchema.waitingIndex)
+        \(InboxSchema.eventTable)
         -- One row: the last sequence given out, rows and bytes by state, and what is counted for good.
         CREATE TABLE ledger (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -87,24 +100,10 @@ enum InboxSchema {
         \(InboxSchema.noticeTable)
         """
 
-    /// What makes a file of version 1 one of version 2. What it has not recorded stays unknown, which is NULL, or is
-    /// nothing: version 1 counted no duplicates, and removed no rows but done ones.
-    private static let fromVersion1 = """
-        ALTER TABLE message ADD COLUMN stored_after INTEGER;
-        ALTER TABLE message ADD COLUMN acknowledged_after INTEGER;
-        ALTER TABLE message ADD COLUMN started_after INTEGER;
-        ALTER TABLE message ADD COLUMN answer INTEGER;
-        ALTER TABLE message ADD COLUMN trail TEXT;
-        ALTER TABLE ledger ADD COLUMN received INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE ledger ADD COLUMN duplicates INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE ledger ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE ledger ADD COLUMN expired INTEGER NOT NULL DEFAULT 0;
-        UPDATE ledger SET received = last_sequence,
-            pruned = last_sequence - rows0 - rows1 - rows2 - rows3 - rows4 - rows5;
+    private static let waitingIndex = """
+        -- What waits, by source: messages of one source start in order.
+        CREATE INDEX message_waiting ON message (installation, source, sequence) WHERE state = 0;
         """
-
-    /// What makes a file of version 2 one of version 3.
-    private static let fromVersion2 = "ALTER TABLE message ADD COLUMN opened TEXT;"
 
     /// What makes a file of version 3 one of version 4. What version 3 counted as expired stays that: it did not say which
     /// of it a person had dropped.
@@ -118,6 +117,33 @@ enum InboxSchema {
         ALTER TABLE ledger ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE ledger ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0;
         \(InboxSchema.noticeTable)
+        """
+
+    private static let eventTable = """
+        -- What else happened to messages: an ordinary success is in columns of message, and adds nothing here.
+        CREATE TABLE event (
+            message INTEGER NOT NULL,
+            -- 1, 2, and so on.
+            number INTEGER NOT NULL,
+            at_ms INTEGER NOT NULL,
+            -- The parts of a MessageEvent.Kind.
+            kind INTEGER NOT NULL,
+            attempt INTEGER,
+            -- When the attempt started.
+            started_ms INTEGER,
+            pause_ms INTEGER,
+            detail TEXT,
+            PRIMARY KEY (message, number)
+        ) WITHOUT ROWID;
+        """
+
+    /// What makes a file of version 4 one of version 5. Its messages belong to no source until their agent runs. What
+    /// happened to them before is not taken over: each counts as having one event, which is not there.
+    private static let fromVersion4 = """
+        ALTER TABLE message ADD COLUMN source INTEGER;
+        ALTER TABLE message ADD COLUMN events INTEGER NOT NULL DEFAULT 1;
+        \(InboxSchema.waitingIndex)
+        \(InboxSchema.eventTable)
         """
 
     private static let noticeTable = """
@@ -138,8 +164,8 @@ enum InboxSchema {
             if try self.needsWork(connection, isReadOnly: false) {
                 let version = try self.version(of: connection)
                 let step = version == 0 ? "making the tables" : "bringing the file up to date"
-                let changes = [self.fromVersion1, self.fromVersion2, self.fromVersion3]
-                let sql = version == 0 ? [self.tables] : changes[(Int(version) - 1)...]
+                let changes = [self.fromVersion3, self.fromVersion4]
+                let sql = version == 0 ? [self.tables] : changes[Int(version - self.oldestVersion)...]
                 for sql in sql { try connection.execute(sql, step: step) }
                 try connection.execute("PRAGMA application_id = \(self.applicationID)", step: step)
                 try connection.execute("PRAGMA user_version = \(self.version)", step: step)
@@ -178,7 +204,7 @@ enum InboxSchema {
                 throw InboxError(.newerVersion(Int(version)), step: "reading a file of a newer version")
             }
             if version == self.version { return false }
-            if (1..<self.version).contains(version) {
+            if (self.oldestVersion..<self.version).contains(version) {
                 guard !isReadOnly else {
                     throw InboxError(.olderVersion(Int(version)), step: "reading a file of an older version")
                 }
@@ -197,10 +223,10 @@ enum InboxSchema {
         let count = try connection.integer(
             """
             SELECT count(*) FROM sqlite_schema WHERE rootpage > 0
-                AND (type = 'table' AND name IN ('installation', 'message', 'ledger', 'notice')
-                    OR type = 'index' AND name IN ('message_open', 'message_retry', 'message_dead'))
+                AND (type = 'table' AND name IN ('installation', 'message', 'event', 'ledger', 'notice')
+                    OR type = 'index' AND name IN ('message_open', 'message_retry', 'message_dead', 'message_waiting'))
             """, step: "reading the schema")
-        guard count == 7 else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
+        guard count == 9 else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
     }
 
     private static func version(of connection: SQLiteConnection) throws(InboxError) -> Int64 {

@@ -34,6 +34,8 @@ final class InboxSource {
     /// Messages, mostly those that are not done; the further columns are those that the new file knows, too.
     let rows: SQLiteStatement
     let furtherColumns: [String]
+    /// What happened to a message, as the columns of the table `event` that can be read; `nil` where there is none.
+    let events: SQLiteStatement?
     private let state: SQLiteStatement
     /// How many pages the file has, about, its log included.
     let pages: Int
@@ -46,27 +48,42 @@ final class InboxSource {
         let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY)
         // Looks at what is read more closely, so that nonsense is found to be nonsense.
         try connection.execute("PRAGMA cell_size_check = ON", step: "looking at a damaged file")
-        let present = Set(try InboxSource.columns(connection))
-        let known = try InboxSource.columns(fresh)
+        let present = Set(try InboxSource.columns(of: "message", connection))
+        let known = try InboxSource.columns(of: "message", fresh)
         guard Set(InboxSource.leading).isSubset(of: present) else {
             throw InboxError(.corrupt, step: "looking for messages in a damaged file")
         }
         self.furtherColumns = known.filter {
-            present.contains($0) && !InboxSource.leading.contains($0) && $0 != "bytes"
+            (present.contains($0) || $0 == "events") && !InboxSource.leading.contains($0) && $0 != "bytes"
         }
         self.pages = (InboxFile.size(of: path) + InboxFile.size(of: path + "-wal")) / 4096 + 1
         self.connection = connection
         self.statements = InboxStatements(connection)
         self.state = SQLiteStatement(
             connection, "SELECT state FROM message NOT INDEXED WHERE sequence = ?1", step: "reading a damaged file")
-        let values = (InboxSource.leading + self.furtherColumns).map(InboxSource.repaired)
+        // A file of an older version counts no events: there are some, for all that is known.
+        let values = (InboxSource.leading + self.furtherColumns).map {
+            present.contains($0) ? InboxSource.repaired($0) : "1"
+        }
         self.rows = SQLiteStatement(
             connection,
             """
             SELECT \(values.joined(separator: ", ")) FROM message NOT INDEXED
             WHERE sequence >= ?1 AND sequence <= ?2 AND (state IS NOT \(RowState.done.rawValue) OR ?3) ORDER BY sequence
             """, step: "reading a damaged file")
+        let hasEvents = try InboxSource.columns(of: "event", connection).count == 8
+        self.events =
+            hasEvents ? SQLiteStatement(connection, InboxSource.eventQuery, step: "reading a damaged file") : nil
     }
+
+    /// The events of a message, those that the new file takes.
+    private static let eventQuery = """
+        SELECT number, at_ms, kind, \(repaired("attempt")), \(repaired("started_ms")), \(repaired("pause_ms")),
+            \(repaired("detail"))
+        FROM event WHERE message = ?1 AND number BETWEEN 1 AND \(InboxSchema.eventLimit)
+            AND typeof(number) = 'integer' AND typeof(at_ms) = 'integer' AND typeof(kind) = 'integer'
+        ORDER BY number LIMIT \(InboxSchema.eventLimit)
+        """
 
     /// What is read of a column: its value or, where that is of no type that it can have, one that the message can be
     /// kept with.
@@ -76,9 +93,10 @@ final class InboxSource {
         }
         switch column {
         case "sequence", "topic", "payload": return column
-        case "reason", "trail", "opened": return "CASE typeof(\(column)) WHEN 'text' THEN \(column) END"
+        case "reason", "detail", "opened": return "CASE typeof(\(column)) WHEN 'text' THEN \(column) END"
         case "installation": return checked(column, else: "\(InboxSchema.unknownInstallation)")
         case "attempts", "crashes", "qos", "duplicate", "retain", "connection": return checked(column, else: "0")
+        case "events": return checked(column, else: "1")
         case "updated_ms": return checked(column, else: checked("received_ms", else: "0"))
         case "received_ms": return checked(column, else: checked("updated_ms", else: "0"))
         // A retry that is due never would never be made.
@@ -88,12 +106,12 @@ final class InboxSource {
         }
     }
 
-    private static func columns(_ connection: SQLiteConnection) throws(InboxError) -> [String] {
+    private static func columns(of table: String, _ connection: SQLiteConnection) throws(InboxError) -> [String] {
         let statement = SQLiteStatement(
             connection,
             """
             SELECT info.name FROM sqlite_schema AS item JOIN pragma_table_info(item.name) AS info
-            WHERE item.name = 'message' AND item.type = 'table' AND item.rootpage > 0
+            WHERE item.name = '\(table)' AND item.type = 'table' AND item.rootpage > 0
             """, step: "reading the columns")
         defer { statement.reset() }
         var names: [String] = []
@@ -129,16 +147,18 @@ final class InboxSource {
         return isWhole ? .row(sequence: sequence) : .nonsense
     }
 
+    /// Whether the message that ``rows`` stands on counts events.
+    var hasEvents: Bool {
+        self.furtherColumns.firstIndex(of: "events").map {
+            self.rows.integer(Int32(InboxSource.leading.count + $0)) != 0
+        } ?? false
+    }
+
     // MARK: - What the file says of itself
 
     /// What the file counts; `nil` when it cannot be read.
     func ledger() -> InboxLedger? {
-        guard var ledger = try? self.statements.readLedger(), ledger.isPlausible else { return nil }
-        if ledger.received == 0 {
-            // A file of version 1, which counted this by its numbers alone.
-            ledger.received = ledger.lastSequence
-            ledger.pruned = ledger.lastSequence - ledger.counts.rows
-        }
+        guard let ledger = try? self.statements.readLedger(), ledger.isPlausible else { return nil }
         return ledger
     }
 

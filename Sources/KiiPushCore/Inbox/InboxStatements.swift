@@ -2,25 +2,21 @@
 final class InboxStatements {
     let begin, commit, rollback: SQLiteStatement
     let insert, take, update, finish, requeue, hurry, absorb, standing, delete: SQLiteStatement
+    let addEvent, events, eventNumbers, deleteEvents: SQLiteStatement
+    let ofSource, ofNoSource, nextSource, firstSource: SQLiteStatement
     let record, row, bytes, page, pageOfAll, sequences, deadLetters: SQLiteStatement
     let dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
     let addInstallation, restoreInstallation, findInstallation, installationID, installations: SQLiteStatement
     let refusedTally, oldestRefused, cut: SQLiteStatement
     let own, adopt, adopted, sameOwner, openCount, openCounts, owners: SQLiteStatement
     let prove, proven, unproven, allUnproven, openBytes, scan, done, freePages, vacuum, vacuumStep: SQLiteStatement
-    let inspect, installationsByIndex, openRows, retryRows, deadRows, notices, addNotice, removeNotices: SQLiteStatement
+    let inspect, installationsByIndex, openRows, retryRows, waitingRows, deadRows: SQLiteStatement
+    let notices, addNotice, removeNotices: SQLiteStatement
     private let readingLedger, writingLedger, dataVersion: SQLiteStatement
 
     init(_ connection: SQLiteConnection) {
         func make(_ sql: String, _ step: String) -> SQLiteStatement { SQLiteStatement(connection, sql, step: step) }
         let columns = InboxSchema.columns
-        // Bytes are counted, and length() of a text counts characters.
-        let trail = { (event: String) in
-            """
-            trail = CASE WHEN \(event) IS NULL THEN trail WHEN trail IS NULL THEN \(event)
-                WHEN length(CAST(trail AS BLOB)) < \(RowTrail.limit) THEN trail || \(event) ELSE trail END
-            """
-        }
         // A damaged page says anything, and SQLite's sum() fails where no integer is that large.
         let bytes = "min(max(bytes, \(InboxCounts.rowBytes.lowerBound)), \(InboxCounts.rowBytes.upperBound))"
         self.begin = make("BEGIN IMMEDIATE", "beginning a transaction")
@@ -29,8 +25,9 @@ final class InboxStatements {
         self.insert = make(
             """
             INSERT INTO message (sequence, installation, state, bytes, updated_ms, received_ms, qos, duplicate, retain,
-                packet_id, connection, original_length, reason, topic, payload, stored_after)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 - ?5)
+                packet_id, connection, original_length, reason, topic, payload, stored_after, source, events,
+                acknowledged_after)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 - ?5, ?16, ?17, ?18 - ?5)
             """, "storing a message")
         self.take = make(
             """
@@ -43,7 +40,8 @@ final class InboxStatements {
             UPDATE message SET state = ?2, attempts = coalesce(?3, attempts), crashes = coalesce(?4, crashes),
                 next_attempt_ms = ?5, reason = CASE ?2 WHEN 4 THEN NULL ELSE coalesce(?6, reason) END, updated_ms = ?7,
                 acknowledged_after = coalesce(acknowledged_after, ?8 - received_ms),
-                started_after = ?9 - received_ms, answer = ?10, opened = coalesce(?12, opened), \(trail("?11"))
+                started_after = ?9 - received_ms, answer = ?10, events = ?11, opened = coalesce(?12, opened),
+                source = CASE ?13 WHEN 0 THEN source ELSE ?14 END
             WHERE sequence = ?1
             """, "recording a verdict")
         self.finish = make(
@@ -56,19 +54,35 @@ final class InboxStatements {
         self.requeue = make(
             """
             UPDATE message SET state = 0, attempts = 0, crashes = 0, next_attempt_ms = NULL, reason = NULL,
-                updated_ms = ?2, started_after = NULL, answer = NULL, \(trail("?3"))
+                updated_ms = ?2, started_after = NULL, answer = NULL, source = coalesce(?4, source), events = ?3
             WHERE sequence = ?1
             """, "making a message wait")
         self.hurry = make(
-            "UPDATE message SET state = 0, next_attempt_ms = NULL, updated_ms = ?2 WHERE sequence = ?1",
+            """
+            UPDATE message SET state = 0, next_attempt_ms = NULL, updated_ms = ?2, source = coalesce(?3, source)
+            WHERE sequence = ?1
+            """,
             "ending a pause")
-        self.absorb = make("UPDATE message SET \(trail("?2")) WHERE sequence = ?1", "recording a redelivery")
+        self.absorb = make("UPDATE message SET events = ?2 WHERE sequence = ?1", "recording a redelivery")
+        // OR REPLACE: a damaged count is no reason to write nothing any more.
+        self.addEvent = make(
+            """
+            INSERT OR REPLACE INTO event (message, number, at_ms, kind, attempt, started_ms, pause_ms, detail)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """, "recording an event")
+        self.events = make(
+            """
+            SELECT number, at_ms, kind, attempt, started_ms, pause_ms, detail FROM event
+            WHERE message = ?1 ORDER BY number LIMIT \(InboxSchema.eventLimit)
+            """, "reading events")
+        self.eventNumbers = make("SELECT message, number FROM event ORDER BY message, number", "looking at every event")
+        self.deleteEvents = make("DELETE FROM event WHERE message = ?1", "removing events")
         // How the reasons begin for which no handler sees a message, whatever it is.
         let isRefused = ["undecodable", "unexpectedTopic", "oversized"].map { "reason GLOB '\($0)*'" }
             .joined(separator: " OR ")
         self.standing = make(
             """
-            SELECT state, bytes, received_ms, CASE state WHEN 5 THEN \(isRefused) ELSE 0 END
+            SELECT state, bytes, events, CASE state WHEN 5 THEN \(isRefused) ELSE 0 END, source
             FROM message WHERE sequence = ?1
             """, "reading a state")
         self.refusedTally = make(
@@ -85,7 +99,7 @@ final class InboxStatements {
         self.delete = make("DELETE FROM message WHERE sequence = ?1", "removing a message")
         self.record = make(
             """
-            SELECT \(columns), stored_after, acknowledged_after, started_after, answer, trail,
+            SELECT \(columns), stored_after, acknowledged_after, started_after, answer, events,
                 (SELECT id FROM installation WHERE key = message.installation)
             FROM message WHERE sequence = ?1
             """, "reading a message's record")
@@ -101,6 +115,22 @@ final class InboxStatements {
             SELECT \(columns) FROM message
             WHERE installation = ?1 AND likely(state < 4) AND state = +?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4
             """, "reading messages")
+        self.ofSource = make(
+            """
+            SELECT \(columns) FROM message
+            WHERE installation = ?1 AND state = 0 AND source = ?2 AND sequence < ?3 ORDER BY sequence LIMIT ?4
+            """, "reading messages of a source")
+        self.ofNoSource = make(
+            """
+            SELECT \(columns) FROM message
+            WHERE installation = ?1 AND state = 0 AND source IS NULL AND sequence > ?2 ORDER BY sequence LIMIT ?3
+            """, "reading messages of no source")
+        self.nextSource = make(
+            "SELECT min(source) FROM message WHERE installation = ?1 AND state = 0 AND source > ?2",
+            "looking for sources")
+        self.firstSource = make(
+            "SELECT min(source) FROM message WHERE installation = ?1 AND state = 0 AND source IS NOT NULL",
+            "looking for sources")
         self.pageOfAll = make(
             """
             SELECT \(columns) FROM message WHERE state = +?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3
@@ -207,8 +237,11 @@ final class InboxStatements {
         }
         let open = sums("(installation & 65535) * 4 + state")
         let retry = sums("(installation & 65535) * 4 + 2")
+        let waiting = sums("(installation & 65535) * 4")
         self.openRows = make("\(open) INDEXED BY message_open WHERE state < 4", "counting what is open")
         self.retryRows = make("\(retry) INDEXED BY message_retry WHERE state = 2", "counting retries")
+        self.waitingRows = make(
+            "\(waiting) INDEXED BY message_waiting WHERE state = 0", "counting what waits")
         self.deadRows = make("\(sums("0")) INDEXED BY message_dead WHERE state = 5", "counting dead letters")
         self.notices = make("SELECT path, reason, taken_over, lost FROM notice ORDER BY rowid", "reading notices")
         self.addNotice = make(

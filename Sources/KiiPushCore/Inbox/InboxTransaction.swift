@@ -39,24 +39,36 @@ package struct InboxTransaction {
         try statement.bind(13, row.topic)
         try statement.bind(14, blob: row.payload)
         try statement.bind(15, row.storedAt?.millisecondsSinceEpoch)
+        try statement.bind(16, row.source)
+        let isDead = row.state == .dead
+        try statement.bind(17, isDead ? 1 : 0)
+        try statement.bind(18, row.acknowledgedAt?.millisecondsSinceEpoch)
         try statement.run()
+        if isDead {
+            let reason = DeadLetterReason(row.reason ?? "")
+            try self.add(.dead(reason, attempt: nil), to: sequence, at: row.storedAt ?? row.receivedAt)
+        }
         self.inbox.pending.lastSequence = sequence
         self.inbox.pending.received += 1
         self.inbox.pending.counts.add(bytes, to: row.state)
+        // No handler was meant for it: it may be cut, and make room for newer ones.
+        if isDead { try self.inbox.boundRefused(sequence, bytes: bytes, in: self) }
         return sequence
     }
 
-    /// Counts a message that arrived and is this row once more; false if there is no such row (any more).
+    /// Counts a message that arrived and is this row once more.
+    ///
+    /// - Returns: where the row stands; `nil` if there is no such row (any more).
     @discardableResult
-    package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
-        guard let standing = try self.standing(of: sequence) else { return false }
+    package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> RowState? {
+        guard let standing = try self.standing(of: sequence) else { return nil }
         let statement = self.inbox.statements.absorb
         try statement.bind(1, sequence)
-        try statement.bind(2, RowTrail.text(.init(.duplicate, at: now), receivedAt: standing.receivedAt))
+        try statement.bind(2, self.add(.duplicate, to: sequence, after: standing.events, at: now))
         try statement.run()
         self.inbox.pending.received += 1
         self.inbox.pending.duplicates += 1
-        return true
+        return standing.state
     }
 
     /// Notes that a row, which was read in this transaction, is in hand from `now` on. When it was acknowledged is added
@@ -72,11 +84,19 @@ package struct InboxTransaction {
         self.move(bytes, from: row.state, to: .inHand)
     }
 
-    /// Applies a change that came about at `now`; false if there is no such row (any more).
+    /// What a change has come to.
+    package struct Update: Sendable, Hashable {
+        /// Where the row stands now.
+        package var state: RowState
+        /// The number of the source that it belongs to.
+        package var source: Int64?
+    }
+
+    /// Applies a change that came about at `now`; `nil` if there is no such row (any more), or it is left as it is.
     @discardableResult
-    package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Bool {
-        guard let standing = try self.standing(of: change.sequence) else { return false }
-        guard change.onlyIn == nil || change.onlyIn == standing.state else { return false }
+    package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Update? {
+        guard let standing = try self.standing(of: change.sequence) else { return nil }
+        guard change.onlyIn == nil || change.onlyIn == standing.state else { return nil }
         let change = change.openedBy != nil && standing.state == .inHand ? change.stayingInHand : change
         if change.state == .done, change.attempts == nil, change.crashes == nil, change.event == nil {
             let statement = self.inbox.statements.finish
@@ -84,7 +104,7 @@ package struct InboxTransaction {
             try statement.bind(2, now.millisecondsSinceEpoch)
             try statement.bind(3, change.acknowledgedAt?.millisecondsSinceEpoch)
             try statement.bind(4, change.startedAt?.millisecondsSinceEpoch)
-            try statement.bind(5, change.answer?.rawValue)
+            try statement.bind(5, change.answer.map { $0 == .newData ? 0 : 1 })
             try statement.run()
         } else {
             let statement = self.inbox.statements.update
@@ -96,11 +116,25 @@ package struct InboxTransaction {
             try statement.bind(6, change.reason)
             try statement.bind(7, now.millisecondsSinceEpoch)
             try statement.bind(8, change.acknowledgedAt?.millisecondsSinceEpoch)
-            try statement.bind(9, change.startedAt?.millisecondsSinceEpoch)
-            try statement.bind(10, change.answer?.rawValue)
-            try statement.bind(
-                11, change.event.map { RowTrail.text(.init($0, at: now), receivedAt: standing.receivedAt) })
+            try statement.bind(9, change.state == .done ? change.startedAt?.millisecondsSinceEpoch : nil)
+            try statement.bind(10, change.answer.map { $0 == .newData ? 0 : 1 })
+            var events = standing.events
+            if let event = change.event {
+                events = try self.add(
+                    event, to: change.sequence, after: events, at: now, attempt: change.attempt,
+                    startedAt: change.startedAt)
+            }
+            try statement.bind(11, events)
             try statement.bind(12, change.openedBy)
+            switch change.source {
+            case .asItIs: try statement.bind(13, 0)
+            case .set(let source):
+                try statement.bind(13, 1)
+                try statement.bind(14, source)
+            case .none:
+                try statement.bind(13, 1)
+                try statement.bind(14, nil as Int64?)
+            }
             try statement.run()
         }
         self.move(standing, to: change.state)
@@ -108,7 +142,11 @@ package struct InboxTransaction {
             try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self)
         }
         if change.state == .done { self.inbox.pruning.becameDone(change.sequence) }
-        return true
+        return switch change.source {
+        case .asItIs: Update(state: change.state, source: standing.source)
+        case .set(let source): Update(state: change.state, source: source)
+        case .none: Update(state: change.state)
+        }
     }
 
     /// Moves the times of all retries, after the calendar was set by this much.
@@ -120,25 +158,31 @@ package struct InboxTransaction {
 
     /// Makes a message wait for delivery again, wherever it stands, with its attempts and what they came to forgotten;
     /// false if there is no such row.
+    ///
+    /// - Parameter source: the number of its source, if that is known.
     @discardableResult
-    package func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
+    package func requeue(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence) else { return false }
         let statement = self.inbox.statements.requeue
         try statement.bind(1, sequence)
         try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, RowTrail.text(.init(.requeued, at: now), receivedAt: standing.receivedAt))
+        try statement.bind(3, self.add(.retried, to: sequence, after: standing.events, at: now))
+        try statement.bind(4, source)
         try statement.run()
         self.move(standing, to: .waiting)
         return true
     }
 
     /// Makes a message wait whose next attempt is due later; false unless there is one.
+    ///
+    /// - Parameter source: the number of its source, if that is known.
     @discardableResult
-    package func hurry(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Bool {
+    package func hurry(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence), standing.state == .retry else { return false }
         let statement = self.inbox.statements.hurry
         try statement.bind(1, sequence)
         try statement.bind(2, now.millisecondsSinceEpoch)
+        try statement.bind(3, source)
         try statement.run()
         self.move(standing, to: .waiting)
         return true
@@ -240,6 +284,10 @@ package struct InboxTransaction {
     private func delete(_ sequence: Int64, _ standing: Standing) throws(InboxError) {
         try self.inbox.statements.delete.bind(1, sequence)
         try self.inbox.statements.delete.run()
+        if standing.events > 0 {
+            try self.inbox.statements.deleteEvents.bind(1, sequence)
+            try self.inbox.statements.deleteEvents.run()
+        }
         self.inbox.pending.counts.remove(standing.bytes, from: standing.state)
         if standing.isRefused { self.inbox.refused.remove(standing.bytes) }
     }
@@ -255,12 +303,39 @@ package struct InboxTransaction {
         self.inbox.pending.counts.add(bytes, to: new)
     }
 
+    // MARK: - Events
+
+    /// Records that something happened to a message that was given so many events, unless it may have no more.
+    ///
+    /// - Returns: how many it was given from now on, which is the caller's to write.
+    @discardableResult
+    private func add(
+        _ event: MessageEvent.Kind, to sequence: Int64, after count: Int64 = 0, at now: Timestamp,
+        attempt: Int? = nil, startedAt: Timestamp? = nil
+    ) throws(InboxError) -> Int64 {
+        guard count < InboxSchema.eventLimit else { return InboxSchema.eventCounts.upperBound }
+        let parts = event.parts
+        let statement = self.inbox.statements.addEvent
+        try statement.bind(1, sequence)
+        try statement.bind(2, count + 1)
+        try statement.bind(3, now.millisecondsSinceEpoch)
+        try statement.bind(4, parts.code)
+        try statement.bind(5, (parts.attempt ?? attempt).map(Int64.init))
+        try statement.bind(6, startedAt?.millisecondsSinceEpoch)
+        try statement.bind(7, parts.pause.map { $0.wholeNanoseconds / 1_000_000 })
+        try statement.bind(8, parts.detail)
+        try statement.run()
+        return count + 1
+    }
+
     private struct Standing {
         var state: RowState
         var bytes: Int64
-        var receivedAt: Timestamp
+        /// How many events it was given; one more than there may be when it was given no more.
+        var events: Int64
         /// Whether it is one of ``RefusedRows``.
         var isRefused: Bool
+        var source: Int64?
     }
 
     private func standing(of sequence: Int64) throws(InboxError) -> Standing? {
@@ -273,6 +348,7 @@ package struct InboxTransaction {
         }
         return Standing(
             state: state, bytes: statement.integer(1, within: InboxCounts.rowBytes),
-            receivedAt: statement.time(2), isRefused: statement.integer(3) != 0)
+            events: statement.integer(2, within: InboxSchema.eventCounts), isRefused: statement.integer(3) != 0,
+            source: statement.optionalInteger(4))
     }
 }

@@ -103,6 +103,10 @@ final class SQLiteStatement {
 
     func optionalInteger(_ column: Int32) -> Int64? { self.isNull(column) ? nil : self.integer(column) }
 
+    func optionalInteger(_ column: Int32, within range: ClosedRange<Int64>) -> Int64? {
+        self.isNull(column) ? nil : self.integer(column, within: range)
+    }
+
     func text(_ column: Int32) -> String? {
         guard let bytes = sqlite3_column_text(self.raw, column) else { return nil }
         let count = Int(sqlite3_column_bytes(self.raw, column))

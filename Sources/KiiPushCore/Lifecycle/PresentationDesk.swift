@@ -1,7 +1,7 @@
 /// Gives messages to the presenter, and what becomes of them there to delivery.
 package final class PresentationDesk: Sendable {
     private struct State {
-        weak var runner: DeliveryRunner?
+        weak var reactions: (any ReactionTaker)?
         /// The store's keys of the installations whose messages may be presented.
         var installations: [String: Int64] = [:]
         /// Presented by this process, and not answered.
@@ -20,9 +20,9 @@ package final class PresentationDesk: Sendable {
     }
 
     /// The agent receives as these installations from now on.
-    package func attach(_ runner: DeliveryRunner, installations: [(key: Int64, id: String)]) {
+    package func attach(_ reactions: any ReactionTaker, installations: [(key: Int64, id: String)]) {
         self.state.withLock { state in
-            state.runner = runner
+            state.reactions = reactions
             for (key, id) in installations { state.installations[id] = key }
         }
     }
@@ -71,23 +71,23 @@ package final class PresentationDesk: Sendable {
         _ response: PresentationResponse, _ message: ReceivedMessage, _ id: NotificationRequest.ID,
         receivedAt: Timestamp, isResting: Bool
     ) -> Bool {
-        let (runner, installation) = self.state.withLock { state in
+        let (reactions, installation) = self.state.withLock { state in
             state.outstanding.remove(id)
             state.answered?.insert(id)
-            return (state.runner, state.installations[id.installationID])
+            return (state.reactions, state.installations[id.installationID])
         }
-        guard let runner, let installation else { return false }
+        guard let reactions, let installation else { return false }
         switch response {
         // Where nothing rests, the handler was called already, and there is nothing to be decided.
         case .dismissed where !isResting, .expired where !isResting, .unavailable where !isResting: return true
-        case .dismissed, .expired: return runner.dismissed(id.messageID, installation: installation)
-        case .unavailable: return runner.withdrawn(id.messageID, installation: installation)
+        case .dismissed, .expired: return reactions.dismissed(id.messageID, installation: installation)
+        case .unavailable: return reactions.withdrawn(id.messageID, installation: installation)
         case .opened(let action):
             if action.opensProgram { self.lifecycle?.userOpens(message) }
             let stored = StoredMessage(
                 sequence: id.messageID, installation: installation, topic: "", payload: message.payloadBytes,
                 receivedAt: receivedAt)
-            return runner.opened(DeliveryOpening(stored, action: action))
+            return reactions.opened(DeliveryOpening(stored, action: action))
         }
     }
 
@@ -112,8 +112,8 @@ package final class PresentationDesk: Sendable {
             guard !isKnown else { continue }
             // The program is here for it.
             if let options = self.lifecycle?.launchOptions, options.names(id) {
-                if let action = options.userAction, let runner = self.state.withLock({ $0.runner }) {
-                    _ = runner.opened(DeliveryOpening(stored, action: action))
+                if let action = options.userAction, let reactions = self.state.withLock({ $0.reactions }) {
+                    _ = reactions.opened(DeliveryOpening(stored, action: action))
                 } else {
                     unpresented.append(stored.sequence)
                 }

@@ -26,7 +26,7 @@ package final class ReceptionReceiver: Receiver {
 
     deinit { if let openingTarget { self.lifecycle?.remove(openingTarget) } }
 
-    package func state(of message: DecodedMessage) -> LifecycleState {
+    package func state(of message: QueuedMessage) -> LifecycleState {
         message.openedBy?.opensProgram == true ? .inactive : self.lifecycle?.state ?? .active
     }
 

@@ -5,6 +5,9 @@
 package struct SourceKey: Sendable, Hashable {
     private var value: UInt64
 
+    /// The key as a number, the same in every process: what the inbox file keeps.
+    package var number: Int64 { Int64(bitPattern: self.value) }
+
     /// Safety: `payload` is the payload's bytes.
     @inline(__always)
     init(_ fields: FieldOffsets, kind: ReceivedMessage.Kind, at payload: UnsafeBufferPointer<UInt8>) {

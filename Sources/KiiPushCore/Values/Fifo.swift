@@ -6,6 +6,7 @@ struct Fifo<Element> {
     var count: Int { self.elements.count - self.head }
     var isEmpty: Bool { self.head == self.elements.count }
     var first: Element? { self.isEmpty ? nil : self.elements[self.head] }
+    var last: Element? { self.isEmpty ? nil : self.elements[self.elements.count - 1] }
 
     func contains(where isMatch: (Element) -> Bool) -> Bool {
         self.elements[self.head...].contains { $0.map(isMatch) ?? false }
@@ -26,6 +27,16 @@ struct Fifo<Element> {
             self.head = 0
         }
         return element
+    }
+
+    mutating func popLast() -> Element? {
+        guard !self.isEmpty else { return nil }
+        let last = self.elements.removeLast()
+        if self.isEmpty {
+            self.elements.removeAll(keepingCapacity: true)
+            self.head = 0
+        }
+        return last
     }
 
     /// Takes the first element, if `isWanted` says yes to it.

@@ -24,7 +24,7 @@ struct CompleteCommand: ParsableCommand {
         let answers =
             switch question {
             case .profiles: (try? Self.profiles()) ?? []
-            case .messages: (try? self.messages(Set(MessageTrace.Standing.allCases))) ?? []
+            case .messages: (try? self.messages(Set(MessageRecord.Standing.allCases))) ?? []
             case .deadLetters: (try? self.messages([.dead])) ?? []
             case .pages: self.pages
             }
@@ -37,7 +37,7 @@ struct CompleteCommand: ParsableCommand {
     }
 
     /// What is not done yet comes before what is, where there are too many.
-    private func messages(_ standings: Set<MessageTrace.Standing>) throws -> [String] {
+    private func messages(_ standings: Set<MessageRecord.Standing>) throws -> [String] {
         let directory = try self.value(of: "--state-directory", nil) ?? self.profileDirectory()
         let reader = try InboxReader(stateDirectory: directory)
         var messages = try reader.messages(standings.subtracting([.done]), limit: Self.maximumCount)

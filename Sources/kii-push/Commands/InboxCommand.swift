@@ -54,7 +54,7 @@ struct InboxListCommand: ParsableCommand {
     func run() async throws {
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         var states = Set(self.state.map(\.standing))
-        if states.isEmpty { states = Set(MessageTrace.Standing.allCases).subtracting([.done]) }
+        if states.isEmpty { states = Set(MessageRecord.Standing.allCases).subtracting([.done]) }
         let console = self.output.console
         if !console.options.json { console.status("> Times are \(Timestamp.now().localZone).") }
         guard let limit = self.limit.map({ min($0.value, 1 << 32) }) else {
@@ -65,7 +65,7 @@ struct InboxListCommand: ParsableCommand {
         var reach = Int64(limit) * 4
         while true {
             let start = max(0, newest - max(reach, 100))
-            var found: [MessageTrace] = []
+            var found: [MessageRecord] = []
             try Self.forEach(states, of: reader, after: start) { message in
                 if found.count >= 2 * limit { found.removeFirst(limit) }
                 found.append(message)
@@ -81,8 +81,8 @@ struct InboxListCommand: ParsableCommand {
 
     /// A page at a time: a backlog may be larger than the memory.
     private static func forEach(
-        _ states: Set<MessageTrace.Standing>, of reader: InboxReader, after start: Int64,
-        _ body: (MessageTrace) throws -> Void
+        _ states: Set<MessageRecord.Standing>, of reader: InboxReader, after start: Int64,
+        _ body: (MessageRecord) throws -> Void
     ) throws {
         var last = start
         while let end = try reader.messages(states, after: last, limit: 100).map({ message in
@@ -132,16 +132,16 @@ struct InboxStatsCommand: ParsableCommand {
 
 /// A state of messages by its name.
 struct StandingName: ExpressibleByArgument {
-    let standing: MessageTrace.Standing
+    let standing: MessageRecord.Standing
 
     init?(argument: String) {
-        guard let standing = MessageTrace.Standing(rawValue: argument) else { return nil }
+        guard let standing = MessageRecord.Standing(rawValue: argument) else { return nil }
         self.standing = standing
     }
 
     static var expectation: String {
-        "one of " + MessageTrace.Standing.allCases.map(\.rawValue).joined(separator: ", ")
+        "one of " + MessageRecord.Standing.allCases.map(\.rawValue).joined(separator: ", ")
     }
 
-    static var completion: CompletionKind { .words(MessageTrace.Standing.allCases.map(\.rawValue)) }
+    static var completion: CompletionKind { .words(MessageRecord.Standing.allCases.map(\.rawValue)) }
 }

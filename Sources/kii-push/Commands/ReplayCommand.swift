@@ -113,7 +113,7 @@ package struct ReplayedMessage: Sendable {
     package var received: ReceivedMessage
 
     /// `nil` for what no handler ever gets: it is no message of Kii's.
-    init?(_ trace: MessageTrace) {
+    init?(_ trace: MessageRecord) {
         guard trace.originalLength == nil, let received = try? ReceivedMessage(payload: trace.payload) else {
             return nil
         }

@@ -37,7 +37,7 @@ extension Console {
     }
 
     /// A message of the inbox that came to something, as it was shown when it did.
-    func show(_ message: ReceivedMessage, _ context: DeliveryContext, endedAs trace: MessageTrace) throws {
+    func show(_ message: ReceivedMessage, _ context: DeliveryContext, endedAs trace: MessageRecord) throws {
         try self.show(message, context, at: trace.receivedAt)
         guard let (verdict, time) = Verdict.last(of: trace) else { return }
         try self.show(verdict, of: trace.messageID, nil, nil, at: time)
@@ -191,15 +191,18 @@ extension MessageEvent {
     /// Whether an attempt, or the message, is over by it.
     var isOutcome: Bool {
         switch self.kind {
-        case .done, .unreached, .setAside, .dismissed, .dead, .retry, .handedBack: true
-        case .received, .joined, .started, .presented, .opened, .late, .stuck: false
+        case .done(_, _, let isLate): !isLate
+        case .unreached, .setAside, .dismissed, .dead, .failed, .handedBack: true
+        case .received, .stored, .acknowledged, .duplicate, .isolated, .started, .presented, .opened, .late, .stuck,
+            .retried:
+            false
         }
     }
 
     /// Whether there is something to say about it.
     var isSaid: Bool {
         switch self.kind {
-        case .joined, .late: true
+        case .duplicate, .late, .done: true
         default: self.isOutcome
         }
     }
@@ -218,57 +221,58 @@ private struct Verdict {
     /// `nil` for an event that is none. Without the cause where that is said by who failed.
     init?(_ event: MessageEvent, tellsCause: Bool) {
         switch event.kind {
-        case .done(let result, let attempt):
-            self.init(word: result.word, style: result == .newData ? .green : .dim)
-            self.members = [("attempt", JSONValue(attempt))]
+        case .done(_, let attempt, isLate: true): self.init(late: attempt, counted: true)
+        case .done(let result, let attempt, isLate: false): self.init(result, attempt)
         case .unreached:
             self.init(word: "noData", style: .dim, detail: "it reached nobody")
         case .setAside:
             self.init(word: "setAside", style: .dim, detail: "the filter hides it; it waits for the next run")
         case .dismissed:
             self.init(word: "noData", style: .dim, detail: "the user did not open it")
-        case .retry(let attempt, let failure, let after):
+        case .failed(let attempt, let failure, let after):
             let cause = failure == .failed || !tellsCause ? "" : "\(failure); "
             self.init(word: "failed", style: .red, detail: "\(cause)attempt \(attempt), retry in \(after.text)")
             self.members = [
                 ("attempt", JSONValue(attempt)), ("failure", JSONValue(failure.description)),
                 ("retry_in_ms", JSONValue(after.milliseconds)),
             ]
-        case .dead(let reason):
+        case .dead(let reason, _):
             let fate = event.isKept ? "kept in the inbox" : "not kept: the inbox is in memory"
             self.init(word: "dead", style: .red, detail: "\(reason); \(fate)")
             self.members = [("reason", JSONValue(reason.description)), ("kept", JSONValue(event.isKept))]
         case .handedBack(let failure):
             self.init(word: "failed", style: .red, detail: "\(failure); handed back")
             self.members = [("failure", JSONValue(failure.description))]
-        case .late(let attempt, let counted):
-            let detail = counted ? "an answer after the deadline, in time to count" : "an answer too late to count"
-            self.init(word: "late", style: .yellow, detail: detail)
-            self.members = [("attempt", JSONValue(attempt)), ("counted", JSONValue(counted))]
-        case .joined:
+        case .late(let attempt): self.init(late: attempt, counted: false)
+        case .duplicate:
             self.init(word: "again", style: .magenta, detail: "the broker delivered it again; it is in hand already")
-        case .received, .started, .presented, .opened, .stuck: return nil
+        case .received, .stored, .acknowledged, .isolated, .started, .presented, .opened, .stuck, .retried: return nil
         }
     }
 
     /// What became of a message of the inbox, and when; `nil` where that is not recorded.
-    static func last(of trace: MessageTrace) -> (verdict: Verdict, at: Timestamp)? {
+    static func last(of trace: MessageRecord) -> (verdict: Verdict, at: Timestamp)? {
         for event in trace.events.reversed() {
             switch event.kind {
-            case .done(let result, let attempt, _):
-                var verdict = Verdict(word: result.word, style: result == .newData ? .green : .dim)
-                verdict.members = [("attempt", JSONValue(attempt))]
-                return (verdict, event.at)
-            case .dead(let reason, _):
-                var verdict = Verdict(word: "dead", style: .red, detail: "\(reason); kept in the inbox")
-                verdict.members = [("reason", JSONValue(reason)), ("kept", true)]
-                return (verdict, event.at)
+            case .done(let result, let attempt, _): return (Verdict(result, attempt), event.at)
+            case .dead: return Verdict(event, tellsCause: true).map { ($0, event.at) }
             case .presented: return (Verdict(word: "presented", style: .dim), event.at)
             default: continue
             }
         }
         guard case .dead(let reason) = trace.state else { return nil }
         return (Verdict(word: "dead", style: .red, detail: "\(reason); kept in the inbox"), trace.receivedAt)
+    }
+
+    private init(_ result: FetchResult, _ attempt: Int) {
+        self.init(word: result.word, style: result == .newData ? .green : .dim)
+        self.members = [("attempt", JSONValue(attempt))]
+    }
+
+    private init(late attempt: Int, counted: Bool) {
+        let detail = counted ? "an answer after the deadline, in time to count" : "an answer too late to count"
+        self.init(word: "late", style: .yellow, detail: detail)
+        self.members = [("attempt", JSONValue(attempt)), ("counted", JSONValue(counted))]
     }
 
     private init(word: String, style: TextStyle, detail: String? = nil) {

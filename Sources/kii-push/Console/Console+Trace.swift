@@ -2,7 +2,7 @@ import KiiPushCore
 
 /// What `trace` shows: what the message is, and a line for each thing that happened to it.
 extension Console {
-    func show(_ trace: MessageTrace, withPayload: Bool) throws {
+    func show(_ trace: MessageRecord, withPayload: Bool) throws {
         let content = TracedContent(trace)
         let state = TraceWords(trace.state)
         try self.line("message       #\(trace.messageID)")
@@ -27,13 +27,13 @@ extension Console {
     }
 
     /// One line for a message among others.
-    func show(inList trace: MessageTrace) throws {
+    func show(inList trace: MessageRecord) throws {
         let (content, state) = (TracedContent(trace), TraceWords(trace.state))
         let number = "#\(trace.messageID)".padded(to: 8)
         let word = self.style(state.word.padded(to: 10), .bold)
         let detail = state.detail.map { "  " + $0.terminalSafe } ?? ""
         try self.line("\(number)\(word)\(trace.receivedAt.localText)  \(content.text)\(detail)")
-        try self.object("inbox_message", trace.heading(content) + [("attempts", JSONValue(trace.attempts))])
+        try self.object("inbox_message", trace.heading(content) + [("attempts", JSONValue(trace.begunAttempts))])
     }
 
     private func event(at time: String, _ offset: String, _ words: TraceWords) throws {
@@ -50,7 +50,7 @@ private struct TraceWords {
     var detail: String?
     var members: [(String, JSONValue)] = []
 
-    init(_ state: MessageTrace.State) {
+    init(_ state: MessageRecord.State) {
         switch state {
         case .waiting: self.init("waiting")
         case .running(let since):
@@ -59,11 +59,12 @@ private struct TraceWords {
             self.init("retry", "the next attempt is due at \(due.localText)", [("due_at", JSONValue(due.description))])
         case .presented: self.init("presented", "the user has not reacted")
         case .done: self.init("done")
-        case .dead(let reason): self.init("dead", reason, [("reason", JSONValue(reason))])
+        case .dead(let reason):
+            self.init("dead", reason.description, [("reason", JSONValue(reason.description))])
         }
     }
 
-    init(_ kind: MessageTrace.Kind) {
+    init(_ kind: MessageEvent.Kind) {
         switch kind {
         case .received: self.init("received")
         case .stored: self.init("stored")
@@ -78,7 +79,7 @@ private struct TraceWords {
             self.init(
                 "failed", "attempt \(attempt): \(failure); again after \(pause.text)",
                 [
-                    ("attempt", JSONValue(attempt)), ("failure", JSONValue(failure)),
+                    ("attempt", JSONValue(attempt)), ("failure", JSONValue(failure.description)),
                     ("retry_in_ms", JSONValue(pause.milliseconds)),
                 ])
         case .done(let result, let attempt, let isLate):
@@ -88,23 +89,30 @@ private struct TraceWords {
                     ("result", JSONValue("\(result)")), ("attempt", JSONValue(attempt)), ("late", JSONValue(isLate)),
                 ])
         case .presented: self.init("presented")
+        // These are told by a process, and not recorded.
+        case .unreached: self.init("unreached")
+        case .setAside: self.init("setAside")
+        case .dismissed: self.init("dismissed")
+        case .handedBack(let failure): self.init("handedBack", failure.description)
+        case .late: self.init("late")
+        case .stuck: self.init("stuck")
         case .opened(let action):
             self.init("opened", action.identifier, action.identifier.map { [("action", JSONValue($0))] } ?? [])
         case .dead(let reason, let attempt):
             self.init(
-                "dead", reason,
-                [("reason", JSONValue(reason))] + (attempt.map { [("attempt", JSONValue($0))] } ?? []))
-        case .retriedByHand: self.init("retried", "by hand; attempts are counted from 1 again")
+                "dead", reason.description,
+                [("reason", JSONValue(reason.description))] + (attempt.map { [("attempt", JSONValue($0))] } ?? []))
+        case .retried: self.init("retried", "by hand; attempts are counted from 1 again")
         }
     }
 
-    init(_ gap: MessageTrace.Gap) {
+    init(_ gap: MessageRecord.Gap) {
         switch gap {
         case .storing: self.init("stored", "an older version received it")
         case .acknowledgement:
             self.init("acknowledged", "the connection ended before, or the process before it was written")
         case .answer: self.init("answered", "an older version handled it")
-        case .laterEvents: self.init("later", "what came after the last event: the record is full, or damaged")
+        case .laterEvents: self.init("later", "not all that happened: the record is full, damaged, or older")
         }
     }
 
@@ -115,9 +123,9 @@ private struct TraceWords {
     }
 }
 
-extension MessageTrace {
+extension MessageRecord {
     /// Milliseconds after the reception.
-    fileprivate func offset(of event: Event) -> Int64 {
+    fileprivate func offset(of event: MessageEvent) -> Int64 {
         // Wrapping: the record may say anything.
         event.at.millisecondsSinceEpoch &- self.receivedAt.millisecondsSinceEpoch
     }
@@ -137,14 +145,14 @@ extension MessageTrace {
     }
 
     /// How many attempts were begun, as far as it is recorded.
-    var attempts: Int {
+    var begunAttempts: Int {
         // They are counted from 1 again whenever the message begins anew. One that was to run alone and has not started is
         // what ended the process.
         var (before, latest) = (0, 0)
         for event in self.events {
             switch event.kind {
             case .started(let attempt), .isolated(let attempt): latest = max(latest, attempt)
-            case .opened, .retriedByHand: (before, latest) = (before + latest, 0)
+            case .opened, .retried: (before, latest) = (before + latest, 0)
             default: continue
             }
         }

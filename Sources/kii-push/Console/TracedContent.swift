@@ -8,7 +8,7 @@ struct TracedContent {
     let members: [(String, JSONValue)]
     private let payload: [UInt8]
 
-    init(_ trace: MessageTrace) {
+    init(_ trace: MessageRecord) {
         self.payload = trace.payload
         guard trace.originalLength == nil else {
             self.text = "unknown: only the beginning was kept"

@@ -142,7 +142,7 @@ actor AttachedListening {
     /// - Parameter attempt: `nil` for the one that the inbox tells of.
     private func began(_ messageID: Int64, attempt: Int?) throws {
         self.seen.insert(messageID)
-        let trace: MessageTrace
+        let trace: MessageRecord
         do {
             trace = try self.reader.trace(of: messageID)
         } catch {
@@ -152,7 +152,7 @@ actor AttachedListening {
         guard let message = try? ReceivedMessage(payload: trace.payload) else { return }
         let context = DeliveryContext(
             installationID: trace.installationID ?? self.installationID, messageID: trace.messageID,
-            receivedAt: trace.receivedAt, attempt: attempt ?? max(1, trace.attempts), deadlineInstant: .now())
+            receivedAt: trace.receivedAt, attempt: attempt ?? max(1, trace.begunAttempts), deadlineInstant: .now())
         _ = try self.log.began(message, context)
     }
 
@@ -162,7 +162,7 @@ actor AttachedListening {
     private func catchUp() throws {
         var last = self.seen.horizon
         while true {
-            let page = try self.reader.messages(MessageTrace.Standing.over, after: last, limit: 100)
+            let page = try self.reader.messages(MessageRecord.Standing.over, after: last, limit: 100)
             guard let end = page.last else { return }
             for trace in page where !self.seen.contains(trace.messageID) || self.log.isOpen(trace.messageID) {
                 self.seen.insertListed(trace.messageID)
@@ -174,12 +174,12 @@ actor AttachedListening {
     }
 
     private func isOver(_ messageID: Int64) throws -> Bool {
-        try !self.reader.messages(MessageTrace.Standing.over, after: messageID - 1, limit: 1)
+        try !self.reader.messages(MessageRecord.Standing.over, after: messageID - 1, limit: 1)
             .allSatisfy { $0.messageID != messageID }
     }
 }
 
-extension MessageTrace.Standing {
+extension MessageRecord.Standing {
     /// Where a message came to something.
-    static let over: Set<MessageTrace.Standing> = [.done, .dead, .presented]
+    static let over: Set<MessageRecord.Standing> = [.done, .dead, .presented]
 }

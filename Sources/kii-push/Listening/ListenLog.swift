@@ -72,7 +72,7 @@ struct ListenLog {
 
 extension ListenLog {
     /// A message that came to something is listed from the inbox: nobody told of it.
-    mutating func caughtUp(_ trace: MessageTrace) throws {
+    mutating func caughtUp(_ trace: MessageRecord) throws {
         let message = try? ReceivedMessage(payload: trace.payload)
         let wasOpen = self.open.removeValue(forKey: trace.messageID) != nil
         guard wasOpen || message.map(self.style.filter.matches) ?? self.style.filter.isEmpty else { return }

@@ -33,7 +33,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
         case .time(let span): start = .now() + (.zero - span)
         }
         while true {
-            let page = try reader.messages(MessageTrace.Standing.over, after: last, limit: 100)
+            let page = try reader.messages(MessageRecord.Standing.over, after: last, limit: 100)
             guard let end = page.last else { return }
             for trace in page where trace.receivedAt >= start {
                 let message = try? ReceivedMessage(payload: trace.payload)
@@ -57,20 +57,20 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
 
 extension ListenLog.Style {
     /// A message of the inbox, as it was shown when it came. What was never a message has no line of a person's own.
-    func show(_ trace: MessageTrace, _ message: ReceivedMessage?) throws {
+    func show(_ trace: MessageRecord, _ message: ReceivedMessage?) throws {
         guard let message else {
             if self.format == nil { try self.console.show(inList: trace) }
             return
         }
         let context = DeliveryContext(
             installationID: trace.installationID ?? "", messageID: trace.messageID, receivedAt: trace.receivedAt,
-            attempt: max(1, trace.attempts), deadlineInstant: .now())
+            attempt: max(1, trace.begunAttempts), deadlineInstant: .now())
         guard let format = self.format else { return try self.console.show(message, context, endedAs: trace) }
         try self.console.write(format, message, context, at: trace.receivedAt, result: trace.resultWord)
     }
 }
 
-extension MessageTrace {
+extension MessageRecord {
     /// As ``MessageEvent/resultWord``.
     fileprivate var resultWord: String {
         for case .done(let result, _, _) in self.events.reversed().map(\.kind) { return "\(result)" }

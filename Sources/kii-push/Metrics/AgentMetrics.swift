@@ -51,19 +51,19 @@ struct AgentMetrics {
     private mutating func count(_ event: MessageEvent, at now: ContinuousClock.Instant) {
         switch event.kind {
         case .received: self.received += 1
-        case .joined: self.redelivered += 1
+        case .duplicate: self.redelivered += 1
         case .started: self.started[event.messageID] = now
-        case .done(let result, _): self.end(event, result.metricWord, settles: true, at: now)
+        case .late, .done(_, _, isLate: true): self.lateAnswers += 1
+        case .done(let result, _, isLate: false): self.end(event, result.metricWord, settles: true, at: now)
         case .unreached: self.end(event, "unreached", settles: true, at: now)
         case .dismissed: self.end(event, "dismissed", settles: true, at: now)
         case .setAside: self.end(event, "setAside", settles: false, at: now)
         case .presented: self.end(event, "presented", settles: false, at: now)
-        case .retry(_, let failure, _): self.end(event, "failed", failure.metricWord, settles: false, at: now)
+        case .failed(_, let failure, _): self.end(event, "failed", failure.metricWord, settles: false, at: now)
         case .handedBack(let failure): self.end(event, "failed", failure.metricWord, settles: false, at: now)
-        case .dead(let reason): self.end(event, "dead", reason.metricWord, settles: true, at: now)
-        case .late: self.lateAnswers += 1
+        case .dead(let reason, _): self.end(event, "dead", reason.metricWord, settles: true, at: now)
         case .stuck: self.stuckHandlers += 1
-        case .opened: break
+        case .opened, .stored, .acknowledged, .isolated, .retried: break
         }
     }
 
@@ -138,6 +138,7 @@ extension DeadLetterReason {
         case .command: "command"
         case .unexpectedTopic: "unexpectedTopic"
         case .oversized: "oversized"
+        case .other: "other"
         }
     }
 }

@@ -129,7 +129,7 @@ struct AwaitedMessage {
         }
     }
 
-    private mutating func trace(in inbox: InboxReader) throws(InboxReadingError) -> MessageTrace? {
+    private mutating func trace(in inbox: InboxReader) throws(InboxReadingError) -> MessageRecord? {
         if let messageID { return try inbox.trace(of: messageID) }
         while true {
             let page = try inbox.messages(after: self.last)
@@ -155,15 +155,15 @@ struct AwaitedVerdict {
     let elapsed: Duration
 
     /// `nil` while there is none.
-    init?(_ trace: MessageTrace) {
+    init?(_ trace: MessageRecord) {
         for event in trace.events {
             switch event.kind {
             case .done(let result, _, _):
                 self.init(result == .newData ? "newData" : "noData", isSuccess: true, nil, event, of: trace)
             case .failed(_, let failure, let pause):
-                let detail = (failure == "failed" ? "" : "\(failure); ") + "tried again after \(pause.text)"
+                let detail = (failure == .failed ? "" : "\(failure); ") + "tried again after \(pause.text)"
                 self.init("failed", isSuccess: false, detail, event, of: trace)
-            case .dead(let reason, _): self.init("dead", isSuccess: false, reason, event, of: trace)
+            case .dead(let reason, _): self.init("dead", isSuccess: false, reason.description, event, of: trace)
             default: continue
             }
             return
@@ -172,7 +172,7 @@ struct AwaitedVerdict {
     }
 
     private init(
-        _ word: String, isSuccess: Bool, _ detail: String?, _ event: MessageTrace.Event, of trace: MessageTrace
+        _ word: String, isSuccess: Bool, _ detail: String?, _ event: MessageEvent, of trace: MessageRecord
     ) {
         self.word = word
         self.isSuccess = isSuccess

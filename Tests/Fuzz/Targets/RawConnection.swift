@@ -58,6 +58,9 @@ final class RawConnection {
 /// A table with the rows that it had in the beginning.
 final class RawTable {
     struct Row {
+        /// What it is found by.
+        let key: Int64
+        /// The message, or whatever the table is of, that it is about.
         let number: Int64
         fileprivate let values: [OpaquePointer?]
     }
@@ -74,15 +77,26 @@ final class RawTable {
         self.handle = handle
         let columns = try RawStatement(handle, "SELECT name FROM pragma_table_info('\(name)')").texts()
         self.columns = columns.count
-        self.rows = try RawStatement(handle, "SELECT rowid, * FROM \(name)").rows()
+        // A table without rowids has a key of two numbers here.
+        let parts = try RawStatement(
+            handle,
+            """
+            SELECT info.name FROM pragma_table_list('\(name)') AS list JOIN pragma_table_info('\(name)') AS info
+            WHERE list.wr AND info.pk > 0 ORDER BY info.pk
+            """
+        ).texts()
+        let (key, owner) = parts.count == 2 ? ("\(parts[0]) * 1000 + \(parts[1])", parts[0]) : ("rowid", "rowid")
+        self.rows = try RawStatement(handle, "SELECT \(key), \(owner), * FROM \(name)").rows()
         self.setters = try columns.map { column in
-            try RawStatement(handle, "UPDATE OR IGNORE \(name) SET \(column) = ?2 WHERE rowid = ?1")
+            try RawStatement(handle, "UPDATE OR IGNORE \(name) SET \(column) = ?2 WHERE \(key) = ?1")
         }
-        self.removal = try RawStatement(handle, "DELETE FROM \(name) WHERE rowid = ?1")
+        self.removal = try RawStatement(handle, "DELETE FROM \(name) WHERE \(key) = ?1")
         self.clearing = try RawStatement(handle, "DELETE FROM \(name)")
-        let values = (0...columns.count).map { "?\($0 + 1)" }.joined(separator: ", ")
+        let hasRowID = parts.isEmpty
+        let filled = (hasRowID ? ["rowid"] : []) + columns
+        let values = filled.indices.map { "?\($0 + (hasRowID ? 1 : 2))" }.joined(separator: ", ")
         self.insertion = try RawStatement(
-            handle, "INSERT INTO \(name) (rowid, \(columns.joined(separator: ", "))) VALUES (\(values))")
+            handle, "INSERT INTO \(name) (\(filled.joined(separator: ", "))) VALUES (\(values))")
     }
 
     func set(_ column: Int, of row: Int64, to value: RawValue) {
@@ -107,8 +121,8 @@ final class RawTable {
             gone = gone || sqlite3_changes(self.handle) == 0
         }
         if gone { self.clearing.run() }
-        for row in self.rows where gone || numbers.contains(row.number) {
-            self.insertion.bind(1, .integer(row.number))
+        for row in self.rows where gone || numbers.contains(row.key) {
+            self.insertion.bind(1, .integer(row.key))
             for (index, value) in row.values.enumerated() { self.insertion.bind(Int32(index + 2), copy: value) }
             guard self.insertion.run() else { throw RawConnection.Failure(text: "a row of \(self.name)") }
         }
@@ -164,10 +178,12 @@ final class RawStatement {
     func rows() throws -> [RawTable.Row] {
         var rows: [RawTable.Row] = []
         while sqlite3_step(self.raw) == SQLITE_ROW {
-            let values = (1..<sqlite3_column_count(self.raw)).map {
+            let values = (2..<sqlite3_column_count(self.raw)).map {
                 sqlite3_value_dup(sqlite3_column_value(self.raw, $0))
             }
-            rows.append(RawTable.Row(number: sqlite3_column_int64(self.raw, 0), values: values))
+            rows.append(
+                RawTable.Row(
+                    key: sqlite3_column_int64(self.raw, 0), number: sqlite3_column_int64(self.raw, 1), values: values))
         }
         sqlite3_reset(self.raw)
         return rows

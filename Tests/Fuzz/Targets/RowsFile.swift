@@ -10,12 +10,12 @@ final class RowsFile {
     let inbox: Inbox
     let reader: InboxReader
     /// What is read of the file when nobody has changed it.
-    let sound: [MessageTrace]
+    let sound: [MessageRecord]
     /// The numbers of the rows that were changed last.
     private(set) var edited: Set<Int64> = []
 
     private let connection: RawConnection
-    /// The numbers of the rows by the table's place.
+    /// The keys of the rows by the table's place.
     private var changed: [Int: Set<Int64>] = [:]
 
     init() throws {
@@ -52,12 +52,17 @@ final class RowsFile {
                 var change = RowChange(sequence: sequence, state: state, attempts: 1, reason: "failed")
                 change.acknowledgedAt = start
                 change.startedAt = start
-                if state == .retry {
+                switch state {
+                case .retry:
                     change.nextAttempt = start + .seconds(60)
-                    change.event = .failed(attempt: 1, startedAt: start, failure: "failed", pause: .seconds(60))
+                    change.event = .failed(attempt: 1, .failed, retryAfter: .seconds(60))
+                case .presented: (change.event, change.attempt) = (.presented, 1)
+                case .dead: change.event = .dead(.attemptsFailed(.failed), attempt: 1)
+                case .waiting, .inHand, .done: break
                 }
                 if state == .done { change.answer = .newData }
                 _ = try transaction.update(change, at: start + .seconds(1))
+                _ = try transaction.absorb(into: sequence, at: start + .seconds(2))
             }
         }
     }
@@ -78,13 +83,13 @@ final class RowsFile {
             guard !table.rows.isEmpty else { continue }
             let row = table.rows[edits.number(in: 0...table.rows.count - 1)]
             let column = edits.number(in: 0...table.columns)
-            self.changed[place, default: []].insert(row.number)
+            self.changed[place, default: []].insert(row.key)
             self.edited.insert(row.number)
             // The last place is none of the columns: the row goes.
             if column == table.columns {
-                table.remove(row.number)
+                table.remove(row.key)
             } else {
-                table.set(column, of: row.number, to: RawValue(&edits))
+                table.set(column, of: row.key, to: RawValue(&edits))
             }
         }
         try self.connection.execute("COMMIT")

@@ -2,8 +2,8 @@ import KiiPushCore
 
 /// What the library reads of an inbox file that anybody may have written.
 ///
-/// The input is what is looked at, and then either the trail of a row, or the edits that were made to a sound file: which
-/// table, row and column, and what stands there now.
+/// The input is what is looked at, and then either the parts of an event, or the edits that were made to a sound file:
+/// which table, row and column, and what stands there now.
 enum RowsFuzzing {
     private static let file = Locked<RowsFile?>(nil)
 
@@ -11,7 +11,7 @@ enum RowsFuzzing {
         var input = FuzzInput(input)
         // One look for each input: SQLite is the slowest part.
         let look = input.number(in: 0...5)
-        guard look > 0 else { return Self.trailViolations(String(decoding: input.remainder(), as: UTF8.self)) }
+        guard look > 0 else { return Self.eventViolations(&input) }
         let edits = input.remainder()
         do {
             return try Self.file.withLock { file in
@@ -38,18 +38,21 @@ enum RowsFuzzing {
         return claims.violated
     }
 
-    /// What is read of a trail is written so, and read again.
-    private static func trailViolations(_ text: String) -> [String] {
+    /// What is read of an event is written so, and read again; and no text is lost.
+    private static func eventViolations(_ input: inout FuzzInput) -> [String] {
         var claims = Claims()
-        let receivedAt = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
-        func written(_ reading: RowTrail.Reading) -> String {
-            reading.entries.map { RowTrail.text($0, receivedAt: receivedAt) }.joined()
-        }
-        let first = written(RowTrail.read(text, receivedAt: receivedAt))
-        let second = RowTrail.read(first, receivedAt: receivedAt)
-        claims.require(second.isWhole, "what is written is read to its end")
-        claims.require(written(second) == first, "what is written is read as it is")
-        for entry in second.entries { claims.require(entry.at.description.hasSuffix("Z"), "a moment has words") }
+        let code = Int64(input.number(in: 0...20))
+        let attempt = input.number(in: 0...3)
+        let text = String(decoding: input.remainder(), as: UTF8.self)
+        let parts = MessageEvent.Kind.Parts(
+            code, attempt: attempt == 0 ? nil : attempt, pause: .milliseconds(attempt), detail: text)
+        guard let kind = MessageEvent.Kind(parts) else { return [] }
+        claims.require(kind.parts.code == code, "a kind is written as what it was")
+        claims.require(MessageEvent.Kind(kind.parts) == kind, "what is written is read as it is")
+        claims.require(
+            kind.parts.detail.map { $0.utf8.suffix(text.utf8.count).elementsEqual(text.utf8) } ?? true, "a text is kept"
+        )
+        claims.require(DeadLetterReason(text).description == text, "a reason is kept")
         return claims.violated
     }
 
@@ -60,7 +63,8 @@ enum RowsFuzzing {
         for trace in all {
             claims.require(
                 zip(trace.events, trace.events.dropFirst()).allSatisfy { $0.at <= $1.at }, "events are in order")
-            claims.require(trace.events.contains(.init(.received, at: trace.receivedAt)), "a message was received")
+            claims.require(
+                trace.events.contains { $0.kind == .received && $0.at == trace.receivedAt }, "a message was received")
             claims.require((0...2).contains(trace.qualityOfService), "a quality is one of three")
         }
         if file.touched.isSubset(of: ["message"]) {
@@ -151,6 +155,6 @@ enum RowsFuzzing {
     }
 }
 
-extension MessageTrace {
+extension MessageRecord {
     fileprivate var isDead: Bool { if case .dead = self.state { true } else { false } }
 }

@@ -10,18 +10,20 @@ import Testing
 
     private static let kinds: [MessageEvent.Kind] =
         [
-            .received, .joined, .started(attempt: 2), .done(.newData, attempt: 3), .done(.noData, attempt: 1),
+            .received, .stored, .acknowledged, .duplicate, .isolated(attempt: 2), .started(attempt: 2),
+            .done(.newData, attempt: 3, isLate: false), .done(.noData, attempt: 1, isLate: false),
             .unreached(attempt: 1), .presented, .opened(.open), .opened(.custom("reply")), .dismissed,
-            .handedBack(.unanswered), .late(attempt: 4, counted: true), .late(attempt: 1, counted: false),
-            .stuck(attempt: 5),
+            .handedBack(.unanswered), .done(.newData, attempt: 4, isLate: true), .late(attempt: 1),
+            .stuck(attempt: 5), .setAside, .retried, .opened(.background("mute")),
         ]
         + [.failed, .threw("no: disk\n\"full\""), .unanswered, .timedOut].map {
-            .retry(attempt: 1, failure: $0, after: .milliseconds(1500))
+            .failed(attempt: 1, $0, retryAfter: .milliseconds(1500))
         }
         + [
             .attemptsFailed(.threw("x")), .attemptsFailed(.failed), .rejected("never"), .rejected(""), .crashed,
             .undecodable("/a: bad"), .command, .unexpectedTopic, .oversized(originalLength: 300_000),
-        ].map { .dead($0) }
+            .other("oversized: 300000 bytes; cut"), .other(""),
+        ].flatMap { [.dead($0, attempt: nil), .dead($0, attempt: 6)] }
 
     private static let events: [PushEvent] = [
         .connecting(host: "::1", port: 1, usesTLS: false), .connected(Self.connection),
@@ -43,7 +45,7 @@ import Testing
 
     @Test(arguments: kinds) func eventsOfMessagesArrive(kind: MessageEvent.Kind) throws {
         for isKept in [true, false] {
-            let event = MessageEvent(messageID: .max, kind: kind, isKept: isKept)
+            let event = MessageEvent(messageID: .max, at: .now(), kind: kind, isKept: isKept)
             let reply = try #require(ControlReply(line: self.sent(ControlReply.event(.message(event)).line)))
             guard case .event(.message(let arrived)) = reply else {
                 Issue.record("\(reply)")

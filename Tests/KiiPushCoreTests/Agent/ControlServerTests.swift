@@ -55,7 +55,9 @@ import Testing
                 Issue.record("the state of the connection did not come first")
                 return
             }
-            for number in 1...1000 { hub.emit(.message(MessageEvent(messageID: Int64(number), kind: .received))) }
+            for number in 1...1000 {
+                hub.emit(.message(MessageEvent(messageID: Int64(number), at: .now(), kind: .received)))
+            }
             for number in 1...1000 {
                 guard case .event(.message(let event))? = await iterator.next(isolation: nil) else {
                     Issue.record("event \(number) did not come")

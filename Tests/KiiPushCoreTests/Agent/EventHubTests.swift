@@ -18,7 +18,9 @@ import Testing
         hub.observe { event in seen.withLock { $0.append(Self.number(event) ?? 0) } }
         #expect(hub.hasListeners)
         let stream = hub.stream()
-        for number in 1...Self.many { hub.emit(.message(MessageEvent(messageID: Int64(number), kind: .received))) }
+        for number in 1...Self.many {
+            hub.emit(.message(MessageEvent(messageID: Int64(number), at: .now(), kind: .received)))
+        }
         #expect(seen.withLock { $0 } == (1...Self.many).map(Int64.init))
         var iterator = stream.makeAsyncIterator()
         let oldest = await iterator.next(isolation: nil)

@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 @Suite struct MemoryBacklogTests {
     private func backlog(_ sequences: Int64...) -> MemoryBacklog {
@@ -8,14 +9,27 @@ import Testing
         return backlog
     }
 
+    /// Takes out what waits, in order.
+    private func drain(_ backlog: MemoryBacklog, where isWaiting: (Int64) -> Bool = { _ in true }) -> [Int64] {
+        var backlog = backlog
+        var all: [Int64] = []
+        while let sequence = backlog.nextWaiting(where: isWaiting) {
+            all.append(sequence)
+            backlog.dropFirstWaiting()
+        }
+        return all
+    }
+
     @Test func messagesThatAreGivenBackStandInOrder() {
-        let backlog = self.backlog(3, 7, 5, 1, 9)
-        #expect(backlog.waiting(after: 0, limit: 9) { _ in true } == [1, 3, 5, 7, 9])
+        #expect(self.drain(self.backlog(3, 7, 5, 1, 9)) == [1, 3, 5, 7, 9])
     }
 
     @Test func aMessageStandsThereOnce() {
-        let backlog = self.backlog(3, 7, 3, 7, 7)
-        #expect(backlog.waiting(after: 0, limit: 9) { _ in true } == [3, 7])
+        #expect(self.drain(self.backlog(3, 7, 3, 7, 7)) == [3, 7])
+    }
+
+    @Test func whatDoesNotWaitAnyMoreIsPassedOver() {
+        #expect(self.drain(self.backlog(1, 2, 3, 4)) { $0 % 2 == 0 } == [2, 4])
     }
 
     @Test func pagesGoOnAfterASequenceAndSkipWhatDoesNotWait() {
@@ -24,12 +38,15 @@ import Testing
         #expect(backlog.waiting(after: 6, limit: 2) { _ in true } == [])
     }
 
-    @Test func whatWasTakenOutIsGone() {
-        var backlog = self.backlog(1, 2, 3)
-        backlog.remove(waiting: 2)
-        backlog.remove(waiting: 8)
-        #expect(backlog.nextWaiting { _ in true } == 1)
+    @Test func whatIsGivenBackBeforeWhatWasTakenComesFirst() {
+        var backlog = self.backlog(1, 2, 3, 4)
+        for _ in 1...3 { backlog.dropFirstWaiting() }
+        backlog.append(waiting: 2)
+        #expect(self.drain(backlog) == [2, 4])
         backlog.dropFirstWaiting()
-        #expect(backlog.waiting(after: 0, limit: 9) { _ in true } == [3])
+        backlog.dropFirstWaiting()
+        #expect(backlog.isEmpty)
+        backlog.append(waiting: 1)
+        #expect(self.drain(backlog) == [1])
     }
 }

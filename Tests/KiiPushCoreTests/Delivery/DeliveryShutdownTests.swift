@@ -1,56 +1,7 @@
 import Foundation
-import KiiPushCore
 import Testing
 
-/// A store that answers when it is told to.
-private final class HoldingStore: DeliveryStore {
-    let changes = Journal<DeliveryChange>()
-    let asked = Journal<DeliveryLoad>()
-    private let held = Locked<[@Sendable (DeliveryPage) -> Void]>([])
-
-    func record(_ changes: [DeliveryChange]) {
-        for change in changes { self.changes.add(change.untimed) }
-    }
-
-    func record(_ changes: [DeliveryChange], thenDurably committed: @escaping @Sendable () -> Void) {
-        self.record(changes)
-        committed()
-    }
-
-    func load(_ request: DeliveryLoad, deliver: @escaping @Sendable (DeliveryPage) -> Void) {
-        self.held.withLock { $0.append(deliver) }
-        self.asked.add(request)
-    }
-
-    func answer(_ page: DeliveryPage) {
-        let held = self.held.withLock { $0 }
-        for deliver in held { deliver(page) }
-    }
-}
-
-/// A store whose first record takes until it is released.
-private final class SlowStore: DeliveryStore {
-    let changes = Journal<DeliveryChange>()
-    let entered = Journal<Int>()
-    private let gate = DispatchSemaphore(value: 0)
-
-    func release() { self.gate.signal() }
-
-    func record(_ changes: [DeliveryChange]) {
-        self.entered.add(1)
-        if self.entered.entries.count == 1 { self.gate.wait() }
-        for change in changes { self.changes.add(change) }
-    }
-
-    func record(_ changes: [DeliveryChange], thenDurably committed: @escaping @Sendable () -> Void) {
-        self.record(changes)
-        committed()
-    }
-
-    func load(_ request: DeliveryLoad, deliver: @escaping @Sendable (DeliveryPage) -> Void) {
-        deliver(DeliveryPage(messages: [], isComplete: true))
-    }
-}
+@testable import KiiPushCore
 
 @Suite struct DeliveryShutdownTests {
     /// How many threads of this process have this name.
@@ -62,28 +13,28 @@ private final class SlowStore: DeliveryStore {
         }
     }
 
-    @Test func lettingGoOfTheRunnerLeavesNoThreadBehind() async {
-        let name = "kd-letgo"
-        var fixture: RunnerFixture? = RunnerFixture(ClosureHandler { _, _, completion in completion(.failed) }) {
-            $0.threadName = name
-        }
-        fixture?.deliver((0..<100).map { .push($0, source: "\($0 % 10)") })
-        await fixture?.store.changes.first(100)
-        #expect(self.threadCount(name) >= 2)
-        fixture = nil
-        await self.waitUntilGone(name)
-    }
-
     /// A thread that was in a handler is not waited for; it ends a moment after it has returned.
     private func waitUntilGone(_ name: String) async {
         while self.threadCount(name) > 0 { await Task.yield() }
     }
 
-    @Test func aShutdownDoesNotWaitForAHandler() async {
+    @Test func anEndLeavesNoThreadBehind() async throws {
+        let name = "kd-letgo"
+        let fixture = try await DeliveryFixture(ClosureHandler { _, _, completion in completion(.failed) }) {
+            $0.threadName = name
+        }
+        fixture.deliver((0..<100).map { .push($0, source: "\($0 % 10)") })
+        await fixture.store.changes.first(100)
+        #expect(self.threadCount(name) >= 1)
+        fixture.end()
+        await self.waitUntilGone(name)
+    }
+
+    @Test func aShutdownDoesNotWaitForAHandler() async throws {
         let name = "kd-busy"
         let started = Journal<Int>()
         let release = DispatchSemaphore(value: 0)
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             ClosureHandler { _, _, completion in
                 started.add(1)
                 release.wait()
@@ -93,19 +44,44 @@ private final class SlowStore: DeliveryStore {
         ) { $0.threadName = name }
         fixture.deliver([.push(1)])
         await started.first(1)
-        fixture.runner.shutdown()
-        fixture.runner.shutdown()
-        // The kernel lists a thread for a moment longer than it takes to join it.
+        fixture.workers.shutdown()
+        fixture.workers.shutdown()
+        // The kernel lists a thread for a moment longer than it runs.
         while self.threadCount(name) > 1 { await Task.yield() }
         #expect(self.threadCount(name) == 1)
         release.signal()
         await self.waitUntilGone(name)
+        await fixture.settle()
+        #expect(fixture.store.changes.entries == [])
+    }
+
+    @Test func whatAnswersAfterAShutdownOfItsTaskDoesNotCount() async throws {
+        let (started, cancelled, counted) = (Journal<Int>(), Journal<Int>(), Journal<Int>())
+        let fixture = try await DeliveryFixture(
+            AsyncClosureHandler { _, _ in
+                started.add(1)
+                _ = await withTaskCancellationHandler {
+                    await cancelled.first(1)
+                } onCancel: {
+                    cancelled.add(1)
+                }
+                counted.add(1)
+                return .newData
+            })
+        fixture.deliver([.push(1)])
+        await started.first(1)
+        // Its task is cancelled, so that it ends soon.
+        fixture.workers.shutdown()
+        await counted.first(1)
+        await fixture.settle()
         #expect(fixture.store.changes.entries == [])
     }
 
     /// A handler that answers at once and goes on for as long as the test likes.
-    private func fixtureWithEarlyAnswer(_ release: DispatchSemaphore, _ answered: Journal<Bool>) -> RunnerFixture {
-        RunnerFixture(
+    private func fixtureWithEarlyAnswer(
+        _ release: DispatchSemaphore, _ answered: Journal<Bool>
+    ) async throws -> DeliveryFixture {
+        try await DeliveryFixture(
             ClosureHandler { _, _, completion in
                 answered.add(completion(.newData))
                 release.wait()
@@ -113,74 +89,66 @@ private final class SlowStore: DeliveryStore {
             })
     }
 
-    private static let done = [DeliveryChange.change(1, .done(.newData), attempts: 1)]
-
-    @Test func anEarlyAnswerOfAHandlerThatGoesOnIsStoredByADrain() async {
+    @Test(arguments: [true, false])
+    func anEarlyAnswerOfAHandlerThatGoesOnIsStoredAsDeliveryStops(isWhole: Bool) async throws {
         let (release, answered) = (DispatchSemaphore(value: 0), Journal<Bool>())
-        let fixture = self.fixtureWithEarlyAnswer(release, answered)
+        let fixture = try await self.fixtureWithEarlyAnswer(release, answered)
         fixture.deliver([.push(1)])
         #expect(await answered.first(1) == [true])
-        #expect(await !fixture.runner.drain(until: fixture.clock.now))
-        #expect(fixture.store.changes.entries == Self.done)
+        if isWhole { fixture.drain() } else { fixture.detach() }
+        let isIdle = await fixture.wait(for: .calls(of: isWhole ? nil : 1), within: .zero).value()
+        #expect(!isIdle)
+        await fixture.settle()
+        #expect(fixture.store.changes.entries == [.change(1, .done(.newData), attempts: 1)])
         release.signal()
     }
 
-    @Test func anEarlyAnswerOfAHandlerThatGoesOnIsStoredByADetachment() async {
-        let (release, answered) = (DispatchSemaphore(value: 0), Journal<Bool>())
-        let fixture = self.fixtureWithEarlyAnswer(release, answered)
-        fixture.deliver([.push(1)])
-        #expect(await answered.first(1) == [true])
-        #expect(await !fixture.runner.detach(installation: 1, until: fixture.clock.now))
-        #expect(fixture.store.changes.entries == Self.done)
-        release.signal()
-    }
-
-    @Test func afterAShutdownEveryAnswerIsWithTheStoreOrRefused() async {
-        let store = SlowStore()
-        let counted = Journal<Bool>()
+    @Test func afterAShutdownEveryAnswerIsStoredOrRefused() async throws {
+        let counted = Journal<Int64>()
         let held = Locked<[FetchCompletion]>([])
-        // No deadline comes.
-        let start = MonotonicInstant.now()
-        let runner = DeliveryRunner(store: store, clock: { start })
-        runner.attach(
-            installation: 1, id: "i",
-            receiver: TestReceiver(
-                handler: ClosureHandler { _, _, completion in
-                    held.withLock { $0.append(completion) }
-                    counted.add(true)
-                }))
-        runner.release(-2)
-        runner.deliver([.push(1, source: "a"), .push(2, source: "b")])
-        await counted.first(2)
+        let fixture = try await DeliveryFixture(
+            ClosureHandler { _, context, completion in
+                held.withLock { $0.append(completion) }
+                counted.add(context.messageID)
+            })
+        fixture.deliver([.push(1, source: "a"), .push(2, source: "b")])
+        let order = await counted.first(2)
         let completions = held.withLock { $0 }
-        // One thread is about to hand over the first answer, and leaves the second one to it.
-        let thread = Thread { _ = completions[0](.newData) }
-        thread.start()
-        await store.entered.first(1)
-        #expect(completions[1](.newData))
-        Thread { store.release() }.start()
-        runner.shutdown()
-        #expect(store.changes.entries.count == 2)
+        held.withLock { $0 = [] }
+        // The loop hears of the first answer in its last turn alone.
+        let (isBusy, release) = (Journal<Int>(), DispatchSemaphore(value: 0))
+        fixture.loop.submit {
+            isBusy.add(1)
+            release.wait()
+        }
+        await isBusy.first(1)
+        #expect(completions[0](.newData))
+        fixture.workers.shutdown()
+        #expect(!completions[1](.newData))
+        release.signal()
+        fixture.end()
+        #expect(fixture.store.verdicts == [.done(.newData)])
+        #expect(Set(order) == [1, 2])
     }
 
-    @Test func aHandlerMayShutItsOwnRunnerDown() async {
-        let box = Locked<DeliveryRunner?>(nil)
+    @Test func aHandlerMayShutItsOwnWorkersDown() async throws {
+        let box = Locked<Workers?>(nil)
         let done = Journal<Int>()
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             ClosureHandler { _, _, completion in
                 box.withLock { $0 }?.shutdown()
                 done.add(1)
             })
-        box.withLock { [runner = fixture.runner] in $0 = runner }
+        box.withLock { [workers = fixture.workers] in $0 = workers }
         fixture.deliver([.push(1)])
         await done.first(1)
         box.withLock { $0 = nil }
     }
 
-    @Test func drainingWaitsForWhatRunsAndGivesBackTheRest() async {
+    @Test func drainingWaitsForWhatRunsAndGivesBackTheRest() async throws {
         let started = Journal<Int64>()
         let gate = Journal<Int>()
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             AsyncClosureHandler { _, context in
                 started.add(context.messageID)
                 await gate.first(1)
@@ -188,22 +156,24 @@ private final class SlowStore: DeliveryStore {
             })
         fixture.deliver((1...5).map { .push($0) })
         await started.first(1)
-        async let isDrained = fixture.runner.drain(until: fixture.clock.now + .seconds(10))
-        #expect(await fixture.store.changes.first(4) == (2...5).reversed().map { .change($0, .waiting) })
+        fixture.drain()
+        let isDrained = fixture.wait(for: .calls(of: nil), within: .seconds(10))
+        #expect(await fixture.store.changes.first(4) == (2...5).reversed().map { .change($0, .back()) })
         // What comes now waits in the store.
-        #expect(fixture.runner.reserve(1, installation: 1, bytes: { _ in 0 }) == 0)
-        fixture.deliver([.push(6)])
-        #expect(await fixture.store.changes.first(5).last == .change(6, .waiting))
+        fixture.receive(#"{"topic":"a","objectScopeType":"APP","objectScopeAppID":"x"}"#)
+        await fixture.settle()
+        #expect(fixture.store.standing(6) == .waiting)
         gate.add(1)
-        #expect(await isDrained)
+        #expect(await isDrained.value())
+        await fixture.settle()
         #expect(fixture.store.changes.entries.last == .change(1, .done(.newData), attempts: 1))
         #expect(started.entries == [1])
     }
 
-    @Test func drainingEndsAtItsDeadline() async {
+    @Test func drainingEndsAtItsDeadline() async throws {
         let started = Journal<Int>()
         let gate = Journal<Int>()
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             AsyncClosureHandler { _, _ in
                 started.add(1)
                 await gate.first(1)
@@ -211,39 +181,21 @@ private final class SlowStore: DeliveryStore {
             })
         fixture.deliver([.push(1)])
         await started.first(1)
-        let draining = Journal<Int>()
-        async let isDrained = {
-            draining.add(1)
-            return await fixture.runner.drain(until: fixture.clock.now + .seconds(10))
-        }()
-        await draining.first(1)
-        while fixture.runner.reserve(1, installation: 1, bytes: { _ in 0 }) > 0 {
-            fixture.runner.release(1)
-            await Task.yield()
-        }
-        fixture.clock.advance(.seconds(11), fixture.runner)
-        #expect(await !isDrained)
+        fixture.drain()
+        let isDrained = fixture.wait(for: .calls(of: nil), within: .seconds(10))
+        await fixture.advance(.seconds(11))
+        #expect(await !isDrained.value())
         // It stays in hand: nothing was said about it.
         #expect(fixture.store.changes.entries == [])
+        #expect(fixture.store.standing(1) == .inHand)
         gate.add(1)
     }
 
-    /// The clock stands still, so this ends by the runner's being idle or not at all. What the runner reads from its
-    /// store at the start may still be under way.
-    @Test func anIdleRunnerDrainsWithoutWaitingForTheDeadline() async {
-        let fixture = RunnerFixture(ClosureHandler { _, _, _ in })
-        #expect(await fixture.runner.drain(until: fixture.clock.now + .seconds(1)))
-    }
-
-    @Test func aPageThatComesAfterTheDrainIsGivenBack() async throws {
-        let store = HoldingStore()
-        let runner = DeliveryRunner(store: store)
-        runner.attach(installation: 1, id: "i", receiver: TestReceiver(handler: ClosureHandler { _, _, _ in }))
-        await store.asked.first(1)
-        #expect(await runner.drain(until: .now() + .seconds(60)))
-        let suspect = StoredMessage.push(1).with { $0.wasInHand = true }
-        store.answer(DeliveryPage(messages: [suspect, .push(2)], isComplete: true))
-        // The suspect stays in hand.
-        #expect(store.changes.entries == [.change(2, .waiting)])
+    /// The clock stands still, so this ends by delivery's being idle or not at all. What is read from the store at the
+    /// start may still be under way.
+    @Test func anIdleDeliveryDrainsWithoutWaitingForTheDeadline() async throws {
+        let fixture = try await DeliveryFixture(ClosureHandler { _, _, _ in })
+        fixture.drain()
+        #expect(await fixture.wait(for: .calls(of: nil), within: .seconds(1)).value())
     }
 }

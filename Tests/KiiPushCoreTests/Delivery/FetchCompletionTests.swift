@@ -1,7 +1,7 @@
 import Dispatch
-import Glibc
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 /// Every way to use a completion, proper and improper.
 @Suite struct FetchCompletionTests {
@@ -24,25 +24,22 @@ import Testing
     }
 
     @Test(arguments: [FetchResult.newData, .noData])
-    func answeringDuringTheCallEndsTheMessage(result: FetchResult) async {
+    func answeringDuringTheCallEndsTheMessage(result: FetchResult) async throws {
         let answers = Answers()
-        let fixture = RunnerFixture(ClosureHandler { _, _, completion in answers.add(completion(result)) })
+        let fixture = try await DeliveryFixture(ClosureHandler { _, _, completion in answers.add(completion(result)) })
         fixture.deliver([.push(1)])
         let changes = await fixture.store.changes.first(1)
         #expect(changes == [.change(1, .done(result), attempts: 1)])
-        #expect(answers.entries == [true])
+        #expect(await answers.first(1) == [true])
     }
 
-    @Test func answeringFailedIsTriedAgain() async {
+    @Test func answeringFailedIsTriedAgain() async throws {
         let answers = Answers()
-        let fixture = RunnerFixture(ClosureHandler { _, _, completion in answers.add(completion(.failed)) })
+        let fixture = try await DeliveryFixture(ClosureHandler { _, _, completion in answers.add(completion(.failed)) })
         fixture.deliver([.push(1)])
-        #expect(
-            await fixture.store.changes.first(1) == [
-                .change(1, .retry(after: .seconds(1), failure: .failed), attempts: 1)
-            ])
+        #expect(await fixture.store.changes.first(1) == [.change(1, .again(after: 1, .failed), attempts: 1)])
         #expect(await answers.first(1) == [true])
-        fixture.clock.advance(.seconds(1), fixture.runner)
+        await fixture.advance(.seconds(1))
         #expect(await answers.first(2) == [true, true])
     }
 
@@ -62,7 +59,7 @@ import Testing
 
     @Test func reasonsAreCutHoweverFewCharactersTheyAre() {
         let channel = Channel()
-        let ticket = AnswerTicket(key: DeliveryKey(sequence: 1), call: 1)
+        let ticket = AnswerTicket(sequence: 1)
         // One character, to Swift.
         let long = "e" + String(repeating: "\u{301}", count: 100_000)
         FetchCompletion(channel, ticket).reject(long)
@@ -73,9 +70,9 @@ import Testing
         #expect(verdicts == [.rejected(cut), .unanswered, .threw(cut), .unanswered])
     }
 
-    @Test func theSecondAnswerDoesNotCount() async {
+    @Test func theSecondAnswerDoesNotCount() async throws {
         let answers = Answers()
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             ClosureHandler { _, _, completion in
                 answers.add(completion(.noData))
                 answers.add(completion(.failed))
@@ -88,21 +85,23 @@ import Testing
 
     @Test func theSecondAnswerDoesNotCountAfterTheCallEither() async throws {
         let shelf = Shelf()
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             ClosureHandler { _, context, completion in
                 completion(.newData)
                 shelf.put(completion, attempt: context.attempt)
             })
         fixture.deliver([.push(1)])
         await fixture.store.changes.first(1)
+        await shelf.count.first(1)
         let completion = try #require(shelf.take())
         #expect(!completion(.newData))
-        #expect(fixture.runner.counters.late == 0)
+        await fixture.settle()
+        #expect(try await fixture.counters.late == 0)
     }
 
     @Test func ofConcurrentAnswersOneCounts() async throws {
         let shelf = Shelf()
-        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        let fixture = try await DeliveryFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
         for sequence in Int64(1)...30 {
             fixture.deliver([.push(sequence)])
             await shelf.count.first(Int(sequence))
@@ -116,10 +115,10 @@ import Testing
         #expect(await fixture.store.changes.first(30).count == 30)
     }
 
-    @Test func answeringFromAnotherThreadWhileTheCallGoesOnIsRecordedAtOnce() async {
+    @Test func answeringFromAnotherThreadWhileTheCallGoesOnIsRecordedAtOnce() async throws {
         let answers = Answers()
         let release = DispatchSemaphore(value: 0)
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             ClosureHandler { _, _, completion in
                 let task = Task { answers.add(completion(.newData)) }
                 release.wait()
@@ -128,31 +127,29 @@ import Testing
             })
         fixture.deliver([.push(1)])
         #expect(await answers.first(1) == [true])
-        fixture.clock.advance(.seconds(31), fixture.runner)
+        await fixture.advance(.seconds(31))
         #expect(await fixture.store.changes.first(1).map(\.verdict) == [.done(.newData)])
         release.signal()
     }
 
-    @Test func lettingGoUnansweredIsAFailure() async {
-        let fixture = RunnerFixture(ClosureHandler { _, _, _ in })
+    @Test func lettingGoUnansweredIsAFailure() async throws {
+        let fixture = try await DeliveryFixture(ClosureHandler { _, _, _ in })
         fixture.deliver([.push(1)])
-        #expect(
-            await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .unanswered)])
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.again(after: 1, .unanswered)])
     }
 
-    @Test func lettingGoLaterIsAFailureToo() async {
+    @Test func lettingGoLaterIsAFailureToo() async throws {
         let shelf = Shelf()
-        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        let fixture = try await DeliveryFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
         fixture.deliver([.push(1)])
         await shelf.count.first(1)
         _ = shelf.take()
-        #expect(
-            await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .unanswered)])
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.again(after: 1, .unanswered)])
     }
 
-    @Test func answeringLaterEndsTheMessageAndLetsTheNextOneStart() async {
+    @Test func answeringLaterEndsTheMessageAndLetsTheNextOneStart() async throws {
         let shelf = Shelf()
-        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        let fixture = try await DeliveryFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
         fixture.deliver([.push(1), .push(2)])
         await shelf.count.first(1)
         #expect(shelf.answer(.newData) == true)
@@ -163,40 +160,39 @@ import Testing
 
     @Test func neverAnsweringTimesOutAndALateSuccessCounts() async throws {
         let shelf = Shelf()
-        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        let fixture = try await DeliveryFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
         fixture.deliver([.push(1)])
         await shelf.count.first(1)
-        fixture.clock.advance(.seconds(30), fixture.runner)
-        #expect(
-            await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .timedOut)])
+        await fixture.advance(.seconds(30))
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.again(after: 1, .timedOut)])
         let completion = try #require(shelf.take())
         #expect(!completion(.failed))
         #expect(!completion.reject("no"))
         #expect(completion(.newData))
         #expect(!completion(.newData))
         #expect(await fixture.store.changes.first(2).map(\.verdict).last == .done(.newData))
-        #expect(fixture.runner.counters.late == 3)
+        #expect(try await fixture.counters.late == 3)
     }
 
     @Test func aLateSuccessAfterTheNextAttemptHasStartedDoesNotCount() async throws {
         let shelf = Shelf()
-        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        let fixture = try await DeliveryFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
         fixture.deliver([.push(1)])
         await shelf.count.first(1)
-        fixture.clock.advance(.seconds(30), fixture.runner)
+        await fixture.advance(.seconds(30))
         await fixture.store.changes.first(1)
-        fixture.clock.advance(.seconds(1), fixture.runner)
+        await fixture.advance(.seconds(1))
         #expect(await shelf.count.first(2) == [1, 2])
         let (first, second) = (try #require(shelf.take()), try #require(shelf.take()))
         #expect(!first(.newData))
         #expect(second(.noData))
-        #expect(await fixture.store.changes.first(3).map(\.verdict).last == .done(.noData))
+        #expect(await fixture.store.changes.first(2).map(\.verdict).last == .done(.noData))
     }
 
-    @Test func blockingPastTheDeadlineFailsAndTheRetryWaits() async {
+    @Test func blockingPastTheDeadlineFailsAndTheRetryWaits() async throws {
         let started = Journal<Int>()
         let release = DispatchSemaphore(value: 0)
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             ClosureHandler { _, context, completion in
                 started.add(context.attempt)
                 if context.attempt == 1 {
@@ -207,21 +203,20 @@ import Testing
             })
         fixture.deliver([.push(1)])
         await started.first(1)
-        fixture.clock.advance(.seconds(30), fixture.runner)
-        #expect(
-            await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .timedOut)])
-        fixture.clock.advance(.seconds(299), fixture.runner)
+        await fixture.advance(.seconds(30))
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.again(after: 1, .timedOut)])
+        await fixture.advance(.seconds(299))
         #expect(started.entries == [1])
-        fixture.clock.advance(.seconds(1), fixture.runner)
+        await fixture.advance(.seconds(1))
         // A fresh thread, while the old call still holds its own.
         #expect(await started.first(2) == [1, 2])
-        #expect(fixture.runner.counters.stuck == 1)
+        #expect(try await fixture.counters.stuck == 1)
         release.signal()
     }
 
-    @Test func rejectingIsADeadLetterAtOnce() async {
+    @Test func rejectingIsADeadLetterAtOnce() async throws {
         let answers = Answers()
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             ClosureHandler { _, _, completion in
                 answers.add(completion.reject(String(repeating: "x", count: 600)))
             })
@@ -231,25 +226,27 @@ import Testing
         #expect(await answers.first(1) == [true])
     }
 
-    @Test func answeringAfterAShutdownDoesNotCount() async {
+    @Test func answeringAfterAShutdownDoesNotCount() async throws {
         let shelf = Shelf()
-        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        let fixture = try await DeliveryFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
         fixture.deliver([.push(1)])
         await shelf.count.first(1)
-        fixture.runner.shutdown()
+        fixture.workers.shutdown()
         #expect(shelf.answer(.newData) == false)
         #expect(fixture.store.changes.entries == [])
     }
 
-    @Test func answeringWhileDrainingCounts() async {
+    @Test func answeringWhileDrainingCounts() async throws {
         let shelf = Shelf()
-        let fixture = RunnerFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
+        let fixture = try await DeliveryFixture(ClosureHandler { shelf.put($2, attempt: $1.attempt) })
         fixture.deliver([.push(1), .push(2)])
         await shelf.count.first(1)
-        async let isDrained = fixture.runner.drain(until: fixture.clock.now + .seconds(5))
-        #expect(await fixture.store.changes.first(1) == [.change(2, .waiting)])
+        fixture.drain()
+        let isDrained = fixture.wait(for: .calls(of: nil), within: .seconds(5))
+        #expect(await fixture.store.changes.first(1) == [.change(2, .back())])
         #expect(shelf.answer(.newData) == true)
-        #expect(await isDrained)
+        #expect(await isDrained.value())
+        await fixture.settle()
         #expect(fixture.store.changes.entries.last == .change(1, .done(.newData), attempts: 1))
     }
 }

@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 @Suite struct HandlerFormTests {
     private struct Failure: Error {}
@@ -22,37 +23,37 @@ import Testing
         }
     }
 
-    @Test func theCompletionFormGoesBeforeTheAsynchronousOne() async {
+    @Test func theCompletionFormGoesBeforeTheAsynchronousOne() async throws {
         let handler = Everything()
-        let fixture = RunnerFixture(handler)
+        let fixture = try await DeliveryFixture(handler)
         fixture.deliver([.push(1)])
         await fixture.store.changes.first(1)
         #expect(handler.called.entries == ["completion"])
     }
 
-    @Test func theDeprecatedFormMeansNewData() async {
+    @Test func theDeprecatedFormMeansNewData() async throws {
         let called = Journal<String>()
-        let fixture = RunnerFixture(deprecatedHandler(called))
+        let fixture = try await DeliveryFixture(deprecatedHandler(called))
         fixture.deliver([.push(1)])
         #expect(await fixture.store.changes.first(1).map(\.verdict) == [.done(.newData)])
         #expect(called.entries == ["plain"])
     }
 
     @Test(arguments: [true, false])
-    func everyOtherFormGoesBeforeTheDeprecatedOne(isAsync: Bool) async {
+    func everyOtherFormGoesBeforeTheDeprecatedOne(isAsync: Bool) async throws {
         let called = Journal<String>()
-        let fixture = RunnerFixture(deprecatedHandler(called, besides: isAsync ? "async" : "completion"))
+        let fixture = try await DeliveryFixture(deprecatedHandler(called, besides: isAsync ? "async" : "completion"))
         fixture.deliver([.push(1)])
         await fixture.store.changes.first(1)
         #expect(called.entries == [isAsync ? "async" : "completion"])
     }
 
-    @Test func aHandlerWithoutAFormFailsAndSaysSo() async {
+    @Test func aHandlerWithoutAFormFailsAndSaysSo() async throws {
         struct Nothing: NotificationHandler {}
-        let fixture = RunnerFixture(Nothing())
+        let fixture = try await DeliveryFixture(Nothing())
         fixture.deliver([.push(1)])
         let verdict = await fixture.store.changes.first(1).first?.verdict
-        guard case .retry(_, .threw(let text)) = verdict else {
+        guard case .retry(_, .threw(let text), _) = verdict else {
             Issue.record("\(String(describing: verdict))")
             return
         }
@@ -60,35 +61,31 @@ import Testing
     }
 
     @Test(arguments: FetchResult.allCases)
-    func anAsynchronousHandlersResultIsTheAnswer(result: FetchResult) async {
-        let fixture = RunnerFixture(
+    func anAsynchronousHandlersResultIsTheAnswer(result: FetchResult) async throws {
+        let fixture = try await DeliveryFixture(
             AsyncClosureHandler { _, _ in
                 await Task.yield()
                 return result
             })
         fixture.deliver([.push(1)])
-        let expected: DeliveryChange.Verdict =
-            result == .failed ? .retry(after: .seconds(1), failure: .failed) : .done(result)
+        let expected: MessageChange.Verdict = result == .failed ? .again(after: 1, .failed) : .done(result)
         #expect(await fixture.store.changes.first(1).map(\.verdict) == [expected])
     }
 
     @Test(arguments: [true, false])
-    func throwingIsAFailureWithItsError(suspends: Bool) async {
-        let fixture = RunnerFixture(
+    func throwingIsAFailureWithItsError(suspends: Bool) async throws {
+        let fixture = try await DeliveryFixture(
             AsyncClosureHandler { _, _ in
                 if suspends { await Task.yield() }
                 throw Failure()
             })
         fixture.deliver([.push(1)])
-        #expect(
-            await fixture.store.changes.first(1).map(\.verdict) == [
-                .retry(after: .seconds(1), failure: .threw("Failure()"))
-            ])
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.again(after: 1, .threw("Failure()"))])
     }
 
-    @Test func oneAfterTheOtherWhetherTheySuspendOrNot() async {
+    @Test func oneAfterTheOtherWhetherTheySuspendOrNot() async throws {
         let seen = Journal<Int64>()
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             AsyncClosureHandler { _, context in
                 if context.messageID % 3 == 0 { await Task.yield() }
                 seen.add(context.messageID)
@@ -99,10 +96,10 @@ import Testing
         await fixture.store.changes.first(300)
     }
 
-    @Test func theTaskIsCancelledAtTheDeadlineAndTheRetryWaitsForItsEnd() async {
+    @Test func theTaskIsCancelledAtTheDeadlineAndTheRetryWaitsForItsEnd() async throws {
         let events = Journal<String>()
         let gate = Journal<Int>()
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             AsyncClosureHandler { _, context in
                 events.add("start \(context.attempt)")
                 guard context.attempt == 1 else { return .newData }
@@ -117,19 +114,19 @@ import Testing
             })
         fixture.deliver([.push(1)])
         await events.first(1)
-        fixture.clock.advance(.seconds(30), fixture.runner)
+        await fixture.advance(.seconds(30))
         await events.first(2)
-        fixture.clock.advance(.seconds(2), fixture.runner)
-        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.retry(after: .seconds(1), failure: .timedOut)])
+        await fixture.advance(.seconds(2))
+        #expect(await fixture.store.changes.first(1).map(\.verdict) == [.again(after: 1, .timedOut)])
         gate.add(1)
         #expect(await events.first(4) == ["start 1", "cancelled", "end", "start 2"])
-        #expect(await fixture.store.changes.first(3).last?.verdict == .done(.newData))
+        #expect(await fixture.store.changes.first(2).last?.verdict == .done(.newData))
     }
 
-    @Test func anAsynchronousLateSuccessCounts() async {
+    @Test func anAsynchronousLateSuccessCounts() async throws {
         let gate = Journal<Int>()
         let started = Journal<Int>()
-        let fixture = RunnerFixture(
+        let fixture = try await DeliveryFixture(
             AsyncClosureHandler { _, context in
                 started.add(context.attempt)
                 await gate.first(1)
@@ -137,11 +134,11 @@ import Testing
             })
         fixture.deliver([.push(1)])
         await started.first(1)
-        fixture.clock.advance(.seconds(30), fixture.runner)
+        await fixture.advance(.seconds(30))
         await fixture.store.changes.first(1)
         gate.add(1)
         #expect(await fixture.store.changes.first(2).last?.verdict == .done(.newData))
-        fixture.clock.advance(.seconds(1), fixture.runner)
+        await fixture.advance(.seconds(1))
         #expect(started.entries == [1])
     }
 }

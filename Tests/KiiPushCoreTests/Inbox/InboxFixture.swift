@@ -67,7 +67,7 @@ extension Inbox {
 
     @discardableResult
     func update(_ change: RowChange, at now: Timestamp = .at(2000)) throws(InboxError) -> Bool {
-        try self.transaction { transaction throws(InboxError) in try transaction.update(change, at: now) }
+        try self.transaction { transaction throws(InboxError) in try transaction.update(change, at: now) != nil }
     }
 }
 

@@ -82,10 +82,10 @@ import Testing
     @Test func absorbsNothingIntoARowThatIsGone() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample()])
-        let isAbsorbed = try inbox.transaction { transaction throws(InboxError) in
+        let absorbedBy = try inbox.transaction { transaction throws(InboxError) in
             try transaction.absorb(into: 2, at: .at(1))
         }
-        #expect(!isAbsorbed)
+        #expect(absorbedBy == nil)
         #expect(inbox.messageLedger == MessageLedger(received: 1, running: 1))
     }
 
@@ -131,7 +131,7 @@ private struct LedgerModel {
             self.last = try transaction.insert(.sample(bytes: bytes, state: state, at: now))
             self.rows[self.last] = state
         case 4:
-            if try transaction.absorb(into: sequence, at: now) { self.duplicates += 1 }
+            if try transaction.absorb(into: sequence, at: now) != nil { self.duplicates += 1 }
         case 5:
             // One that was pruned is not there any more, and one that is done stays counted as that.
             if try inbox.row(sequence) != nil, try transaction.drop(sequence), self.rows[sequence] != .done {
@@ -150,7 +150,7 @@ private struct LedgerModel {
             // A row that is done stays so.
             guard let old = self.rows[sequence], old != .done else { return }
             let state = RowState.allCases.randomElement(using: &random) ?? .done
-            if try transaction.update(RowChange(sequence: sequence, state: state), at: now) {
+            if try transaction.update(RowChange(sequence: sequence, state: state), at: now) != nil {
                 self.rows[sequence] = state
             }
         }

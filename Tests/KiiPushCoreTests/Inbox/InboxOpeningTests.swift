@@ -7,7 +7,7 @@ extension RowChange {
     static func opened(_ sequence: Int64, by choice: String) -> RowChange {
         var change = RowChange(sequence: sequence, state: .waiting, attempts: 0, crashes: 0)
         change.openedBy = choice
-        change.event = .opened(choice)
+        change.event = .opened(UserAction(stored: choice))
         return change
     }
 }
@@ -33,8 +33,8 @@ extension RowChange {
         #expect(inbox.messageLedger == MessageLedger(received: 1, waiting: 1))
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
         let record = try #require(try inbox.record(1))
-        #expect(record.trail.last?.event == .opened("reply"))
-        #expect(record.isTrailWhole)
+        #expect(record.events.contains { $0.kind == .opened(.custom("reply")) })
+        #expect(!record.missing.contains(.laterEvents))
     }
 
     @Test func whatIsInHandStaysSoAndIsKnownToBeOpened() throws {
@@ -64,16 +64,16 @@ extension RowChange {
         let isChanged = try inbox.update(change)
         #expect(isChanged == (state == .presented))
         #expect(try inbox.row(1)?.state == (state == .presented ? .done : state))
-        if state == .presented { #expect(try inbox.record(1)?.answer == .noData) }
+        if state == .presented {
+            #expect(try inbox.record(1)?.events.last?.kind == .done(.noData, attempt: 1, isLate: false))
+        }
     }
 
-    @Test func theTrailReadsBackWhatWasChosen() {
-        for choice in ["", "reply", "ü\"1,2"] {
-            let entry = RowTrail.Entry(.opened(choice), at: .at(1001))
-            let reading = RowTrail.read(
-                RowTrail.text(entry, receivedAt: .at(1000)) + "d5", receivedAt: .at(1000))
-            #expect(reading.isWhole)
-            #expect(reading.entries.map(\.event) == [.opened(choice), .duplicate])
-        }
+    @Test(arguments: ["", "reply", "ü\"1,2", "\u{1F}mute"])
+    func theRecordReadsBackWhatWasChosen(choice: String) throws {
+        let inbox = try InboxFixture().open()
+        try inbox.insert([.sample()])
+        try inbox.update(.opened(1, by: choice))
+        #expect(try inbox.record(1)?.events.last?.kind == .opened(UserAction(stored: choice)))
     }
 }

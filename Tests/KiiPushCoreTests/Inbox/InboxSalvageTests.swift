@@ -66,6 +66,42 @@ import Testing
         #expect(try fixture.names().filter { $0.contains("partial") } == [])
     }
 
+    @Test func takesOverWhatHappenedAsFarAsItCanBeRead() throws {
+        let fixture = try InboxFixture()
+        _ = try self.fill(fixture)
+        let before = try {
+            let inbox = try fixture.open()
+            try inbox.transaction { transaction throws(InboxError) in
+                for second in 0..<300 { try transaction.absorb(into: 1, at: .at(3001 + Int64(second))) }
+                for sequence in [2, 3, 7] as [Int64] {
+                    for second in 1...3 { try transaction.absorb(into: sequence, at: .at(3000 + Int64(second))) }
+                }
+            }
+            return try [1, 2].map { try inbox.record($0) }
+        }()
+        try SQLiteFile(fixture.path, for: .changing).execute(
+            """
+            DELETE FROM event WHERE message = 3 AND number = 2;
+            UPDATE event SET at_ms = 'noon' WHERE message = 7 AND number = 1;
+            UPDATE event SET attempt = 'x', started_ms = x'01', pause_ms = 0.5, detail = x'FF'
+            WHERE message = 7 AND number = 3;
+            """)
+        try fixture.change { bytes in
+            bytes.replaceSubrange(..<100, with: [UInt8](repeating: 0xA5, count: 100))
+        }
+        let inbox = try self.replace(fixture).inbox
+        #expect(try [1, 2].map { try inbox.record($0) } == before)
+        for sequence in [3, 7] as [Int64] {
+            let record = try #require(try inbox.record(sequence))
+            #expect(record.events.map(\.kind) == [.received, .duplicate, .duplicate])
+            #expect(record.missing.contains(.laterEvents))
+        }
+        try inbox.verify()
+        // They go on where they ended.
+        _ = try inbox.transaction { transaction throws(InboxError) in try transaction.absorb(into: 2, at: .at(4000)) }
+        #expect(try inbox.record(2)?.events.count == 5)
+    }
+
     @Test func takesOverWhatCanBeReadUnderItsOwnNumbers() throws {
         let fixture = try InboxFixture()
         let (before, ledger) = try self.fill(fixture)
@@ -264,27 +300,6 @@ import Testing
         #expect(replacement.lost == nil)
         #expect(try Data(contentsOf: URL(filePath: replacement.keptPath)) == Data(bytes))
         #expect(try #require(try replacement.inbox.insert([.sample()]).first) > 5_000_000_000_000)
-    }
-
-    @Test func aDamagedFileOfVersion1IsTakenOver() throws {
-        let fixture = try InboxFixture()
-        let (before, ledger) = try self.fill(fixture)
-        do {
-            let file = try SQLiteFile(fixture.path, for: .changing)
-            for column in ["stored_after", "acknowledged_after", "started_after", "answer"] {
-                try file.execute("ALTER TABLE message DROP COLUMN \(column)")
-            }
-            for column in ["received", "duplicates", "pruned", "expired", "lost", "dropped"] {
-                try file.execute("ALTER TABLE ledger DROP COLUMN \(column)")
-            }
-            try file.execute("PRAGMA user_version = 1")
-            _ = try file.integers("PRAGMA wal_checkpoint(TRUNCATE)")
-        }
-        try fixture.damage(pageWith: "row-100150")
-        let replacement = try self.replace(fixture)
-        #expect(replacement.takenOver == before.count - (replacement.lost ?? 0))
-        #expect(replacement.inbox.messageLedger.received == ledger.received)
-        #expect(replacement.inbox.messageLedger.isBalanced)
     }
 
     @Test func aReplacementThatWasInterruptedIsFinishedByTheNextToOpen() throws {

@@ -1,45 +1,41 @@
 import Dispatch
-import KiiPushCore
 import TestSupport
 import Testing
+
+@testable import KiiPushCore
 
 extension StoredMessage {
     /// A push with this `aps`.
     fileprivate static func aps(_ sequence: Int64, _ aps: String) -> StoredMessage {
-        .push(sequence).with { $0.payload = Array(#"{"aps":\#(aps),"n":\#(sequence)}"#.utf8) }
+        .of(#"{"aps":\#(aps),"n":\#(sequence)}"#, sequence)
     }
 }
 
-/// A runner whose receiver goes by a lifecycle, with what was called.
+/// Delivery to a receiver that goes by a lifecycle, with what was called.
 private struct Reached {
-    let store = JournalStore()
-    let clock = TestClock()
-    let runner: DeliveryRunner
-    let desk: PresentationDesk
+    let fixture: DeliveryFixture
     let lifecycle: AgentLifecycle
     let badges = Journal<NotificationContent.Badge>()
+    /// The desk does not hold it.
+    private let reactions: Reactions
 
     init(
         _ handler: any NotificationHandler, _ state: LifecycleState, _ presenter: (any NotificationPresenter)?,
         launchOptions: LaunchOptions = .init(), _ change: (inout DeliveryConfiguration) -> Void = { _ in }
-    ) {
-        var configuration = DeliveryConfiguration()
-        change(&configuration)
-        let clock = self.clock
+    ) async throws {
         self.lifecycle = AgentLifecycle(launchOptions: launchOptions, state: state)
-        self.desk = PresentationDesk(presenter: presenter, lifecycle: self.lifecycle)
-        self.runner = DeliveryRunner(configuration: configuration, store: self.store, clock: { clock.now })
-        self.desk.attach(self.runner, installations: [(1, "installation-1")])
+        let desk = PresentationDesk(presenter: presenter, lifecycle: self.lifecycle)
         let receiver = ReceptionReceiver(
-            handler: handler, lifecycle: self.lifecycle, desk: self.desk,
-            applyBadge: { [badges] badge, _ in badges.add(badge) })
-        self.runner.attach(installation: 1, id: "installation-1", receiver: receiver)
+            handler: handler, lifecycle: self.lifecycle, desk: desk,
+            applyBadge: { [badges = self.badges] badge, _ in badges.add(badge) })
+        self.fixture = try await DeliveryFixture(receiver, change)
+        self.reactions = Reactions(self.fixture.pipeline, on: self.fixture.loop)
+        desk.attach(self.reactions, installations: [(1, "installation-1")])
     }
 
-    func deliver(_ messages: [StoredMessage]) {
-        self.runner.release(-messages.count)
-        self.runner.deliver(messages)
-    }
+    var store: JournalStore { self.fixture.store }
+
+    func deliver(_ messages: [StoredMessage]) { self.fixture.deliver(messages) }
 }
 
 @Suite struct ReceptionReceiverTests {
@@ -53,14 +49,14 @@ private struct Reached {
     }
 
     @Test(arguments: [LifecycleState.active, .inactive])
-    func inTheForegroundTheHandlerIsCalledAndNothingPresented(state: LifecycleState) async {
+    func inTheForegroundTheHandlerIsCalledAndNothingPresented(state: LifecycleState) async throws {
         let calls = Journal<String>()
         let shown = Locked(0)
         let presenter = RecordingPresenter { _ in
             shown.withLock { $0 += 1 }
             return .presented
         }
-        let reached = Reached(self.handler(calls), state, presenter)
+        let reached = try await Reached(self.handler(calls), state, presenter)
         reached.deliver([.aps(1, Self.alert), .aps(2, "{}"), .push(3)])
         #expect(await calls.first(3).sorted() == (1...3).map { "\($0) \(state)" })
         await reached.store.changes.first(3)
@@ -70,7 +66,7 @@ private struct Reached {
     @Test func inTheBackgroundAnAlertIsPresentedWithAllThatAPresenterNeeds() async throws {
         let calls = Journal<String>()
         let presenter = RecordingPresenter()
-        let reached = Reached(self.handler(calls), .background, presenter)
+        let reached = try await Reached(self.handler(calls), .background, presenter)
         reached.deliver([.aps(7, Self.alert)])
         let request = try #require(await presenter.next())
         #expect(request.id == .init(installationID: "installation-1", messageID: 7))
@@ -88,37 +84,39 @@ private struct Reached {
     @Test func anAlertForTheProgramTooIsBoth() async throws {
         let calls = Journal<String>()
         let presenter = RecordingPresenter()
-        let reached = Reached(self.handler(calls), .background, presenter)
+        let reached = try await Reached(self.handler(calls), .background, presenter)
         reached.deliver([.aps(1, #"{"alert":"Dinner","content-available":1}"#)])
         #expect(await calls.first(1) == ["1 background"])
         let request = try #require(await presenter.next())
         #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.newData)])
         // The message is done: that its alert goes away changes nothing.
         #expect(request.respond(.dismissed))
+        await reached.fixture.settle()
         #expect(reached.store.changes.entries.count == 1)
     }
 
-    @Test func whatIsForNobodyEndsAsNoDataAndIsCounted() async {
+    @Test func whatIsForNobodyEndsAsNoDataAndIsCounted() async throws {
         let calls = Journal<String>()
-        let reached = Reached(self.handler(calls), .background, RecordingPresenter())
+        let reached = try await Reached(self.handler(calls), .background, RecordingPresenter())
         reached.deliver([.aps(1, #"{"badge":3}"#)])
         #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.noData)])
-        #expect(reached.runner.counters.unreached == 1)
-        #expect(reached.runner.counters.noData == 1)
+        let counters = try await reached.fixture.counters
+        #expect(counters.unreached == 1)
+        #expect(counters.noData == 1)
         #expect(calls.entries == [])
         #expect(reached.badges.entries == [.set(3)])
     }
 
-    @Test func kiisPayloadsWithoutApsAlwaysReachTheHandlerAndLeaveTheBadgeAlone() async {
+    @Test func kiisPayloadsWithoutApsAlwaysReachTheHandlerAndLeaveTheBadgeAlone() async throws {
         let calls = Journal<String>()
-        let reached = Reached(self.handler(calls), .background, RecordingPresenter())
+        let reached = try await Reached(self.handler(calls), .background, RecordingPresenter())
         reached.deliver([.push(1)])
         #expect(await calls.first(1) == ["1 background"])
         #expect(reached.badges.entries == [])
     }
 
     @Test(arguments: [true, false])
-    func withoutAPresenterTheHandlerIsCalledAtOnce(hasPresenter: Bool) async {
+    func withoutAPresenterTheHandlerIsCalledAtOnce(hasPresenter: Bool) async throws {
         let calls = Journal<String>()
         let answered = Journal<Bool>()
         let kept = Locked<NotificationRequest?>(nil)
@@ -126,7 +124,7 @@ private struct Reached {
             kept.withLock { $0 = request }
             return .unavailable
         }
-        let reached = Reached(self.handler(calls), .background, hasPresenter ? presenter : nil)
+        let reached = try await Reached(self.handler(calls), .background, hasPresenter ? presenter : nil)
         reached.deliver([.aps(1, Self.alert)])
         #expect(await calls.first(1) == ["1 background"])
         #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.newData)])
@@ -137,7 +135,7 @@ private struct Reached {
 
     /// Also where an attempt is all that there is: that nothing could be shown is none.
     @Test(arguments: [ReceptionReceiverTests.alert, #"{"alert":"Dinner","content-available":1}"#])
-    func aPresenterThatDoesNotReturnInTimeIsLeftOut(aps: String) async {
+    func aPresenterThatDoesNotReturnInTimeIsLeftOut(aps: String) async throws {
         let calls = Journal<String>()
         let clock = Locked<(@Sendable () -> Void)?>(nil)
         let hangs = DispatchSemaphore(value: 0)
@@ -148,9 +146,12 @@ private struct Reached {
             hangs.wait()
             return .presented
         }
-        let reached = Reached(self.handler(calls), .background, presenter) { $0.retryDelays = [] }
+        let reached = try await Reached(self.handler(calls), .background, presenter) { $0.retryDelays = [] }
         clock.withLock { body in
-            body = { [clock = reached.clock, runner = reached.runner] in clock.advance(.seconds(31), runner) }
+            body = { [clock = reached.fixture.clock, loop = reached.fixture.loop] in
+                clock.advance(.seconds(31))
+                loop.submit {}
+            }
         }
         reached.deliver([.aps(1, aps)])
         #expect(await calls.first(1) == ["1 background"])
@@ -159,28 +160,28 @@ private struct Reached {
         #expect(reached.store.verdicts == [.done(.newData)])
         #expect(reached.store.changes.entries.map(\.attempts) == [1])
         #expect(shown.withLock { $0 } == 1)
-        #expect(reached.runner.counters.failedAttempts == 0)
+        #expect(try await reached.fixture.counters.failedAttempts == 0)
     }
 
-    @Test func aHandlerThatFailedIsCalledAgainInWhateverStateTheProgramIsThen() async {
+    @Test func aHandlerThatFailedIsCalledAgainInWhateverStateTheProgramIsThen() async throws {
         let calls = Journal<String>()
         let handler = ClosureHandler { _, context, completion in
             calls.add("\(context.attempt) \(context.state)")
             completion(context.attempt == 1 ? .failed : .newData)
         }
-        let reached = Reached(handler, .active, RecordingPresenter())
+        let reached = try await Reached(handler, .active, RecordingPresenter())
         reached.deliver([.aps(1, Self.alert)])
         await reached.store.changes.first(1)
         reached.lifecycle.didEnterBackground()
-        reached.clock.advance(.seconds(1), reached.runner)
+        await reached.fixture.advance(.seconds(1))
         #expect(await calls.first(2) == ["1 active", "2 background"])
     }
 
-    @Test func theMessageThatTheProgramWasLaunchedForReachesTheHandler() async {
+    @Test func theMessageThatTheProgramWasLaunchedForReachesTheHandler() async throws {
         let calls = Journal<String>()
         let options = LaunchOptions(remoteNotification: .alert("Dinner"), messageID: 1)
         let presenter = RecordingPresenter()
-        let reached = Reached(self.handler(calls), .background, presenter, launchOptions: options)
+        let reached = try await Reached(self.handler(calls), .background, presenter, launchOptions: options)
         reached.deliver([.aps(1, Self.alert), .aps(2, Self.alert)])
         #expect(await calls.first(1) == ["1 background"])
         #expect(await presenter.next()?.id.messageID == 2)
@@ -193,9 +194,9 @@ private struct Reached {
     }
 
     @Test(arguments: LifecycleState.allCases)
-    func whatTheUserOpensIsReceivedAgainInStateInactive(state: LifecycleState) async {
+    func whatTheUserOpensIsReceivedAgainInStateInactive(state: LifecycleState) async throws {
         let calls = Journal<String>()
-        let reached = Reached(self.handler(calls), state, RecordingPresenter())
+        let reached = try await Reached(self.handler(calls), state, RecordingPresenter())
         reached.deliver([self.opened(1)])
         #expect(await calls.first(1) == ["1 inactive opened"])
         #expect(reached.badges.entries == [])
@@ -221,19 +222,20 @@ private struct Reached {
     }
 
     @Test(arguments: [UserAction.open, .custom("reply")])
-    func aUserActionHandlerIsCalledInsteadByTheSameRules(action: UserAction) async {
+    func aUserActionHandlerIsCalledInsteadByTheSameRules(action: UserAction) async throws {
         let handler = ActionHandler()
-        let reached = Reached(handler, .background, RecordingPresenter())
+        let reached = try await Reached(handler, .background, RecordingPresenter())
         reached.deliver([self.opened(1, by: action)])
         await reached.store.changes.first(1)
-        reached.clock.advance(.seconds(1), reached.runner)
+        await reached.fixture.advance(.seconds(1))
         let call = "\(action.identifier ?? "open") inactive true Dinner"
         #expect(await handler.calls.first(2) == [call, call])
     }
 
-    @Test func alsoWhatIsOpenedGoesToTheFormWithACompletion() async {
+    @Test func alsoWhatIsOpenedGoesToTheFormWithACompletion() async throws {
         let called = Journal<String>()
-        let reached = Reached(deprecatedHandler(called, besides: "completion"), .background, RecordingPresenter())
+        let handler = deprecatedHandler(called, besides: "completion")
+        let reached = try await Reached(handler, .background, RecordingPresenter())
         reached.deliver([self.opened(1), .push(2)])
         #expect(await called.first(2) == ["completion", "completion"])
     }
@@ -251,43 +253,43 @@ private struct Reached {
         func openedFromNotification(_ message: ReceivedMessage) { self.journal.add("opened \(message.text)") }
     }
 
-    @Test func anOpeningIsToldOnceHoweverOftenItIsAttempted() async {
+    @Test func anOpeningIsToldOnceHoweverOftenItIsAttempted() async throws {
         let journal = Journal<String>()
-        let reached = Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
+        let reached = try await Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
         reached.deliver([self.opened(1)])
         await reached.store.changes.first(1)
         reached.lifecycle.didBecomeActive()
-        reached.clock.advance(.seconds(1), reached.runner)
+        await reached.fixture.advance(.seconds(1))
         await journal.first(3)
         reached.lifecycle.willResignActive()
         reached.lifecycle.didBecomeActive()
         #expect(journal.entries == ["received 1 inactive", "opened Dinner", "received 2 inactive"])
     }
 
-    @Test func anOpeningWhoseFirstAttemptWasAnEarlierProcessesIsTold() async {
+    @Test func anOpeningWhoseFirstAttemptWasAnEarlierProcessesIsTold() async throws {
         let journal = Journal<String>()
-        let reached = Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
+        let reached = try await Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
         reached.deliver([self.opened(1).with { $0.attempts = 1 }])
         await reached.store.changes.first(1)
         reached.lifecycle.didBecomeActive()
         #expect(journal.entries == ["received 2 inactive", "opened Dinner"])
     }
 
-    @Test func onlyTheInboxThatTheLaunchNamesHasItsMessage() async {
+    @Test func onlyTheInboxThatTheLaunchNamesHasItsMessage() async throws {
         let calls = Journal<String>()
         let options = LaunchOptions(
             remoteNotification: .alert("Dinner"), messageID: 1, installationID: "installation-2")
         let presenter = RecordingPresenter()
-        let reached = Reached(self.handler(calls), .background, presenter, launchOptions: options)
+        let reached = try await Reached(self.handler(calls), .background, presenter, launchOptions: options)
         reached.deliver([.aps(1, Self.alert)])
         #expect(await presenter.next()?.id.messageID == 1)
         await reached.store.changes.first(1)
         #expect(calls.entries == [])
     }
 
-    @Test func aPushThatArrivesDuringTheOpeningIsNotWhatWasOpened() async {
+    @Test func aPushThatArrivesDuringTheOpeningIsNotWhatWasOpened() async throws {
         let journal = Journal<String>()
-        let reached = Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
+        let reached = try await Reached(OpeningHandler(journal: journal), .inactive, RecordingPresenter())
         reached.deliver([self.opened(1)])
         await reached.store.changes.first(1)
         reached.deliver([.aps(2, #"{"alert":"Supper"}"#)])
@@ -299,7 +301,7 @@ private struct Reached {
     @Test func aRequestIsAnsweredOnceAndLeadsTheProgramToTheForegroundFirst() async throws {
         let journal = Journal<String>()
         let presenter = RecordingPresenter()
-        let reached = Reached(OpeningHandler(journal: journal), .background, presenter)
+        let reached = try await Reached(OpeningHandler(journal: journal), .background, presenter)
         let lifecycle = reached.lifecycle
         lifecycle.onForegroundRequest { message in journal.add("come with \(message.text), \(lifecycle.state)") }
         reached.deliver([.aps(1, Self.alert)])
@@ -308,7 +310,7 @@ private struct Reached {
         #expect(request.respond(.opened(.custom("reply"))))
         #expect(!request.respond(.opened(.open)))
         #expect(!request.respond(.dismissed))
-        #expect(journal.entries == ["come with Dinner, inactive"])
+        #expect(await journal.first(2) == ["come with Dinner, inactive", "received 1 inactive"])
         let change = await reached.store.changes.first(2)[1]
         guard case .opened(let opening) = change.verdict else {
             Issue.record("\(change)")
@@ -316,13 +318,12 @@ private struct Reached {
         }
         #expect(opening.action == .custom("reply"))
         #expect(opening.message.payload == StoredMessage.aps(1, Self.alert).payload)
-        reached.runner.shutdown()
     }
 
     @Test(arguments: [PresentationResponse.dismissed, .expired])
     func whatIsNotOpenedIsDone(response: PresentationResponse) async throws {
         let presenter = RecordingPresenter()
-        let reached = Reached(self.handler(Journal()), .background, presenter)
+        let reached = try await Reached(self.handler(Journal()), .background, presenter)
         reached.deliver([.aps(1, Self.alert)])
         #expect(try #require(await presenter.next()).respond(response))
         #expect(await reached.store.changes.first(2).map(\.verdict) == [.presented, .unopened])
@@ -330,11 +331,11 @@ private struct Reached {
 
     @Test func afterAShutdownNothingCounts() async throws {
         let presenter = RecordingPresenter()
-        let reached = Reached(self.handler(Journal()), .background, presenter)
+        let reached = try await Reached(self.handler(Journal()), .background, presenter)
         reached.deliver([.aps(1, Self.alert)])
         await reached.store.changes.first(1)
         let request = try #require(await presenter.next())
-        reached.runner.shutdown()
+        reached.fixture.end()
         #expect(!request.respond(.opened(.open)))
         #expect(reached.store.changes.entries.count == 1)
     }

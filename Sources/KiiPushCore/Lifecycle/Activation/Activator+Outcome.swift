@@ -21,7 +21,7 @@ extension Activator {
         of payload: [UInt8], context: DeliveryContext, limit: Duration, environment: [String: String]
     ) async -> ActivationOutcome {
         let channel = OutcomeChannel()
-        let ticket = AnswerTicket(key: DeliveryKey(sequence: context.messageID), call: 0)
+        let ticket = AnswerTicket(sequence: context.messageID)
         self.worker.deliver(
             ActivatorMailbox.Delivery(
                 payload: payload, context: context, completion: FetchCompletion(channel, ticket),

@@ -1,0 +1,69 @@
+/// How much waits to be stored and handled, and whether reading from the network stops for that. Loop thread only.
+struct BackPressure {
+    /// How much is kept before reading from the network stops. What is kept in memory counts as what it takes there:
+    /// ``MemoryStore/memory(of:)``.
+    struct Limits: Sendable {
+        /// Received and not stored: in one turn, or because the store cannot be written.
+        var unstoredBytes: Int64
+        /// Waiting for a handler, received in this turn or stored.
+        var pendingBytes: Int64
+
+        /// For a store on a disk.
+        static let file = Limits(unstoredBytes: 8 << 20, pendingBytes: 1 << 30)
+        /// For a store in memory, where nothing that waits is stored.
+        static let memory = Limits(unstoredBytes: 8 << 20, pendingBytes: 8 << 20)
+    }
+
+    private let limits: Limits
+    /// The installations of agents that run.
+    let running: () -> Set<Int64>
+    var unstoredBytes: Int64 = 0
+    private(set) var isReadingPaused = false
+    var deadLetters = DeadLetterWatch()
+    /// What waits for agents that do not run, as of the last look, which holds as long as these two do.
+    private var idle: (running: Set<Int64>, revision: Int, bytes: Int64)?
+
+    init(limits: Limits, running: @escaping () -> Set<Int64>) {
+        self.limits = limits
+        self.running = running
+    }
+
+    private func pendingLimit(_ store: any Store) -> Int64 { min(self.limits.pendingBytes, store.pendingShare) }
+
+    /// Bytes that wait for the handlers of agents that run. What waits for others must not keep these from receiving.
+    private mutating func pendingBytes(_ store: any Store) -> Int64 {
+        let all = store.pendingBytes
+        guard all > self.pendingLimit(store) / 10 * 9 else { return all }
+        let (running, revision) = (self.running(), store.backlogRevision)
+        if let idle, idle.running == running, idle.revision == revision { return all - idle.bytes }
+        // What cannot be read now counts as waiting for somebody, and is read again in the next turn.
+        guard let bytes = try? store.pendingBytes(besides: running) else { return all }
+        self.idle = (running, revision, bytes)
+        return all - bytes
+    }
+
+    mutating func isOverLimit(_ store: any Store) -> Bool {
+        if self.unstoredBytes > self.limits.unstoredBytes { return true }
+        // In memory a message takes as much before it is stored as afterwards.
+        let pending = self.pendingBytes(store) + (store.isDurable ? 0 : self.unstoredBytes)
+        return pending > self.pendingLimit(store)
+    }
+
+    /// Decides anew whether reading stops.
+    ///
+    /// - Returns: whether that has changed.
+    mutating func isChanged(_ store: any Store, report: (PushEvent) -> Void) -> Bool {
+        let isStopped = self.deadLetters.stopReading(store.deadLetterStock, of: self.running, report: report)
+        if self.isReadingPaused {
+            // Reading goes on only well below the limit, so that it does not stop and start with every message.
+            guard !isStopped, self.unstoredBytes == 0,
+                self.pendingBytes(store) <= self.pendingLimit(store) / 10 * 9
+            else { return false }
+            self.isReadingPaused = false
+        } else {
+            guard isStopped || self.isOverLimit(store) else { return false }
+            self.isReadingPaused = true
+        }
+        return true
+    }
+}

@@ -1,0 +1,35 @@
+/// What agents are told of the dead letters in their inbox.
+struct DeadLetterWatch {
+    /// How often removals are told.
+    private static let interval: Duration = .seconds(60)
+
+    /// Which installations' agents know that dead letters stop reading; `nil` while they do not.
+    private var told: Set<Int64>?
+    /// How many removals nobody knows of yet.
+    private var removals = 0
+    private var removalsToldAt: MonotonicInstant?
+
+    /// Whether there are too many dead letters to read from the network. Agents that begin meanwhile are told, too.
+    mutating func stopReading(
+        _ stock: DeadLetterStock?, of running: () -> Set<Int64>, report: (PushEvent) -> Void
+    ) -> Bool {
+        guard let stock else { return false }
+        if self.told != nil, stock.hasRoom {
+            self.told = nil
+            report(.receptionResumed)
+        }
+        guard stock.isFull || self.told != nil else { return false }
+        let running = running()
+        if !running.isSubset(of: self.told ?? []) { report(.receptionPaused(reason: stock.advice)) }
+        self.told = running
+        return true
+    }
+
+    mutating func removed(_ count: Int, at now: MonotonicInstant, report: (PushEvent) -> Void) {
+        self.removals += count
+        guard self.removals > 0, self.removalsToldAt.map({ now - $0 >= Self.interval }) ?? true else { return }
+        report(.deadLettersRemoved(count: self.removals))
+        self.removals = 0
+        self.removalsToldAt = now
+    }
+}

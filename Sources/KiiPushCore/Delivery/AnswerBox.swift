@@ -1,0 +1,385 @@
+/// Takes handlers' answers on whichever thread they are given, and keeps them for the loop.
+///
+/// One lock. Each attempt has a state under it, and answering changes the state and leaves a post in one step. So what a
+/// completion returns is final, whatever the loop and other threads do meanwhile.
+package final class AnswerBox: AnswerChannel {
+    /// What the loop is told, in the order of its happening.
+    enum Post: Sendable {
+        /// The first message of a call is begun with.
+        case started(CallID, at: MonotonicInstant)
+        case answered(CallID, position: Int, HandlerVerdict, startedAt: MonotonicInstant, at: MonotonicInstant)
+        /// A message was passed over: a late answer had ended it.
+        case skipped(CallID, position: Int)
+        indirect case late(Late, sequence: Int64, HandlerVerdict, counts: Bool, at: MonotonicInstant)
+        /// A worker, or the task that it had left the call to, is done with it.
+        case ended(CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool)
+        /// A worker has left a call to its task.
+        case left(CallID, position: Int, startedAt: MonotonicInstant)
+    }
+
+    /// An attempt whose deadline has passed and whose completion may still be answered.
+    struct Late: Sendable {
+        let call: CallID
+        let source: SourceID
+        /// 1, 2, …
+        let attempt: Int
+        /// Whether a success still counts: until the next attempt starts.
+        var isOpen = true
+    }
+
+    /// How far a call has come.
+    enum Progress: Sendable {
+        /// No worker has begun with it.
+        case waiting
+        case running(position: Int, startedAt: MonotonicInstant)
+        /// The present attempt has its answer, which the loop has or finds here.
+        case answered
+    }
+
+    fileprivate enum Attempt: Sendable {
+        case open
+        case answered(isSuccess: Bool)
+        /// Its time is over.
+        case over
+    }
+
+    fileprivate struct Slot: Sendable {
+        var number = 0
+        var position = -1
+        var attempt = Attempt.over
+        var startedAt = MonotonicInstant(nanoseconds: 0)
+        /// No further message of it starts.
+        var isCut = false
+        /// Nobody is called yet: the message is being shown to the user.
+        var isPresenting = false
+        /// A worker has it.
+        var isHeld = true
+        /// The task that it was left to, or that ended before it could be.
+        var task: Task<Void, Never>?
+        var isTaskOver = false
+    }
+
+    fileprivate struct State: Sendable {
+        var slots: [Slot] = []
+        var late: [Int64: [Late]] = [:]
+        /// Messages whose late answers the loop does not know of yet: their next attempts do not start.
+        var ended: Set<Int64> = []
+        var posts: [Post] = []
+        var isLoopAsleep = false
+        var isStopped = false
+    }
+
+    fileprivate let state = Locked(State())
+    private let clock: @Sendable () -> MonotonicInstant
+    private let wake: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - clock: tells the time.
+    ///   - wake: makes the loop take a turn. Called on any thread.
+    init(clock: @escaping @Sendable () -> MonotonicInstant, wake: @escaping @Sendable () -> Void) {
+        self.clock = clock
+        self.wake = wake
+    }
+
+    /// The time.
+    var now: MonotonicInstant { self.clock() }
+
+    // MARK: - The handler's side
+
+    package func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
+        let now = self.clock()
+        let (counts, wakes) = self.state.withLock { state -> (Bool, Bool) in
+            guard !state.isStopped else { return (false, false) }
+            let slot = ticket.call.slot
+            if state.slots.indices.contains(slot), state.slots[slot].number == ticket.call.number,
+                state.slots[slot].position == ticket.position
+            {
+                switch state.slots[slot].attempt {
+                case .open:
+                    state.slots[slot].attempt = .answered(isSuccess: verdict.isSuccess)
+                    let startedAt = state.slots[slot].startedAt
+                    let wakes = state.post(
+                        .answered(ticket.call, position: ticket.position, verdict, startedAt: startedAt, at: now))
+                    return (verdict != .unanswered, wakes)
+                case .answered: return (false, false)
+                case .over: break
+                }
+            }
+            return state.answeredLate(ticket, verdict, at: now)
+        }
+        if wakes { self.wake() }
+        return counts
+    }
+
+    // MARK: - The worker's side
+
+    /// What a worker does next.
+    enum Step: Sendable {
+        /// It calls the handler of the message at this position, whose attempt begins now.
+        case call(position: Int, startedAt: MonotonicInstant)
+        /// It is done with the call.
+        ///
+        /// - isPlaceKept: the call keeps its place: an answer is still to come.
+        case done(isPlaceKept: Bool)
+    }
+
+    /// The message at `position` is to be begun with.
+    func begin(_ call: DeliveryCall, from position: Int) -> Step {
+        let now = self.clock()
+        let (step, wakes) = self.state.withLock { state in
+            let (step, isStart) = state.begin(call, from: position, at: now)
+            return (step, isStart && state.takeSleep())
+        }
+        if wakes { self.wake() }
+        return step
+    }
+
+    /// The handler of the present message has returned. It may have answered long before.
+    ///
+    /// - Parameter isYielding: whether no further message is to be begun with.
+    func returned(_ call: DeliveryCall, isYielding: Bool, at now: MonotonicInstant) -> Step {
+        let (step, wakes) = self.state.withLock { state -> (Step, Bool) in
+            let slot = state.slots[call.id.slot]
+            if case .answered(isSuccess: true) = slot.attempt, !slot.isCut, !isYielding,
+                slot.position + 1 < call.messages.count
+            {
+                return (state.begin(call, from: slot.position + 1, at: now).step, state.takeSleep())
+            }
+            return (state.end(call.id), state.takeSleep())
+        }
+        if wakes { self.wake() }
+        return step
+    }
+
+    /// Has a message shown to the user.
+    ///
+    /// - Returns: what `show` returns; `nil` if that took so long that the message is in other hands by now.
+    func present(_ id: CallID, _ show: () -> Bool) -> Bool? {
+        self.state.withLock { $0.slots[id.slot].isPresenting = true }
+        let isShown = show()
+        return self.state.withLock { state in
+            state.slots[id.slot].isPresenting = false
+            guard case .open = state.slots[id.slot].attempt else { return nil }
+            return isShown
+        }
+    }
+
+    /// A worker leaves an asynchronous call to its task.
+    ///
+    /// - Returns: false if the task is over already: then the call has returned.
+    func leave(_ id: CallID, to task: Task<Void, Never>) -> Bool {
+        let (isLeft, isTooLate, wakes) = self.state.withLock { state -> (Bool, Bool, Bool) in
+            guard !state.slots[id.slot].isTaskOver else { return (false, false, false) }
+            state.slots[id.slot].isHeld = false
+            state.slots[id.slot].isCut = true
+            state.slots[id.slot].task = task
+            let slot = state.slots[id.slot]
+            let wakes = state.post(.left(id, position: slot.position, startedAt: slot.startedAt))
+            if case .over = state.slots[id.slot].attempt { return (true, true, wakes) }
+            return (true, state.isStopped, wakes)
+        }
+        if isTooLate { task.cancel() }
+        if wakes { self.wake() }
+        return isLeft
+    }
+
+    /// An asynchronous call's task is over.
+    ///
+    /// - Returns: whether a worker had left the call to it, so that its place is free.
+    func taskEnded(_ id: CallID) -> Bool {
+        let (isLeft, wakes) = self.state.withLock { state -> (Bool, Bool) in
+            guard state.slots[id.slot].number == id.number else { return (true, false) }
+            state.slots[id.slot].isTaskOver = true
+            guard !state.slots[id.slot].isHeld else { return (false, false) }
+            state.slots[id.slot].task = nil
+            _ = state.end(id)
+            return (true, state.takeSleep())
+        }
+        if wakes { self.wake() }
+        return isLeft
+    }
+}
+
+// MARK: - The loop's side
+
+extension AnswerBox {
+    /// Takes what was posted since the last time, into an array that is empty.
+    ///
+    /// - Parameter sequence: a message whose late answers do not count from now on. One that came before is among the posts.
+    func take(into posts: inout [Post], closing sequence: Int64? = nil) {
+        self.state.withLock { state in
+            swap(&state.posts, &posts)
+            state.isLoopAsleep = false
+            if let sequence { state.close(sequence) }
+        }
+    }
+
+    /// Whether the loop may sleep.
+    ///
+    /// - Parameter isAwaited: whether something waits for the next post: then the loop may not sleep on one, and is woken by
+    ///   one from now on.
+    func prepareToSleep(isAwaited: Bool) -> Bool {
+        self.state.withLock { state in
+            state.isLoopAsleep = isAwaited && state.posts.isEmpty
+            return !isAwaited || state.isLoopAsleep
+        }
+    }
+
+    /// Gives calls their slots, before they are handed out.
+    func open(_ calls: [DeliveryCall]) {
+        self.state.withLock { state in
+            for call in calls {
+                while state.slots.count <= call.id.slot { state.slots.append(Slot()) }
+                state.slots[call.id.slot] = Slot(number: call.id.number)
+            }
+        }
+    }
+
+    // What follows looks at a call. What was posted before is taken under the same lock, since the loop has to know of it
+    // first: that a call is at one message says that those before have their answers.
+
+    /// Has a call start no further message.
+    ///
+    /// - Returns: the last message that was begun with, -1 if none was, and when; and what was posted before.
+    func cut(_ id: CallID) -> (position: Int, startedAt: MonotonicInstant, posts: [Post]) {
+        self.state.withLock { state in
+            let posts = state.takePosts()
+            if state.slots[id.slot].number == id.number { state.slots[id.slot].isCut = true }
+            return (state.slots[id.slot].position, state.slots[id.slot].startedAt, posts)
+        }
+    }
+
+    /// How far a call has come, and what was posted before.
+    func progress(of id: CallID) -> (progress: Progress, posts: [Post]) {
+        self.state.withLock { state in
+            let (slot, posts) = (state.slots[id.slot], state.takePosts())
+            guard slot.number == id.number, slot.position >= 0 else { return (.waiting, posts) }
+            guard case .open = slot.attempt else { return (.answered, posts) }
+            return (.running(position: slot.position, startedAt: slot.startedAt), posts)
+        }
+    }
+
+    /// Ends the attempt that a call is at, unless it has been answered by now. No further message of it starts.
+    ///
+    /// - Parameter mayEndLate: whether a success that comes before the next attempt counts.
+    /// - Returns: `nil` if it has been answered; else whether the message was being shown to the user still.
+    func expire(_ id: CallID, position: Int, _ message: QueuedMessage, mayEndLate: Bool) -> Bool? {
+        let (isPresenting, task) = self.state.withLock { state -> (Bool?, Task<Void, Never>?) in
+            let slot = state.slots[id.slot]
+            guard slot.number == id.number, slot.position == position, case .open = slot.attempt else {
+                return (nil, nil)
+            }
+            state.slots[id.slot].attempt = .over
+            state.slots[id.slot].isCut = true
+            guard !slot.isPresenting else { return (true, nil) }
+            state.late[message.sequence, default: []].append(
+                Late(
+                    call: id, source: message.source, attempt: message.attempts + 1, isOpen: mayEndLate))
+            return (false, slot.task)
+        }
+        task?.cancel()
+        return isPresenting
+    }
+
+    /// The loop knows of the late answers that have ended these messages.
+    func forgetEnded(_ sequences: [Int64]) { self.state.withLock { $0.ended.subtract(sequences) } }
+
+    /// No answer counts from now on, and no message is begun with.
+    ///
+    /// - Returns: the tasks that go on, which are to be cancelled.
+    func stop() -> [Task<Void, Never>] {
+        self.state.withLock { state in
+            state.isStopped = true
+            return state.slots.compactMap(\.task)
+        }
+    }
+}
+
+extension AnswerBox.State {
+    /// Leaves a post.
+    ///
+    /// - Returns: whether the loop is to be woken.
+    fileprivate mutating func post(_ post: AnswerBox.Post) -> Bool {
+        self.posts.append(post)
+        return self.takeSleep()
+    }
+
+    fileprivate mutating func takePosts() -> [AnswerBox.Post] {
+        var posts: [AnswerBox.Post] = []
+        swap(&posts, &self.posts)
+        return posts
+    }
+
+    /// Whether the loop sleeps and is to be woken, as it is once.
+    fileprivate mutating func takeSleep() -> Bool {
+        guard self.isLoopAsleep, !self.posts.isEmpty else { return false }
+        self.isLoopAsleep = false
+        return true
+    }
+
+    fileprivate mutating func begin(
+        _ call: DeliveryCall, from first: Int, at now: MonotonicInstant
+    ) -> (step: AnswerBox.Step, isStart: Bool) {
+        var position = first
+        while position < call.messages.count, !self.slots[call.id.slot].isCut, !self.isStopped {
+            self.slots[call.id.slot].position = position
+            self.slots[call.id.slot].startedAt = now
+            let sequence = call.messages[position].sequence
+            if !self.ended.isEmpty, self.ended.contains(sequence) {
+                self.slots[call.id.slot].attempt = .answered(isSuccess: true)
+                self.posts.append(.skipped(call.id, position: position))
+                position += 1
+                continue
+            }
+            if !self.late.isEmpty { self.close(sequence) }
+            self.slots[call.id.slot].attempt = .open
+            if position == 0 { self.posts.append(.started(call.id, at: now)) }
+            return (.call(position: position, startedAt: now), position == 0)
+        }
+        return (self.end(call.id), true)
+    }
+
+    /// The call's worker, or its task, is done with it.
+    fileprivate mutating func end(_ id: CallID) -> AnswerBox.Step {
+        self.slots[id.slot].isHeld = false
+        self.slots[id.slot].isCut = true
+        let isUnanswered = if case .open = self.slots[id.slot].attempt { true } else { false }
+        let slot = self.slots[id.slot]
+        self.posts.append(
+            .ended(id, position: slot.position, startedAt: slot.startedAt, isUnanswered: isUnanswered))
+        return .done(isPlaceKept: isUnanswered)
+    }
+
+    fileprivate mutating func close(_ sequence: Int64) {
+        guard let attempts = self.late[sequence] else { return }
+        for index in attempts.indices { self.late[sequence]?[index].isOpen = false }
+    }
+
+    fileprivate mutating func answeredLate(
+        _ ticket: AnswerTicket, _ verdict: HandlerVerdict, at now: MonotonicInstant
+    ) -> (counts: Bool, wakes: Bool) {
+        // Not there: it was answered before, so this is a second answer and not a late one.
+        guard let index = self.late[ticket.sequence]?.firstIndex(where: { $0.call == ticket.call }),
+            let late = self.late[ticket.sequence]?[index]
+        else { return (false, false) }
+        let counts = late.isOpen && verdict.isSuccess
+        switch verdict {
+        case .result, .rejected: break
+        case .unanswered, .threw, .presented, .unreached, .unstarted, .setAside:
+            // Let go of, ended by its cancellation, or left to a later run: nothing more will come.
+            self.forgetLate(ticket.sequence, index)
+            return (false, false)
+        }
+        if counts {
+            self.forgetLate(ticket.sequence, index)
+            self.close(ticket.sequence)
+            self.ended.insert(ticket.sequence)
+        }
+        return (counts, self.post(.late(late, sequence: ticket.sequence, verdict, counts: counts, at: now)))
+    }
+
+    private mutating func forgetLate(_ sequence: Int64, _ index: Int) {
+        self.late[sequence]?.remove(at: index)
+        if self.late[sequence]?.isEmpty == true { self.late[sequence] = nil }
+    }
+}

@@ -1,0 +1,19 @@
+/// Where answers go.
+package protocol AnswerChannel: AnyObject, Sendable {
+    /// - Returns: whether the answer counts.
+    func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool
+}
+
+/// What an answer is about: one attempt to deliver one message.
+package struct AnswerTicket: Sendable, Hashable {
+    package var sequence: Int64
+    package var call: CallID
+    /// Where the message stands in the call.
+    package var position: Int
+
+    package init(sequence: Int64, call: CallID = CallID(slot: 0, number: 0), position: Int = 0) {
+        self.sequence = sequence
+        self.call = call
+        self.position = position
+    }
+}

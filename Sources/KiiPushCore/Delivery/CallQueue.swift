@@ -1,0 +1,152 @@
+/// Calls that wait for a worker, and the workers that wait for calls. One lock.
+final class CallQueue: Sendable {
+    private struct State: Sendable {
+        var calls = Fifo<DeliveryCall>()
+        /// How many calls hold a place: taken by a worker, and not over.
+        var running = 0
+        /// How many may.
+        var places = 0
+        /// Workers that wait, and how many of them have been woken and have not come back yet.
+        var idle = 0
+        var woken = 0
+        /// Workers that there are, and how many of them are at a call.
+        var workers = 0
+        var busy = 0
+        var isStopped = false
+
+        mutating func next() -> DeliveryCall? {
+            guard self.running < self.places, !self.isStopped, let call = self.calls.popFirst() else { return nil }
+            self.running += 1
+            return call
+        }
+
+        /// Whether a worker that waits is to be woken.
+        mutating func wakesOne() -> Bool {
+            guard self.idle > self.woken, self.running + self.woken < self.places, self.calls.count > self.woken else {
+                return false
+            }
+            self.woken += 1
+            return true
+        }
+    }
+
+    private let state: DeliveryMonitor<State>
+
+    init(places: Int) { self.state = DeliveryMonitor(State(places: places)) }
+
+    // MARK: - The loop's side
+
+    /// Puts calls into the queue. ``wakeAnother()`` follows.
+    func append(_ calls: [DeliveryCall]) {
+        self.state.withLock { state in
+            for call in calls { state.calls.append(call) }
+        }
+    }
+
+    /// Wakes one more worker if there is work for it.
+    ///
+    /// - Returns: `isMissing`: there is work and a place, and no worker who waits for it. `hasMore`: there is for one more.
+    func wakeAnother() -> (isMissing: Bool, hasMore: Bool) {
+        let (wakes, isMissing, hasMore) = self.state.withLock { state -> (Bool, Bool, Bool) in
+            let wakes = state.wakesOne()
+            let left = min(state.places - state.running, state.calls.count) - state.woken
+            let isMissing = !wakes && left > 0 && state.workers < state.places && !state.isStopped
+            return (wakes, isMissing, left > (isMissing ? 1 : 0))
+        }
+        if wakes { self.state.signal(.work) }
+        return (isMissing, hasMore)
+    }
+
+    /// Takes a call back that no worker has taken; false if one has.
+    func recall(_ id: CallID) -> Bool {
+        self.state.withLock { state in !state.calls.removeAll { $0.id == id }.isEmpty }
+    }
+
+    /// How many calls may hold a place from now on.
+    ///
+    /// - Returns: whether they are more than before.
+    func setPlaces(_ places: Int) -> Bool {
+        let (isMore, isSurplus) = self.state.withLock { state in
+            defer { state.places = places }
+            return (places > state.places, places < state.places && state.workers > places)
+        }
+        // Surplus workers leave.
+        if isSurplus { self.state.signalAll() }
+        return isMore
+    }
+
+    /// Has every worker leave, gives out no more calls, and waits for the workers that are at no call.
+    func stop() {
+        self.state.withLock { $0.isStopped = true }
+        self.state.signalAll()
+        self.state.wait(for: .time) { $0.workers <= $0.busy ? .leave(()) : .sleep(until: nil) }
+    }
+
+    // MARK: - The workers' side
+
+    /// Whether calls wait that a worker could take.
+    var isWaitedFor: Bool { self.state.withLock { !$0.calls.isEmpty } }
+
+    /// The next call, if there is one and a place is free.
+    func take() -> DeliveryCall? { self.state.withLock { $0.next() } }
+
+    /// A call does not hold its place any more.
+    func leave() {
+        let wakes = self.state.withLock { state in
+            state.running -= 1
+            return state.wakesOne()
+        }
+        if wakes { self.state.signal(.work) }
+    }
+
+    /// A worker begins.
+    ///
+    /// - Returns: false if there are as many as there are places.
+    func enter() -> Bool {
+        self.state.withLock { state in
+            guard state.workers < state.places, !state.isStopped else { return false }
+            state.workers += 1
+            return true
+        }
+    }
+
+    /// A worker could not be started after all.
+    func exit() {
+        self.state.withLock { $0.workers -= 1 }
+        self.state.signal(.time)
+    }
+
+    /// Waits for a call; `nil` when the worker is to end.
+    ///
+    /// - Parameters:
+    ///   - isBack: whether the worker comes from a call.
+    ///   - hasLeft: whether that call holds no place any more.
+    func wait(isBack: Bool, hasLeft: Bool) -> DeliveryCall? {
+        var (isWaiting, isFirst) = (false, true)
+        let call: DeliveryCall? = self.state.wait(for: .work) { state in
+            if isFirst {
+                if hasLeft { state.running -= 1 }
+                if isBack { state.busy -= 1 }
+                isFirst = false
+            }
+            if isWaiting {
+                isWaiting = false
+                state.idle -= 1
+                if state.woken > 0 { state.woken -= 1 }
+            }
+            guard !state.isStopped, state.workers <= state.places else {
+                state.workers -= 1
+                return .leave(nil)
+            }
+            if let call = state.next() {
+                state.busy += 1
+                return .leave(call)
+            }
+            isWaiting = true
+            state.idle += 1
+            return .sleep(until: nil)
+        }
+        if call == nil { self.state.signal(.time) }
+        return call
+    }
+}

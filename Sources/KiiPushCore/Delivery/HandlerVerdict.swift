@@ -1,0 +1,24 @@
+/// How one call of a handler came out.
+package enum HandlerVerdict: Sendable, Hashable {
+    case result(FetchResult)
+    case rejected(String)
+    case threw(String)
+    /// The completion was let go of without an answer.
+    case unanswered
+    /// Nobody was called: the message is shown to the user instead.
+    case presented
+    /// Nobody was called, since there is nobody whom the message is for.
+    case unreached
+    /// Nobody was called, since the machine is short of what starting somebody takes, for this reason.
+    case unstarted(String)
+    /// The message is left to a later run, and this attempt does not count.
+    case setAside
+
+    /// Whether the handler has finished with the message for this run.
+    var isSuccess: Bool {
+        switch self {
+        case .result(.newData), .result(.noData), .unreached, .setAside: true
+        case .result(.failed), .rejected, .threw, .unanswered, .presented, .unstarted: false
+        }
+    }
+}

@@ -1,0 +1,131 @@
+/// What messages start in order by: an installation's topic, bucket, or sender of direct pushes. Its commands are one
+/// source.
+package struct SourceID: Sendable, Hashable {
+    /// The store's key of the installation.
+    package var installation: Int64
+    /// The source among those of the installation, as ``SourceKey/number`` has it.
+    package var number: Int64
+
+    package init(installation: Int64, number: Int64) {
+        self.installation = installation
+        self.number = number
+    }
+}
+
+/// A message that some handler is meant for, decoded, on its way through delivery's memory.
+///
+/// By reference: it is handed on several times, and what it holds is large and never changes.
+package final class QueuedMessage: Sendable {
+    /// What a handler is called with.
+    package enum Content: Sendable {
+        case message(ReceivedMessage)
+        case command(ThingCommand)
+    }
+
+    package let sequence: Int64
+    package let source: SourceID
+    /// Attempts that are over.
+    package let attempts: Int
+    /// Attempts that ran alone when the process ended.
+    package let crashes: Int
+    /// When its first attempt in this process started, where the time for all attempts is limited.
+    package let firstStart: MonotonicInstant?
+    /// What the user chose on the notification that showed it, if that is why a handler is called.
+    package let openedBy: UserAction?
+    /// When an attempt is over at the latest, where somebody else has set that.
+    package let answerBy: MonotonicInstant?
+    /// The bytes of its payload and topic.
+    package let bytes: Int
+    package let receivedAt: Timestamp
+    package let content: Content
+
+    package var installation: Int64 { self.source.installation }
+
+    /// Whether its time is limited by more than its attempt's beginning.
+    var hasOwnLimit: Bool { self.answerBy != nil || self.firstStart != nil }
+
+    package var isCommand: Bool {
+        if case .command = self.content { true } else { false }
+    }
+
+    /// A message that was just received.
+    init(
+        sequence: Int64, source: SourceID, content: Content, bytes: Int, receivedAt: Timestamp
+    ) {
+        self.sequence = sequence
+        self.source = source
+        self.attempts = 0
+        self.crashes = 0
+        self.firstStart = nil
+        self.openedBy = nil
+        self.answerBy = nil
+        self.bytes = bytes
+        self.receivedAt = receivedAt
+        self.content = content
+    }
+
+    /// A message that the store has handed over.
+    package init(_ stored: StoredMessage, _ content: Content) {
+        self.sequence = stored.sequence
+        self.source = SourceID(installation: stored.installation, number: stored.source ?? content.source)
+        self.attempts = stored.attempts
+        self.crashes = stored.crashes
+        self.firstStart = stored.firstStart
+        self.openedBy = stored.openedBy
+        self.answerBy = stored.answerBy
+        self.bytes = stored.bytes
+        self.receivedAt = stored.receivedAt
+        self.content = content
+    }
+}
+
+extension QueuedMessage.Content {
+    /// The source's number. Commands have one that no push has, but by a chance of 1 in 2^64.
+    var source: Int64 {
+        switch self {
+        case .message(let message): message.sourceKey.number
+        case .command: 0
+        }
+    }
+}
+
+/// What decoding a message comes to.
+package enum DecodedContent: Sendable {
+    case content(QueuedMessage.Content)
+    /// No handler is to see it, for this reason.
+    case refused(DeadLetterReason)
+
+    /// Reads a message. Whether somebody takes a command depends on the handler, so it is not refused here.
+    ///
+    /// - Parameters:
+    ///   - payload: the payload, or its beginning.
+    ///   - originalLength: how long it was in bytes, if that is only its beginning.
+    ///   - isUnexpectedTopic: whether it came on a topic that is not the installation's.
+    package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool) {
+        // Checked first: what is cut off, or comes from elsewhere, may still look like a whole message.
+        if let originalLength {
+            self = .refused(.oversized(originalLength: originalLength))
+        } else if isUnexpectedTopic {
+            self = .refused(.unexpectedTopic)
+        } else {
+            do {
+                self = .content(.message(try ReceivedMessage(payload: payload)))
+            } catch .thingCommand(let command) {
+                self = .content(.command(command))
+            } catch {
+                self = .refused(.undecodable(error.description))
+            }
+        }
+    }
+
+    /// Reads a message that the store has handed over.
+    package init(_ stored: StoredMessage) {
+        self.init(
+            payload: stored.payload, originalLength: stored.originalLength, isUnexpectedTopic: stored.isUnexpectedTopic)
+    }
+
+    /// The number of its source; `nil` of a message that no handler is to see.
+    package var source: Int64? {
+        if case .content(let content) = self { content.source } else { nil }
+    }
+}

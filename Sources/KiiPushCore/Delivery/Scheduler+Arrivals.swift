@@ -1,0 +1,82 @@
+extension Scheduler {
+    /// Decides whether a message that is about to be stored is in hand at once: its installation has nothing unknown, its
+    /// source nothing that waits, and there is room. The others wait in the store.
+    package mutating func admit(_ source: SourceID, bytes: Int) -> Bool {
+        guard let intake = self.intakes[source.installation], !self.isDraining else { return false }
+        // Before that it is found when its source is listed.
+        guard intake.knowsSuspects else { return false }
+        guard intake.phase == .open, let place = self.makePlace(of: source) else {
+            self.rowsAppeared(in: source)
+            return false
+        }
+        let weight = self.scale.weight(of: bytes)
+        guard !self.sources[place].hasRows, self.sources[place].blockers.isEmpty, weight <= self.room,
+            self.sources[place].weight + weight <= max(weight, self.configuration.messagesInMemory / 2)
+        else {
+            self.rowsAppeared(at: place)
+            return false
+        }
+        self.sources[place].arriving += 1
+        self.sources[place].weight += weight
+        self.memoryWeight += weight
+        return true
+    }
+
+    /// A message that was admitted is stored.
+    package mutating func stored(_ message: QueuedMessage) {
+        guard let place = self.place(of: message.source) else { return }
+        self.sources[place].arriving -= 1
+        self.accept(message, at: place)
+    }
+
+    /// A message that was admitted is not stored after all.
+    package mutating func released(_ source: SourceID, bytes: Int) {
+        guard let place = self.place(of: source) else { return }
+        let weight = self.scale.weight(of: bytes)
+        self.sources[place].arriving -= 1
+        self.sources[place].weight -= weight
+        self.memoryWeight -= weight
+        if self.sources[place].hasRows { self.wantSource(place) }
+        self.tidy(place)
+    }
+
+    /// A message came again; it is in memory, and nothing is started for it.
+    package mutating func joined(_ sequence: Int64, installation: Int64) {
+        self.counters.joined += 1
+        self.note(.duplicate, sequence, installation)
+    }
+
+    /// A message was refused as it was stored.
+    package mutating func refused(_ sequence: Int64, installation: Int64, _ reason: DeadLetterReason) {
+        self.counters.received += 1
+        self.counters.dead += 1
+        self.note(.dead(reason, attempt: nil), sequence, installation)
+    }
+
+    /// Takes a message in hand into its queue, whose weight is counted.
+    mutating func accept(_ message: QueuedMessage, at place: Int) {
+        guard let intake = self.intakes[message.installation], !self.isDraining else {
+            return self.giveBack([message], at: place)
+        }
+        // One that was tried before was told then.
+        if message.attempts == 0 {
+            self.counters.received += 1
+            self.note(.received, message)
+        }
+        if message.isCommand, !intake.takesCommands {
+            self.unweigh(message, at: place)
+            self.bury(message, .command)
+            return self.tidy(place)
+        }
+        self.enqueue(message, at: place)
+        self.unblock(message.sequence, at: place)
+    }
+
+    /// A message does not wait for its retry any more.
+    mutating func unblock(_ sequence: Int64, at place: Int) {
+        guard let index = self.sources[place].blockers.firstIndex(of: sequence) else { return }
+        self.sources[place].blockers.remove(at: index)
+        self.makeReady(place)
+        self.wantSource(place)
+    }
+}

@@ -1,0 +1,285 @@
+extension Scheduler {
+    /// How many calls wait for a worker beside those that run: a worker takes the next one without waiting for the loop.
+    static var prefetched: Int { 64 }
+
+    // MARK: - Starting
+
+    /// Does what has become possible. Called after events, before ``takeOutput()``; and again when what that had of cuts and
+    /// calls is done.
+    package mutating func settle(at now: MonotonicInstant) {
+        self.now = max(self.now, now)
+        // What calls are to give back comes first.
+        guard self.output.cuts.isEmpty else { return }
+        self.trim()
+        self.beginAloneRun()
+        self.claim()
+        self.handOut()
+        // One that strict order had held back may have come to the front. Calls that were handed out just now are with the
+        // workers first: then this is called again.
+        if self.output.calls.isEmpty { self.beginAloneRun() }
+        if self.losesPlaces { self.regainPlaces() }
+    }
+
+    /// Whether a call may start: none while a suspect has to run alone, or while a verdict could not be stored.
+    private var mayStart: Bool {
+        guard !self.isDraining, !self.isStoreFailing, self.suspects.isEmpty, case .none = self.alone else {
+            return false
+        }
+        return (self.shortage?.places ?? 1) > 0
+    }
+
+    private mutating func handOut() {
+        guard self.mayStart else { return }
+        let limit = max(1, self.configuration.concurrentHandlers) + Self.prefetched
+        while self.handedOut < limit, let place = self.ready.popFirst() {
+            self.sources[place].isReady = false
+            guard self.sources[place].mayStart else {
+                self.tidy(place)
+                continue
+            }
+            if self.isolatesFirst(at: place) { return }
+            self.handOut(self.takeBatch(at: place), at: place, isAlone: false)
+        }
+    }
+
+    /// Whether the first message of a source is a suspect, which is to run alone now that nothing is before it.
+    private mutating func isolatesFirst(at place: Int) -> Bool {
+        guard !self.heldSuspects.isEmpty, let first = self.sources[place].queue.first,
+            self.heldSuspects.remove(first.sequence) != nil
+        else { return false }
+        _ = self.sources[place].queue.popFirst()
+        self.sources[place].arriving += 1
+        self.suspects.insert(first) { $0.sequence > first.sequence }
+        return true
+    }
+
+    /// The most messages that a call gets.
+    private static var longestBatch: Int { 1024 }
+
+    /// Takes the messages of a call, up to one that is held back. One whose time is limited by something
+    /// else than its attempt's beginning comes first in its call, of which the loop is told when it begins.
+    private mutating func takeBatch(at place: Int) -> [QueuedMessage] {
+        let (blocker, all) = (self.sources[place].blockers.first, self.sources[place].queue.count)
+        var messages: [QueuedMessage] = []
+        messages.reserveCapacity(min(all, self.batch))
+        let held = self.heldSuspects
+        while messages.count < self.batch,
+            let message = self.sources[place].queue.popFirst(where: {
+                $0.sequence < blocker ?? .max && !held.contains($0.sequence)
+            })
+        {
+            messages.append(message)
+            if self.sources[place].queue.first?.hasOwnLimit == true { break }
+        }
+        return messages
+    }
+
+    private mutating func handOut(_ messages: [QueuedMessage], at place: Int, isAlone: Bool) {
+        self.lastCall += 1
+        let slot = self.freeSlots.popLast() ?? self.calls.count
+        if slot == self.calls.count { self.calls.append(nil) }
+        let call = CallRecord(
+            id: CallID(slot: slot, number: self.lastCall), place: place, messages: messages, isAlone: isAlone,
+            startedAt: self.now)
+        self.calls[slot] = call
+        self.sources[place].call = slot
+        self.handedOut += 1
+        if isAlone { self.alone = .running(slot) }
+        self.awaitDeadline(of: call)
+        self.output.calls.append(
+            DeliveryCall(id: call.id, installation: self.sources[place].id.installation, messages: messages))
+    }
+
+    /// "After a crash the ones in hand are run one at a time with the attempt committed first."
+    private mutating func beginAloneRun() {
+        guard !self.isDraining, !self.isStoreFailing, !self.suspects.isEmpty, self.shortage?.places != 0,
+            case .none = self.alone
+        else { return }
+        guard self.handedOut == 0 else { return self.cutCalls() }
+        while let message = self.suspects.popFirst() {
+            guard let place = self.place(of: message.source) else { continue }
+            // One before it may have failed when it ran alone, and waits for its retry, or for its next call.
+            if self.isHeldBack(message.sequence, at: place) {
+                self.sources[place].arriving -= 1
+                self.heldSuspects.insert(message.sequence)
+                self.enqueue(message, at: place)
+                continue
+            }
+            self.alone = .committing(message)
+            self.output.changes.append(
+                MessageChange(
+                    sequence: message.sequence, installation: message.installation, verdict: .inHand,
+                    attempts: message.attempts + 1, crashes: message.crashes + 1,
+                    attempt: .init(number: message.attempts + 1)))
+            return
+        }
+    }
+
+    /// Has every call give back what it has not begun with.
+    mutating func cutCalls() {
+        for call in self.calls {
+            guard let call, call.isCuttable else { continue }
+            self.output.cuts.append(call.id)
+        }
+    }
+
+    /// With strict order: whether a message has to wait for one before it.
+    func isHeldBack(_ sequence: Int64, at place: Int) -> Bool {
+        guard self.configuration.isStrictlyOrdered else { return false }
+        let first = [self.sources[place].blockers.first, self.sources[place].queue.first?.sequence]
+        return first.contains { $0.map { $0 < sequence } ?? false }
+    }
+
+    /// Changes are durable.
+    package mutating func committed(_ changes: [MessageChange]) {
+        if !self.finished.isEmpty {
+            for case (let sequence, .done) in changes.lazy.map({ ($0.sequence, $0.verdict) }) {
+                self.finished.remove(sequence)
+            }
+        }
+        guard case .committing(let message) = self.alone, let place = self.place(of: message.source),
+            changes.contains(where: { $0.sequence == message.sequence && $0.verdict == .inHand })
+        else { return }
+        self.sources[place].arriving -= 1
+        self.alone = .none
+        guard !self.isDraining, self.intakes[message.installation] != nil else { return }
+        self.handOut([message], at: place, isAlone: true)
+    }
+
+    // MARK: - What workers report
+
+    /// A worker has begun with a message.
+    package mutating func started(_ id: CallID, position: Int, at now: MonotonicInstant) {
+        guard let call = self.record(id), position > call.position else { return }
+        self.begin(id.slot, position, at: now)
+    }
+
+    /// A worker has left its call: no further message of it starts.
+    ///
+    /// - Parameters:
+    ///   - position: the last message that was begun; -1 if none was.
+    ///   - startedAt: when that was.
+    ///   - isUnanswered: its handler has returned, and its answer is still to come.
+    package mutating func ended(_ id: CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool) {
+        guard let call = self.record(id) else { return }
+        self.started(id, position: position, at: startedAt)
+        if !call.isCut {
+            let isQuick = position + 1 >= call.messages.count && !isUnanswered
+            self.batch = isQuick ? min(self.batch * 2, Self.longestBatch) : max(self.batch / 2, 1)
+        }
+        self.takeBack(id.slot)
+        if isUnanswered, self.calls[id.slot]?.isOver == false {
+            self.calls[id.slot]?.hasReturned = true
+        } else {
+            self.free(id.slot)
+        }
+    }
+
+    /// A worker has left a call to an asynchronous handler's task.
+    package mutating func left(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
+        if let call = self.record(id), position + 1 < call.messages.count { self.batch = max(self.batch / 2, 1) }
+        self.cut(id, position: position, startedAt: startedAt)
+    }
+
+    /// A call starts no further message than the one at `position`.
+    package mutating func cut(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
+        guard self.record(id) != nil else { return }
+        self.started(id, position: position, at: startedAt)
+        self.takeBack(id.slot)
+    }
+
+    /// A call that no worker had taken was taken back.
+    package mutating func recalled(_ id: CallID) {
+        guard self.record(id) != nil else { return }
+        self.takeBack(id.slot)
+        self.free(id.slot)
+    }
+
+    func record(_ id: CallID) -> CallRecord? {
+        guard self.calls.indices.contains(id.slot), let call = self.calls[id.slot], call.id == id else { return nil }
+        return call
+    }
+
+    func isCalled(_ sequence: Int64) -> Bool { self.slot(calling: sequence) != nil }
+
+    /// The call that a message is in, if its attempt is not over.
+    func slot(calling sequence: Int64) -> Int? {
+        self.calls.firstIndex { call in
+            guard let call, let index = call.messages.lastIndex(where: { $0.sequence == sequence })
+            else { return false }
+            return index > call.position || (index == call.position && !call.isOver)
+        }
+    }
+
+    mutating func begin(_ slot: Int, _ position: Int, at now: MonotonicInstant) {
+        guard let id = self.calls[slot]?.id, let message = self.message(of: id, at: position) else { return }
+        self.calls[slot]?.position = position
+        self.calls[slot]?.startedAt = now
+        self.calls[slot]?.isOver = false
+        self.note(.started(attempt: message.attempts + 1), message)
+        // Its time may be over before any other's.
+        if message.hasOwnLimit { self.awaitDeadline(of: id) }
+    }
+
+    /// Takes back what a call has not started.
+    mutating func takeBack(_ slot: Int) {
+        guard let call = self.calls[slot], !call.isCut else { return }
+        self.calls[slot]?.isCut = true
+        let first = call.position + 1
+        guard first < call.messages.count else { return }
+        let messages = call.messages[first...]
+        self.calls[slot]?.messages.removeSubrange(first...)
+        for message in messages.reversed() {
+            if call.isAlone {
+                self.suspectAgain(message, at: call.place)
+            } else {
+                self.comeBack(message, at: call.place)
+            }
+        }
+    }
+
+    /// A message whose handler was not called is in its queue again, or waits.
+    mutating func comeBack(_ message: QueuedMessage, at place: Int) {
+        if self.finished.remove(message.sequence) != nil { return self.unweigh(message, at: place) }
+        let isLeft = self.isDraining || self.intakes[message.installation] == nil
+        let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence
+        guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
+            return self.giveBack([message], at: place)
+        }
+        self.enqueue(message, at: place)
+    }
+
+    /// A suspect that was to run alone has not run: its attempt is taken back, and it is a suspect still.
+    mutating func suspectAgain(_ message: QueuedMessage, at place: Int) {
+        if self.finished.remove(message.sequence) != nil { return self.unweigh(message, at: place) }
+        self.change(message, .inHand)
+        guard !self.isDraining, self.intakes[message.installation] != nil else {
+            return self.unweigh(message, at: place)
+        }
+        self.sources[place].arriving += 1
+        self.suspects.insert(message) { $0.sequence > message.sequence }
+    }
+
+    /// The call is over, and its source free.
+    mutating func free(_ slot: Int) {
+        guard let call = self.calls[slot] else { return }
+        self.calls[slot] = nil
+        self.freeSlots.append(slot)
+        if call.hasReturned { self.output.freedPlaces += 1 }
+        if case .running(slot) = self.alone { self.alone = .none }
+        if call.isStuck {
+            self.stuckCount -= 1
+        } else {
+            self.release(slot, at: call.place)
+        }
+    }
+
+    /// The source may start its next call.
+    mutating func release(_ slot: Int, at place: Int) {
+        self.handedOut -= 1
+        if self.sources[place].call == slot { self.sources[place].call = nil }
+        self.makeReady(place)
+        self.wantSource(place)
+        self.tidy(place)
+    }
+}

@@ -1,0 +1,220 @@
+extension Scheduler {
+    // MARK: - Claims
+
+    mutating func want(_ installation: Int64) {
+        guard let intake = self.intakes[installation], !intake.isWanted, !intake.isClaiming else { return }
+        self.intakes[installation]?.isWanted = true
+        self.wants.append(.installation(installation))
+    }
+
+    /// Has a source read that has rows and half of its share in memory, or less.
+    mutating func wantSource(_ place: Int) {
+        let source = self.sources[place]
+        guard source.hasRows, !source.isWanted, !source.isClaiming, source.weight * 2 <= self.share,
+            self.intakes[source.id.installation]?.knowsSuspects == true
+        else { return }
+        self.sources[place].isWanted = true
+        self.wants.append(.source(place))
+    }
+
+    /// Asks the store for what is wanted while there is room.
+    mutating func claim() {
+        guard !self.isDraining, !self.isStoreFailing else { return }
+        while self.room > 0, let want = self.wants.popFirst() {
+            switch want {
+            case .installation(let installation): self.claim(of: installation)
+            case .source(let place): self.claimSource(place)
+            case .row(let sequence, let installation):
+                guard self.intakes[installation] != nil else { continue }
+                self.claim(installation, .row(sequence), limit: 1)
+            }
+        }
+        self.claimHeldUpRetry()
+        self.noteCrowding()
+    }
+
+    /// Claims a retry although memory is full: of suspects that strict order holds back behind it.
+    private mutating func claimHeldUpRetry() {
+        guard self.room <= 0, !self.heldSuspects.isEmpty, self.handedOut == 0 else { return }
+        for (installation, intake) in self.intakes where intake.hasDueRetries && !intake.isClaiming {
+            self.intakes[installation]?.hasDueRetries = false
+            self.intakes[installation]?.isClaiming = true
+            return self.claim(installation, .retries, limit: 1)
+        }
+    }
+
+    private mutating func claim(of installation: Int64) {
+        self.intakes[installation]?.isWanted = false
+        guard let intake = self.intakes[installation], !intake.isClaiming else { return }
+        let page = max(1, min(self.room, self.configuration.messagesInMemory / 2))
+        let kind: StoreClaim.Kind
+        switch intake.phase {
+        case .unsettled(let after): kind = .unsettled(after: after)
+        case .paused(let after): kind = .paused(after: after)
+        case .suspects(let after): kind = .suspects(after: after)
+        case .sources, .open:
+            if intake.hasDueRetries {
+                self.intakes[installation]?.hasDueRetries = false
+                kind = .retries
+            } else if case .sources(let after) = intake.phase {
+                let left = Self.mostSources - self.places.count
+                guard left > 0 else {
+                    self.stalled.insert(installation)
+                    return
+                }
+                self.intakes[installation]?.isClaiming = true
+                return self.claim(installation, .sources(after: after), limit: min(left, 1000), reserves: false)
+            } else {
+                return
+            }
+        }
+        self.intakes[installation]?.isClaiming = true
+        self.claim(installation, kind, limit: page)
+    }
+
+    private mutating func claimSource(_ place: Int) {
+        self.sources[place].isWanted = false
+        let source = self.sources[place]
+        guard source.hasRows, !source.isClaiming, self.intakes[source.id.installation] != nil else {
+            return self.tidy(place)
+        }
+        self.sources[place].isClaiming = true
+        self.sources[place].hasRowsSince = false
+        self.claim(
+            source.id.installation, .source(source.id.number, before: source.blockers.first),
+            limit: max(1, min(self.room, self.share - source.weight)))
+    }
+
+    private mutating func claim(_ installation: Int64, _ kind: StoreClaim.Kind, limit: Int, reserves: Bool = true) {
+        guard let intake = self.intakes[installation] else { return }
+        if reserves { self.memoryWeight += limit }
+        self.output.claims.append(
+            StoreClaim(
+                installation: installation, attachment: intake.attachment, kind: kind, limit: limit, scale: self.scale))
+    }
+
+    /// A claim was not answered, and is none any more: the turn that had it failed, or its installation is detached.
+    package mutating func declined(_ claim: StoreClaim) {
+        var answer = StoreAnswer()
+        answer.isFailure = true
+        self.claimed(claim, answer)
+    }
+
+    /// The store has answered a claim.
+    package mutating func claimed(_ claim: StoreClaim, _ answer: StoreAnswer) {
+        if case .sources = claim.kind {} else { self.memoryWeight -= claim.limit }
+        let isCurrent = self.intakes[claim.installation]?.attachment == claim.attachment
+        switch claim.kind {
+        case .source(let number, let before):
+            let source = SourceID(installation: claim.installation, number: number)
+            self.sourceClaimed(source, before: before, answer, isCurrent: isCurrent)
+        case .row(let sequence):
+            self.take(answer.messages, isCurrent: isCurrent)
+            guard answer.isFailure, isCurrent else { return }
+            self.intakes[claim.installation]?.failedRows.append(sequence)
+            self.claimFailed(claim.installation)
+        case .retries:
+            self.take(answer.messages, isCurrent: isCurrent)
+            guard isCurrent else { return }
+            self.intakes[claim.installation]?.isClaiming = false
+            if answer.isFailure {
+                self.look(claim.installation, at: self.now + .seconds(1))
+            } else if !answer.isComplete {
+                self.intakes[claim.installation]?.hasDueRetries = true
+            } else if let next = answer.nextRetry {
+                self.look(claim.installation, at: self.now + max(next, .milliseconds(10)))
+            }
+            self.want(claim.installation)
+        case .unsettled, .paused, .suspects, .sources:
+            guard isCurrent else { return }
+            self.intakes[claim.installation]?.isClaiming = false
+            if answer.isFailure { return self.claimFailed(claim.installation) }
+            self.advance(claim, answer)
+            self.want(claim.installation)
+        }
+    }
+
+    private mutating func sourceClaimed(
+        _ source: SourceID, before: Int64?, _ answer: StoreAnswer, isCurrent: Bool
+    ) {
+        self.take(answer.messages, isCurrent: isCurrent)
+        guard let place = self.place(of: source), self.sources[place].isClaiming else { return }
+        self.sources[place].isClaiming = false
+        guard isCurrent, !answer.isFailure else {
+            if isCurrent { self.claimFailed(source.installation) } else { self.wantSource(place) }
+            return self.tidy(place)
+        }
+        // Up to a message that waits for its retry there are no more. What is behind it is claimed when it does not.
+        let isComplete = answer.isComplete && !self.sources[place].hasRowsSince
+        if isComplete, before == nil { self.setHasRows(place, false) }
+        if !isComplete || self.sources[place].blockers.first != before { self.wantSource(place) }
+        self.tidy(place)
+    }
+
+    mutating func claimFailed(_ installation: Int64) {
+        self.intakes[installation]?.hasFailedClaims = true
+        self.look(installation, at: self.now + .seconds(1))
+    }
+
+    /// Takes rows into memory that the store has marked as in hand.
+    mutating func take(_ messages: [StoredMessage], isCurrent: Bool) {
+        for stored in messages {
+            // A late answer has ended it since it was claimed.
+            if self.finished.contains(stored.sequence) { continue }
+            guard let message = self.decode(stored) else { continue }
+            guard isCurrent, let place = self.makePlace(of: message.source) else {
+                // Its agent is gone, or there are more sources than may be known.
+                self.change(message, .waiting(source: message.source.number))
+                if isCurrent { self.rowsAppeared(in: message.source) }
+                continue
+            }
+            self.weigh(message, at: place)
+            self.accept(message, at: place)
+        }
+    }
+
+    mutating func decode(_ stored: StoredMessage) -> QueuedMessage? {
+        switch DecodedContent(stored) {
+        case .content(let content): return QueuedMessage(stored, content)
+        case .refused(let reason):
+            self.refused(stored.sequence, installation: stored.installation, reason)
+            self.output.changes.append(
+                MessageChange(
+                    sequence: stored.sequence, installation: stored.installation, verdict: .dead(reason),
+                    attempts: stored.attempts, crashes: stored.crashes))
+            return nil
+        }
+    }
+
+    /// Plans a look into the store, unless an earlier one is planned: each look says when the next one is due.
+    mutating func look(_ installation: Int64, at due: MonotonicInstant) {
+        guard let intake = self.intakes[installation], intake.nextLook.map({ due < $0 }) ?? true else { return }
+        self.intakes[installation]?.nextLook = due
+        self.looks.add(installation, due: due)
+    }
+
+    /// Looks for due retries in the store, and repeats claims that failed.
+    mutating func lookWhereDue() {
+        while let installation = self.looks.popDue(self.now) {
+            guard let next = self.intakes[installation]?.nextLook, next <= self.now else { continue }
+            self.intakes[installation]?.nextLook = nil
+            self.intakes[installation]?.hasDueRetries = true
+            self.want(installation)
+            guard self.intakes[installation]?.hasFailedClaims == true else { continue }
+            self.intakes[installation]?.hasFailedClaims = false
+            for sequence in self.intakes[installation]?.failedRows ?? [] {
+                self.wants.append(.row(sequence, installation: installation))
+            }
+            self.intakes[installation]?.failedRows = []
+            for place in self.knownPlaces where self.sources[place].id.installation == installation {
+                self.wantSource(place)
+            }
+        }
+    }
+}
+
+extension Want {
+    var isRow: Bool {
+        if case .row = self { true } else { false }
+    }
+}

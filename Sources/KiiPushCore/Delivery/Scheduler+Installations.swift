@@ -1,0 +1,232 @@
+/// What is to be read from the store.
+enum Want: Sendable {
+    /// What the installation's phase asks for, or its due retries.
+    case installation(Int64)
+    case source(Int)
+    /// A message that goes first: the user opened what showed it, or a person has it tried again.
+    case row(Int64, installation: Int64)
+}
+
+/// What of one installation is in the store and not known.
+struct Intake: Sendable {
+    enum Phase: Sendable, Equatable {
+        /// Rows that belong to no source are given to theirs. Exits: `paused`, when there are no more.
+        case unsettled(after: Int64)
+        /// With strict order: messages that wait for their retries are found out. Exits: `suspects`.
+        case paused(after: Int64)
+        /// Rows in hand of an earlier process are read. Exits: `sources`.
+        case suspects(after: Int64)
+        /// The sources that have rows are listed. Exits: `open`, when all are known.
+        case sources(after: Int64?)
+        /// Everything that waits is of sources that are known, so what arrives for others may be taken into memory.
+        case open
+    }
+
+    /// Tells it from the ones before it of the same installation.
+    let attachment: Int
+    /// Whether its handler takes thing-if commands.
+    let takesCommands: Bool
+    var phase = Phase.unsettled(after: 0)
+    var isClaiming = false
+    var isWanted = false
+    /// A row of a source that is not known was stored while sources were listed.
+    var missesSources = false
+    /// When the next look for retries is due; `nil` if none is planned.
+    var nextLook: MonotonicInstant?
+    /// Its retries are looked at when that is known.
+    var hasDueRetries = true
+    /// Some of its sources could not be read.
+    var hasFailedClaims = false
+    /// Messages that were claimed by themselves and could not be read.
+    var failedRows: [Int64] = []
+
+    /// Whether everything that was in hand when the process before this one ended is known.
+    var knowsSuspects: Bool {
+        switch self.phase {
+        case .unsettled, .paused, .suspects: false
+        case .sources, .open: true
+        }
+    }
+}
+
+extension Scheduler {
+    /// Starts to deliver what the store holds for an installation, beginning with what was in hand.
+    package mutating func attached(_ installation: Int64, takesCommands: Bool) {
+        guard self.intakes[installation] == nil else { return }
+        self.lastAttachment += 1
+        self.intakes[installation] = Intake(attachment: self.lastAttachment, takesCommands: takesCommands)
+        self.want(installation)
+    }
+
+    /// Stops delivering for an installation. Its running calls go on; what has not started waits in the store.
+    package mutating func detached(_ installation: Int64) {
+        guard self.intakes.removeValue(forKey: installation) != nil else { return }
+        self.stalled.remove(installation)
+        self.leave { $0 == installation }
+    }
+
+    /// Starts nothing any more and gives back what has not started. Running calls go on.
+    package mutating func drain() {
+        guard !self.isDraining else { return }
+        self.isDraining = true
+        self.leave { _ in true }
+    }
+
+    private mutating func leave(_ isLeft: (Int64) -> Bool) {
+        for call in self.calls {
+            guard let call, isLeft(self.sources[call.place].id.installation), call.isCuttable else { continue }
+            self.output.cuts.append(call.id)
+        }
+        self.giveBackQueues(of: isLeft)
+        // Their rows say `in hand`, and that is what the next process has to find.
+        for suspect in self.suspects.removeAll(where: { isLeft($0.installation) }) { self.forget(suspect) }
+        if case .committing(let message) = self.alone, isLeft(message.installation) { self.takeBackAlone(message) }
+        for place in self.knownPlaces where isLeft(self.sources[place].id.installation) {
+            self.setHasRows(place, false)
+            self.sources[place].blockers = []
+            self.tidy(place)
+        }
+    }
+
+    /// Nothing follows. What runs alone still has not ended the process, so its attempt is taken back.
+    package mutating func stop() {
+        guard case .running(let slot) = self.alone, let call = self.calls[slot], !call.isOver,
+            let message = call.messages.first
+        else { return }
+        self.change(message, .inHand)
+    }
+
+    /// The attempt that was to be made alone is not made.
+    mutating func takeBackAlone(_ message: QueuedMessage) {
+        self.alone = .none
+        self.change(message, .inHand)
+        self.forget(message)
+    }
+
+    /// Lets go of a suspect.
+    mutating func forget(_ message: QueuedMessage) {
+        guard let place = self.place(of: message.source) else { return }
+        self.unweigh(message, at: place)
+        self.sources[place].arriving -= 1
+        self.tidy(place)
+    }
+
+    /// The store's rows are others than they were: everything is read anew, but for what is in memory.
+    package mutating func readAgain() {
+        for (installation, intake) in self.intakes where intake.phase == .open || intake.phase.isListing {
+            self.intakes[installation]?.phase = .sources(after: nil)
+            self.want(installation)
+        }
+    }
+
+    /// A message waits in the store that did not, in a source.
+    ///
+    /// - Parameter goesFirst: whether it is claimed by itself.
+    package mutating func appeared(_ sequence: Int64, in source: SourceID?, of installation: Int64, goesFirst: Bool) {
+        guard let intake = self.intakes[installation] else { return }
+        // It waits for no retry any more.
+        if let source, let place = self.place(of: source) { self.unblock(sequence, at: place) }
+        // Before that it is found when its source is listed.
+        guard intake.knowsSuspects else { return }
+        if goesFirst { self.wants.insert(.row(sequence, installation: installation)) { !$0.isRow } }
+        if let source { self.rowsAppeared(in: source) }
+    }
+
+    /// Rows wait in a source, of which everything is listed already.
+    mutating func rowsAppeared(in source: SourceID) {
+        if let place = self.makePlace(of: source) { return self.rowsAppeared(at: place) }
+        // There are more sources than may be known: this one is found when some of them have nothing any more.
+        if self.intakes[source.installation]?.phase == .open {
+            self.intakes[source.installation]?.phase = .sources(after: nil)
+            self.want(source.installation)
+        } else {
+            self.intakes[source.installation]?.missesSources = true
+        }
+    }
+
+    // MARK: - What the store says when an agent begins
+
+    mutating func advance(_ claim: StoreClaim, _ answer: StoreAnswer) {
+        let installation = claim.installation
+        let last = answer.messages.last?.sequence
+        switch claim.kind {
+        case .unsettled(let after):
+            for stored in answer.messages {
+                guard let message = self.decode(stored) else { continue }
+                self.change(message, .waiting(source: message.source.number))
+            }
+            let next = self.configuration.isStrictlyOrdered ? Intake.Phase.paused(after: 0) : .suspects(after: 0)
+            self.intakes[installation]?.phase = answer.isComplete ? next : .unsettled(after: last ?? after)
+        case .paused(let after):
+            for stored in answer.messages { self.block(stored) }
+            self.intakes[installation]?.phase = answer.isComplete ? .suspects(after: 0) : .paused(after: last ?? after)
+        case .suspects(let after):
+            for stored in answer.messages { self.suspect(stored) }
+            self.intakes[installation]?.phase =
+                answer.isComplete ? .sources(after: nil) : .suspects(after: last ?? after)
+        case .sources(let after):
+            for number in answer.sources {
+                guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else {
+                    break
+                }
+                self.setHasRows(place, true)
+                self.wantSource(place)
+            }
+            guard answer.isComplete else {
+                self.intakes[installation]?.phase = .sources(after: answer.sources.last ?? after)
+                return
+            }
+            let isAll = self.intakes[installation]?.missesSources != true
+            self.intakes[installation]?.missesSources = false
+            self.intakes[installation]?.phase = isAll ? .open : .sources(after: nil)
+        case .source, .row, .retries: return
+        }
+    }
+
+    /// A message waits for its retry, and holds back those behind it.
+    mutating func block(_ stored: StoredMessage) {
+        guard let message = self.decode(stored), let place = self.makePlace(of: message.source) else { return }
+        self.addBlocker(message.sequence, at: place)
+    }
+
+    mutating func addBlocker(_ sequence: Int64, at place: Int) {
+        let index = self.sources[place].blockers.firstIndex { $0 > sequence } ?? self.sources[place].blockers.endIndex
+        self.sources[place].blockers.insert(sequence, at: index)
+    }
+
+    /// Whether a queue holds a message: a retry that was claimed before all suspects were read.
+    private func isQueued(_ message: QueuedMessage) -> Bool {
+        self.places[message.source].map { place in
+            self.sources[place].queue.contains { $0.sequence == message.sequence }
+        } ?? false
+    }
+
+    /// A message was in hand when an earlier process ended.
+    mutating func suspect(_ stored: StoredMessage) {
+        // One whose call has gone on since its agent was detached is not suspected of anything.
+        guard !self.isCalled(stored.sequence), let message = self.decode(stored), !self.isQueued(message),
+            let place = self.makePlace(of: message.source), let intake = self.intakes[message.installation]
+        else { return }
+        self.counters.received += 1
+        self.note(.received, message)
+        let limit = self.configuration.maximumCrashes ?? self.configuration.maximumAttempts
+        if message.isCommand, !intake.takesCommands {
+            self.bury(message, .command)
+        } else if message.crashes >= limit || message.attempts >= self.configuration.maximumAttempts {
+            self.bury(message, .crashed)
+        } else {
+            // One that is held back joins its source's queue when its turn has come.
+            self.weigh(message, at: place)
+            self.sources[place].arriving += 1
+            self.suspects.append(message)
+            return
+        }
+        self.tidy(place)
+    }
+}
+
+extension Intake.Phase {
+    var isListing: Bool {
+        if case .sources = self { true } else { false }
+    }
+}

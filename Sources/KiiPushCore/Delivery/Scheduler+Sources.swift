@@ -1,0 +1,213 @@
+/// One source that has something: messages in memory, rows in the store, or a call.
+struct Source: Sendable {
+    let id: SourceID
+    /// Its messages in memory that no call has, in order.
+    var queue = Fifo<QueuedMessage>()
+    /// What its messages in memory weigh, those of its call included.
+    var weight = 0
+    /// Messages on their way into the store that are to be queued then.
+    var arriving = 0
+    /// The slot of its call.
+    var call: Int?
+    /// Rows of it wait in the store. Whatever is received goes behind them, so it waits there too.
+    var hasRows = false
+    var isClaiming = false
+    /// Rows were made to wait since it was claimed, so the claim may not have seen them.
+    var hasRowsSince = false
+    /// It stands in ``Scheduler/ready``.
+    var isReady = false
+    /// It stands in ``Scheduler/wants``.
+    var isWanted = false
+    /// With strict order: its messages that wait for their retries, in order. What comes after the first is held back.
+    var blockers: [Int64] = []
+
+    /// Whether nothing is known of it that the next message would not tell as well.
+    var isVoid: Bool {
+        self.queue.isEmpty && self.arriving == 0 && self.call == nil && !self.hasRows && !self.isClaiming
+            && !self.isReady && !self.isWanted && self.blockers.isEmpty
+    }
+
+    /// Whether its first message may start, as far as its order goes.
+    var mayStart: Bool {
+        guard self.call == nil, let first = self.queue.first else { return false }
+        return self.blockers.first.map { first.sequence < $0 } ?? true
+    }
+}
+
+extension Scheduler {
+    /// How many sources are known at once. The others wait in the store until their installation's sources are listed
+    /// again.
+    static var mostSources: Int { 10_000 }
+
+    /// Where sources stand that are known, in an order that is the same in every process.
+    var knownPlaces: [Int] { self.places.values.sorted() }
+
+    /// Where a source stands that is known.
+    mutating func place(of id: SourceID) -> Int? {
+        if let latest, latest.id == id { return latest.place }
+        guard let place = self.places[id] else { return nil }
+        self.latest = (id, place)
+        return place
+    }
+
+    /// Where a source stands; `nil` if it is not known, and no more may be.
+    mutating func makePlace(of id: SourceID) -> Int? {
+        if let place = self.place(of: id) { return place }
+        guard self.places.count < Self.mostSources else { return nil }
+        let place: Int
+        if let free = self.freePlaces.popLast() {
+            place = free
+            self.sources[place] = Source(id: id)
+        } else {
+            place = self.sources.count
+            self.sources.append(Source(id: id))
+        }
+        self.places[id] = place
+        self.latest = (id, place)
+        return place
+    }
+
+    /// Forgets a source that has nothing any more.
+    mutating func tidy(_ place: Int) {
+        guard self.sources[place].isVoid, self.places[self.sources[place].id] == place else { return }
+        if self.latest?.place == place { self.latest = nil }
+        self.places[self.sources[place].id] = nil
+        self.freePlaces.append(place)
+        guard !self.stalled.isEmpty, self.places.count < Self.mostSources / 10 * 9 else { return }
+        for installation in self.stalled { self.want(installation) }
+        self.stalled = []
+    }
+
+    mutating func setHasRows(_ place: Int, _ hasRows: Bool) {
+        guard self.sources[place].hasRows != hasRows else { return }
+        self.sources[place].hasRows = hasRows
+        self.backlogged += hasRows ? 1 : -1
+    }
+
+    /// What one source's messages in memory may weigh while it has rows in the store.
+    var share: Int {
+        let memory = self.configuration.messagesInMemory
+        return max(1, min(memory / 2, memory / 4 * 3 / max(1, self.backlogged)))
+    }
+
+    // MARK: - Queues
+
+    /// Puts a message into its source's queue, in its order.
+    mutating func enqueue(_ message: QueuedMessage, at place: Int) {
+        if let last = self.sources[place].queue.last, last.sequence > message.sequence {
+            self.sources[place].queue.insert(message) { $0.sequence > message.sequence }
+        } else {
+            self.sources[place].queue.append(message)
+        }
+        self.makeReady(place)
+    }
+
+    /// Counts a message that is in memory from now on.
+    mutating func weigh(_ message: QueuedMessage, at place: Int) {
+        let weight = self.weight(of: message)
+        self.sources[place].weight += weight
+        self.memoryWeight += weight
+    }
+
+    /// Stops counting a message.
+    mutating func unweigh(_ message: QueuedMessage, at place: Int) {
+        let weight = self.weight(of: message)
+        self.sources[place].weight -= weight
+        self.memoryWeight -= weight
+        if self.sources[place].hasRows { self.wantSource(place) }
+    }
+
+    mutating func makeReady(_ place: Int) {
+        guard !self.sources[place].isReady, self.sources[place].mayStart else { return }
+        self.sources[place].isReady = true
+        self.ready.append(place)
+    }
+
+    /// Gives messages back to the store, those of which none has started. The last ones first: a store with little room
+    /// commits them in parts, and what is in hand when the process is killed between two of them starts before what waits.
+    mutating func giveBack(_ messages: some BidirectionalCollection<QueuedMessage>, at place: Int) {
+        guard !messages.isEmpty else { return }
+        for message in messages.reversed() {
+            self.unweigh(message, at: place)
+            guard self.heldSuspects.remove(message.sequence) == nil else { continue }
+            guard self.finished.remove(message.sequence) == nil else { continue }
+            self.change(message, .waiting(source: message.source.number))
+            self.react(to: message.sequence, message.installation)
+        }
+        self.rowsAppeared(at: place)
+    }
+
+    /// Rows of a source wait in the store.
+    mutating func rowsAppeared(at place: Int) {
+        guard self.intakes[self.sources[place].id.installation] != nil else { return }
+        self.setHasRows(place, true)
+        self.sources[place].hasRowsSince = true
+        self.wantSource(place)
+    }
+
+    /// Gives back what the queues hold of installations.
+    mutating func giveBackQueues(of isGivenBack: (Int64) -> Bool) {
+        for place in self.knownPlaces where isGivenBack(self.sources[place].id.installation) {
+            // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
+            let staysInHand = self.holdsSuspects(place)
+            let messages = self.sources[place].queue.removeAll { _ in true }
+            if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
+            self.giveBack(messages, at: place)
+        }
+    }
+
+    // MARK: - Sharing memory
+
+    /// How long memory may be full, with more to be read, before sources keep to their share of it.
+    static var sharesAfter: Duration { .milliseconds(100) }
+
+    /// When sources are to keep to their share, as it is now.
+    var sharingDue: MonotonicInstant? { self.crowdedSince.map { $0 + Self.sharesAfter } }
+
+    mutating func noteCrowding() {
+        let isCrowded = !self.isDraining && self.room <= 0 && !self.wants.isEmpty
+        self.crowdedSince = isCrowded ? self.crowdedSince ?? self.now : nil
+    }
+
+    /// Has calls give back what they have not started, so that sources can be held to their share.
+    mutating func shareMemory() {
+        guard let due = self.sharingDue, due <= self.now else { return }
+        self.crowdedSince = self.now
+        self.isTrimDue = true
+        let share = self.trimmedShare
+        for call in self.calls {
+            guard let call, self.sources[call.place].weight > share, call.isCuttable, !call.isAlone else { continue }
+            self.output.cuts.append(call.id)
+        }
+    }
+
+    /// Whether messages of the source stay in hand until they are called: then none before or behind them is given back.
+    func holdsSuspects(_ place: Int) -> Bool {
+        guard !self.heldSuspects.isEmpty else { return false }
+        return self.sources[place].queue.contains { self.heldSuspects.contains($0.sequence) }
+    }
+
+    private var trimmedShare: Int {
+        max(1, self.configuration.messagesInMemory / 4 * 3 / max(1, self.places.count))
+    }
+
+    /// Gives back what sources have in their queues beyond their share.
+    mutating func trim() {
+        guard self.isTrimDue else { return }
+        self.isTrimDue = false
+        // Nothing of a source goes back while suspects wait that come after it.
+        guard self.suspects.isEmpty, case .none = self.alone else { return }
+        let share = self.trimmedShare
+        for place in self.knownPlaces where self.sources[place].weight > share && !self.holdsSuspects(place) {
+            var excess = self.sources[place].weight - share
+            var back: [QueuedMessage] = []
+            // What is to be told to the handler because a user acted stays, and so does a retry: nobody waits behind them.
+            while excess > 0, let last = self.sources[place].queue.last, last.openedBy == nil, last.firstStart == nil {
+                _ = self.sources[place].queue.popLast()
+                excess -= self.weight(of: last)
+                back.append(last)
+            }
+            self.giveBack(back.reversed(), at: place)
+        }
+    }
+}

@@ -1,0 +1,165 @@
+extension Scheduler {
+    /// When there is something to do although nothing happens; `nil` while there is not. It may come early.
+    package var nextDeadline: MonotonicInstant? {
+        .earlier(.earlier(self.callsDue, self.looks.nextDue), .earlier(self.sharingDue, self.shortage?.over))
+    }
+
+    /// Time has passed: retries that are due, and a memory that has been full for long.
+    ///
+    /// Overdue calls are told separately: ``overdueCalls(at:)``, then ``timedOut(_:position:isPresenting:at:)``.
+    package mutating func timePassed(at now: MonotonicInstant) {
+        self.now = max(self.now, now)
+        self.lookWhereDue()
+        self.shareMemory()
+        self.lookAtShortage()
+    }
+
+    /// The machine slept for this long, of which `now` knows nothing: the pauses before further attempts went on
+    /// meanwhile, a call's time to answer did not.
+    package mutating func machineSlept(at now: MonotonicInstant) {
+        // Those in the store go by the calendar, which went on as well.
+        for installation in self.intakes.keys { self.look(installation, at: now) }
+    }
+
+    // MARK: - Deadlines
+
+    /// The calls whose next deadline has come, as far as is known: how far they have come is to be looked at, and those
+    /// that are overdue still (``isOverdue(_:)``) are to be ended.
+    package mutating func overdueCalls(at now: MonotonicInstant) -> [CallID] {
+        guard let due = self.callsDue, due <= now else { return [] }
+        self.now = max(self.now, now)
+        self.callsDue = nil
+        var overdue: [CallID] = []
+        for call in self.calls {
+            guard let call, let due = self.due(call) else { continue }
+            if due <= now { overdue.append(call.id) } else { self.awaitDeadline(of: call) }
+        }
+        return overdue
+    }
+
+    /// Whether a call's attempt has been over for so long that it loses its place.
+    package func isStuck(_ id: CallID) -> Bool {
+        self.record(id).flatMap(self.stuckAt).map { $0 <= self.now } ?? false
+    }
+
+    /// The message that stands at a position of a call.
+    func message(of id: CallID, at position: Int) -> QueuedMessage? {
+        guard self.calls.indices.contains(id.slot), self.calls[id.slot]?.id == id,
+            let count = self.calls[id.slot]?.messages.count, (0..<count).contains(position)
+        else { return nil }
+        return self.calls[id.slot]?.messages[position]
+    }
+
+    /// Whether the call's deadline has come.
+    package func isOverdue(_ id: CallID) -> Bool {
+        self.record(id).flatMap(self.due).map { $0 <= self.now } ?? false
+    }
+
+    /// Has the call's next deadline looked at.
+    package mutating func awaitDeadline(of id: CallID) {
+        if let call = self.record(id) { self.awaitDeadline(of: call) }
+    }
+
+    mutating func awaitDeadline(of call: CallRecord) {
+        guard let due = self.due(call), due < self.callsDue ?? .init(nanoseconds: .max) else { return }
+        self.callsDue = due
+    }
+
+    /// When something is to be done about a call: its deadline, and if it has not returned long after that, once more.
+    private func due(_ call: CallRecord) -> MonotonicInstant? {
+        guard !call.isStuck else { return nil }
+        guard let message = call.current else {
+            // No worker has begun with it. It may any moment, and then its first message's time runs.
+            return call.startedAt + self.configuration.deadline
+        }
+        let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
+        guard call.isOver else { return deadline }
+        // Of a further message that it is at, the time began with the answer to the one before, or later.
+        let next = call.mayGoOn ? call.answeredAt.map { $0 + self.configuration.deadline } : nil
+        return [next, self.stuckAt(call)].compactMap(\.self).min()
+    }
+
+    /// When a call whose attempt is over loses its place.
+    private func stuckAt(_ call: CallRecord) -> MonotonicInstant? {
+        guard call.isOver, !call.isStuck, !call.keepsPlace, let message = call.current else { return nil }
+        // The time of a message whose source was held up may be over before its attempt starts.
+        let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
+        return max(deadline, call.startedAt) + self.configuration.stuckAfter
+    }
+
+    /// An overdue call has not begun, or has its answer: its deadline is waited for anew.
+    package mutating func goesOn(_ id: CallID, at now: MonotonicInstant) {
+        guard let call = self.record(id) else { return }
+        // One that no worker has taken: as if it was handed out now.
+        if call.position < 0 { self.calls[id.slot]?.startedAt = now }
+        if call.mayGoOn { self.calls[id.slot]?.answeredAt = now }
+        self.awaitDeadline(of: id)
+    }
+
+    /// The attempt that a call is at is over without an answer, and no further message of it starts.
+    ///
+    /// - Parameter isPresenting: whether the message was being shown to the user still. No handler was called then, so that
+    ///   is no attempt: the call loses its place, and the message is taken up by another thread.
+    package mutating func timedOut(_ id: CallID, position: Int, isPresenting: Bool, at now: MonotonicInstant) {
+        guard let call = self.record(id), let message = call.current, position == call.position else { return }
+        self.takeBack(id.slot)
+        if call.isAlone { self.alone = .none }
+        self.calls[id.slot]?.isOver = true
+        guard !isPresenting else {
+            if call.isAlone { self.change(message, .inHand) }
+            self.comeBack(message, at: call.place)
+            return self.giveUpPlace(id.slot)
+        }
+        self.unweigh(message, at: call.place)
+        self.fail(id.slot, message, .timedOut, startedAt: call.startedAt, now: now)
+        if !self.reactions.isEmpty { self.react(to: message.sequence, message.installation) }
+        if call.hasReturned { self.free(id.slot) } else { self.awaitDeadline(of: id) }
+    }
+
+    /// A call has not returned long after its deadline.
+    package mutating func stuck(_ id: CallID) {
+        guard self.record(id)?.isOver == true else { return }
+        self.giveUpPlace(id.slot)
+    }
+
+    /// How long the running call that began first is past its deadline; zero when none is. A call that has not returned
+    /// counts also when its attempt is over.
+    package func overdue(at now: MonotonicInstant) -> Duration {
+        self.calls.reduce(.zero) { longest, call in
+            guard let call, !call.isStuck, let message = call.current else { return longest }
+            return max(longest, now - self.configuration.deadline(of: message, startedAt: call.startedAt))
+        }
+    }
+
+    // MARK: - Places
+
+    private var mayGiveUpThreads: Bool { self.stuckCount < self.configuration.maximumStuckCalls }
+
+    /// A call loses its place to a fresh thread, if there may be one.
+    private mutating func giveUpPlace(_ slot: Int) {
+        guard let call = self.calls[slot], let message = call.current else { return }
+        guard self.mayGiveUpThreads else {
+            self.calls[slot]?.keepsPlace = true
+            guard !self.losesPlaces else { return }
+            self.losesPlaces = true
+            self.output.stalls.append(.stuckCalls(self.configuration.maximumStuckCalls))
+            return
+        }
+        self.counters.stuck += 1
+        self.note(.stuck(attempt: message.attempts + 1), message)
+        self.calls[slot]?.isStuck = true
+        self.stuckCount += 1
+        self.release(slot, at: call.place)
+    }
+
+    /// A call has returned at last: those that keep their places are looked at again.
+    mutating func regainPlaces() {
+        guard self.mayGiveUpThreads || !self.calls.contains(where: { $0?.keepsPlace == true }) else { return }
+        self.losesPlaces = false
+        self.output.stalls.append(nil)
+        for slot in self.calls.indices where self.calls[slot]?.keepsPlace == true {
+            self.calls[slot]?.keepsPlace = false
+            if let call = self.calls[slot] { self.awaitDeadline(of: call) }
+        }
+    }
+}

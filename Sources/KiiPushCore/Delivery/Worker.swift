@@ -1,0 +1,97 @@
+/// One worker, step by step: takes a call, calls the handler, and goes on when the call has returned.
+///
+/// Each of delivery's threads is one. Where there are no threads, as in a simulation, whoever made the ``Workers`` takes the
+/// steps. One thread at a time.
+package final class Worker {
+    /// What became of a handler's call.
+    package enum Outcome {
+        /// The handler has returned; ``Worker/callReturned()`` follows.
+        case returned
+        /// An asynchronous handler's task goes on without this worker, which is free.
+        case left
+    }
+
+    /// How long the messages of a call may take together, before it makes way for others that wait.
+    private static let slice: Duration = .milliseconds(1)
+
+    private let box: AnswerBox
+    private let queue: CallQueue
+    private let configuration: DeliveryConfiguration
+    private var call: DeliveryCall?
+    private var position = 0
+    private var startedAt = MonotonicInstant(nanoseconds: 0)
+    private var sliceBeganAt = MonotonicInstant(nanoseconds: 0)
+    /// Whether the call that it had last holds no place any more.
+    private(set) var hasLeft = false
+
+    init(_ workers: Workers) {
+        self.box = workers.box
+        self.queue = workers.queue
+        self.configuration = workers.configuration
+    }
+
+    /// Whether a message is to be handed to its handler.
+    package var hasCall: Bool { self.call != nil }
+
+    /// Takes the next call.
+    ///
+    /// - Returns: whether there was one.
+    package func takeCall() -> Bool {
+        guard let call = self.queue.take() else { return false }
+        self.begin(call)
+        if !self.hasCall, self.takeLeave() { self.queue.leave() }
+        return true
+    }
+
+    /// Begins with a call that was taken.
+    func begin(_ call: DeliveryCall) {
+        self.call = call
+        self.follow(self.box.begin(call, from: 0))
+        self.sliceBeganAt = self.startedAt
+    }
+
+    /// Hands the present message to its handler, on this thread. The attempt began when the message was taken, or when the
+    /// one before had returned.
+    package func makeCall() -> Outcome {
+        guard let call else { return .returned }
+        let message = call.messages[self.position]
+        let handlerCall = HandlerCall(
+            call: call, position: self.position,
+            deadline: self.configuration.deadline(of: message, startedAt: self.startedAt), box: self.box,
+            queue: self.queue)
+        guard let task = handlerCall.invoke(), self.box.leave(call.id, to: task) else { return .returned }
+        self.call = nil
+        return .left
+    }
+
+    /// The handler has returned: the next message of the call is the present one, or the worker is free.
+    package func callReturned() {
+        guard let call else { return }
+        let now = self.box.now
+        var isYielding = false
+        if now - self.sliceBeganAt >= Worker.slice {
+            isYielding = self.queue.isWaitedFor
+            self.sliceBeganAt = now
+        }
+        self.follow(self.box.returned(call, isYielding: isYielding, at: now))
+        if !self.hasCall, !self.isThread, self.takeLeave() { self.queue.leave() }
+    }
+
+    /// Whether the place of the last call is to be given up, as it is once.
+    func takeLeave() -> Bool {
+        defer { self.hasLeft = false }
+        return self.hasLeft
+    }
+
+    /// Whether a thread of its own takes its steps, which gives up places as it waits for the next call.
+    var isThread = false
+
+    private func follow(_ step: AnswerBox.Step) {
+        switch step {
+        case .call(let position, let startedAt): (self.position, self.startedAt) = (position, startedAt)
+        case .done(let isPlaceKept):
+            self.call = nil
+            self.hasLeft = !isPlaceKept
+        }
+    }
+}

@@ -1,0 +1,205 @@
+/// What is known of one message, as the inbox's file has it.
+///
+/// What happened is written together with what the message came to, so that the record costs nothing: between the two
+/// it is not there yet, and what a process had not written when it ended is not there at all. ``missing`` says so.
+public struct MessageRecord: Sendable, Hashable {
+    /// Where the message stands.
+    public enum State: Sendable, Hashable {
+        /// It waits until there is room for it in memory.
+        case waiting
+        /// It was handed to delivery, then or by then.
+        case running(since: Timestamp)
+        /// Its last attempt failed, and the next is due then.
+        case waitingForRetry(due: Timestamp)
+        /// It is shown to the user, who has not reacted.
+        case presented
+        /// It is done.
+        case done
+        /// It is a dead letter, for this reason.
+        case dead(reason: DeadLetterReason)
+    }
+
+    /// The states by name, for ``InboxReader/messages(_:after:limit:)``.
+    public enum Standing: String, Sendable, Hashable, CaseIterable {
+        /// ``State/waiting``.
+        case waiting
+        /// ``State/running(since:)``.
+        case running
+        /// ``State/waitingForRetry(due:)``.
+        case retry
+        /// ``State/presented``.
+        case presented
+        /// ``State/done``.
+        case done
+        /// ``State/dead(reason:)``.
+        case dead
+    }
+
+    /// Something that happened, or must have, and is not in the record.
+    public enum Gap: Sendable, Hashable {
+        /// When it was stored: an older version of this library has stored it.
+        case storing
+        /// Whether and when it was acknowledged: the process ended before that was written, or the connection before it
+        /// was sent; or an older version of this library was at work.
+        case acknowledgement
+        /// When it was answered, and with what: an older version of this library was at work.
+        case answer
+        /// Some of what happened besides: the record is full, cannot be read to its end, or was begun by an older
+        /// version of this library.
+        case laterEvents
+    }
+
+    /// The message's number in the inbox, as in ``DeliveryContext/messageID``.
+    public var messageID: Int64
+    /// The installation that received it; `nil` if a damaged inbox could not say it any more. Such a message can be
+    /// dropped, but not be tried again: ``PushRuntime/retry(_:)`` finds none.
+    public var installationID: String?
+    /// The MQTT topic it came on.
+    public var topic: String
+    /// The payload as it came; of an oversized message its beginning.
+    public var payload: [UInt8]
+    /// How long the payload was in bytes, if ``payload`` is only its beginning.
+    public var originalLength: Int?
+    /// The quality of service it came with, 0 to 2.
+    public var qualityOfService: Int
+    /// Whether the broker marked it as a possible redelivery (DUP) when it first came.
+    public var isMarkedDuplicate: Bool
+    /// Whether the broker had kept it as the topic's retained message.
+    public var isRetained: Bool
+    /// MQTT's packet identifier; `nil` at QoS 0.
+    public var packetID: Int?
+    /// Which connection it came on: rises with every connection of the installation.
+    public var connection: Int64
+    /// When it came in; the first event.
+    public var receivedAt: Timestamp
+    /// Where it stands.
+    public var state: State
+    /// How many attempts were made since it last began anew; 0 for a message that no handler was meant for. Those that
+    /// ran alone when a process ended are among them, and one that runs is not.
+    public var attempts: Int
+    /// When it last came to something else: of a dead letter, when it was given up on.
+    public var updatedAt: Timestamp
+    /// What happened, in the order of time. Empty in a dead letter among others (``DeadLetters``).
+    public var events: [MessageEvent] = []
+    /// What is not among the events.
+    public var missing: [Gap] = []
+
+    init(_ row: StoredRow, installationID: String?) {
+        let message = row.message
+        self.messageID = row.sequence
+        self.installationID = installationID
+        self.topic = message.topic
+        self.payload = message.payload
+        self.originalLength = message.originalLength
+        self.qualityOfService = Int(message.qos)
+        self.isMarkedDuplicate = message.duplicate
+        self.isRetained = message.retain
+        self.packetID = message.packetID.map { Int($0) }
+        self.connection = message.connection
+        self.receivedAt = message.receivedAt
+        self.updatedAt = row.updatedAt
+        // A row that succeeds at once keeps the number of its failures.
+        self.attempts = row.state == .done ? max(1, row.attempts) : row.attempts
+        self.state =
+            switch row.state {
+            case .waiting: .waiting
+            case .inHand: .running(since: row.updatedAt)
+            case .retry: .waitingForRetry(due: row.nextAttempt ?? row.updatedAt)
+            case .presented: .presented
+            case .done: .done
+            case .dead: .dead(reason: DeadLetterReason(message.reason ?? ""))
+            }
+    }
+
+    fileprivate mutating func add(_ kind: MessageEvent.Kind, at moment: Timestamp?) {
+        guard let moment else { return }
+        self.events.append(MessageEvent(messageID: self.messageID, at: moment, kind: kind))
+    }
+}
+
+extension Inbox {
+    /// What is known of the message with this number.
+    package func record(_ sequence: Int64) throws(InboxError) -> MessageRecord? {
+        let statement = self.statements.record
+        defer { statement.reset() }
+        try statement.bind(1, sequence)
+        guard try statement.next() else { return nil }
+        let row = try StoredRow(readingFrom: statement)
+        var record = MessageRecord(row, installationID: statement.text(24))
+        func moment(_ column: Int32) -> Timestamp? {
+            statement.optionalInteger(column).map {
+                (record.receivedAt + .milliseconds($0)).held(to: InboxSchema.calendar)
+            }
+        }
+        let (storedAt, acknowledgedAt) = (moment(19), moment(20))
+        record.add(.received, at: record.receivedAt)
+        record.add(.stored, at: storedAt)
+        record.add(.acknowledged, at: acknowledgedAt)
+        let isWhole = try self.readEvents(into: &record, count: statement.integer(23, within: InboxSchema.eventCounts))
+        let answer: FetchResult? =
+            switch statement.optionalInteger(22) {
+            case 0: .newData
+            case 1: .noData
+            default: nil
+            }
+        let endedLate = record.events.contains { if case .done(_, _, isLate: true) = $0.kind { true } else { false } }
+        if let answer {
+            let attempt = max(1, row.attempts)
+            record.add(.started(attempt: attempt), at: moment(21))
+            record.add(.done(answer, attempt: attempt, isLate: false), at: row.updatedAt)
+        }
+        // What happened in one millisecond stays in the order in which it had to happen.
+        record.events = record.events.enumerated()
+            .sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+
+        if storedAt == nil { record.missing.append(.storing) }
+        // Written with the first thing that becomes of the message.
+        let isWritten = row.state != .waiting && row.state != .inHand
+        if isWritten, row.message.packetID != nil, acknowledgedAt == nil { record.missing.append(.acknowledgement) }
+        if row.state == .done, answer == nil, !endedLate { record.missing.append(.answer) }
+        if !isWhole { record.missing.append(.laterEvents) }
+        return record
+    }
+
+    /// Reads the rows of a message in the table `event`, as far as they can be read.
+    ///
+    /// - Returns: whether there are as many as the message counts.
+    private func readEvents(into record: inout MessageRecord, count: Int64) throws(InboxError) -> Bool {
+        guard count > 0 else { return true }
+        let statement = self.statements.events
+        defer { statement.reset() }
+        try statement.bind(1, record.messageID)
+        var (read, last): (Int64, Int64) = (0, 0)
+        do throws(InboxError) {
+            // In a damaged table rows lead back to others.
+            while try statement.next(), statement.integer(0) > last {
+                last = statement.integer(0)
+                let attempt = statement.optionalInteger(3, within: StoredRow.attempts).map { Int($0) }
+                let pause = statement.optionalInteger(5, within: 0...(1 << 40)).map { Duration.milliseconds($0) }
+                let parts = MessageEvent.Kind.Parts(
+                    statement.integer(2), attempt: attempt, pause: pause, detail: statement.text(6))
+                guard let kind = MessageEvent.Kind(parts) else { continue }
+                if let attempt { record.add(.started(attempt: attempt), at: statement.optionalTime(4)) }
+                record.add(kind, at: statement.time(1))
+                read += 1
+            }
+        } catch {
+            // What was read is right all the same.
+            guard error.kind == .corrupt else { throw error }
+            return false
+        }
+        return read == count
+    }
+
+    /// What is known of the dead letters behind this number, in the order of reception, but for what happened to them.
+    package func deadLetterRecords(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
+        var records: [MessageRecord] = []
+        for row in try self.deadLetters(after: sequence, limit: limit) {
+            records.append(MessageRecord(row, installationID: try self.installationID(row.message.installation)))
+        }
+        return records
+    }
+
+    /// The last number that was given out; 0 when none was.
+    package func lastSequence() throws(InboxError) -> Int64 { try self.statements.readLedger().lastSequence }
+}

@@ -1,0 +1,327 @@
+/// The durable store: an ``Inbox`` file. What its commit has returned for survives the process and the power.
+final class FileStore: Store {
+    private let file: RecoverableInbox
+    private var room: InboxRoom
+    let longestDelay: Duration
+    private var provenThrough: [Int64: Int64] = [:]
+    private var calendarShift = Duration.zero
+    var acknowledgements = AcknowledgementTimes()
+    /// The unproven rows of earlier processes that nobody has asked for, by installation, and how often the file had been
+    /// replaced when they were read; `nil` until somebody asks.
+    private var earlierUnproven: (rows: [Int64: [UnprovenRow]], replacements: Int)?
+    /// The installations whose unproven rows were asked for.
+    private var hasAsked: Set<Int64> = []
+    /// How often messages were made to wait again, or for another installation.
+    private var retries = 0
+    /// How often the file had been replaced when the last commit was over.
+    private var seenReplacements = 0
+
+    /// - Parameter longestDelay: no retry is put off for longer.
+    init(_ file: RecoverableInbox, in room: InboxRoom, longestDelay: Duration) {
+        self.file = file
+        self.room = room
+        self.longestDelay = longestDelay
+        self.seenReplacements = file.replacements
+    }
+
+    var isDurable: Bool { true }
+    var hasMoreToWrite: Bool { !self.provenThrough.isEmpty || self.calendarShift != .zero }
+    var pendingBytes: Int64 { self.file.counts.pendingBytes }
+    var deadLetterStock: DeadLetterStock? { self.file.deadLetterStock }
+    var pendingShare: Int64 { self.room.shares.waitingBytes }
+    var commitBytes: Int64? {
+        self.room.shares.transactionBytes ?? (self.room.hasReserve ? nil : InboxShares.mostInScarcity)
+    }
+    var ledger: MessageLedger { self.file.messageLedger }
+    var backlogRevision: Int { self.retries + self.file.replacements }
+    var notices: [InboxNotice] { self.file.notices }
+
+    func close() { self.file.close() }
+    func removeNotices() { self.file.removeNotices() }
+
+    func makeRoom() -> Int? {
+        self.room.giveUpReserve()
+        // Why there was no room is what the next commit says.
+        let removed = try? self.file.use { inbox throws(InboxError) in
+            inbox.shares = self.room.shares
+            return try inbox.makeRoom()
+        }
+        self.room.look()
+        return removed
+    }
+
+    // MARK: - Turns
+
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
+        do throws(InboxError) {
+            completion(.success(try self.commit(turn)))
+        } catch {
+            completion(.failure(error))
+        }
+    }
+
+    private func commit(_ turn: Turn) throws(InboxError) -> TurnOutcome {
+        self.room.lookIfDue()
+        guard self.room.hasReserve || turn.arrivals.isEmpty else {
+            throw InboxError(.full, step: "finding room for messages")
+        }
+        var isAgain = false
+        var outcome = try self.file.use { inbox throws(InboxError) in
+            inbox.shares = self.room.shares
+            // The log must not get longer than the reserve makes up for.
+            if inbox.log.failure != nil { try inbox.writeLog(emptying: true) }
+            // What a damaged file was found to hold the new one may not.
+            if isAgain { for arrival in turn.arrivals { arrival.link.forgetAbsorptions() } }
+            isAgain = true
+            return try self.write(turn, into: inbox)
+        }
+        self.provenThrough.removeAll(keepingCapacity: true)
+        self.calendarShift = .zero
+        if let due = self.file.markIsDue { outcome.upkeepDue = min(due, outcome.upkeepDue ?? due) }
+        outcome.isMoved = self.file.replacements != self.seenReplacements
+        self.seenReplacements = self.file.replacements
+        return outcome
+    }
+
+    private func write(_ turn: Turn, into inbox: Inbox) throws(InboxError) -> TurnOutcome {
+        let clock = TurnClock(inbox.configuration.clocks)
+        let now = clock.now
+        return try inbox.transaction { transaction throws(InboxError) in
+            // First: what this turn writes goes by the new calendar already.
+            if self.calendarShift != .zero { try transaction.moveRetries(by: self.calendarShift) }
+            var outcome = TurnOutcome()
+            let changes = turn.changes.span
+            for index in changes.indices { try self.apply(changes[index], in: transaction, clock, into: &outcome) }
+            outcome.arrivals.reserveCapacity(turn.arrivals.count)
+            let arrivals = turn.arrivals.span
+            for index in arrivals.indices {
+                outcome.arrivals.append(try self.store(arrivals[index], in: inbox, transaction, at: now))
+            }
+            for claim in turn.claims {
+                outcome.answers.append(try self.answer(claim, of: inbox, in: transaction, at: now, into: &outcome))
+            }
+            for (installation, sequence) in self.provenThrough {
+                try transaction.markProven(installation: installation, through: sequence)
+            }
+            outcome.upkeepDue = try inbox.prune(now: now, in: transaction)
+            outcome.removedDeadLetters = inbox.removedDeadLetters
+            return outcome
+        }
+    }
+
+    private func apply(
+        _ change: MessageChange, in transaction: borrowing InboxTransaction, _ clock: TurnClock,
+        into outcome: inout TurnOutcome
+    ) throws(InboxError) {
+        var row = RowChange(change, at: clock)
+        row.acknowledgedAt = self.acknowledgements.time(of: change.sequence)
+        let endedAt = change.attempt?.endedAt.map(clock.timestamp(of:))
+        let update = try transaction.update(row, at: endedAt ?? clock.now)
+        guard change.verdict.makesWait, let update, update.state == .waiting else { return }
+        outcome.appeared.append(
+            .init(sequence: change.sequence, installation: change.installation, source: update.source))
+    }
+
+    private func store(
+        _ arrival: Arrival, in inbox: Inbox, _ transaction: borrowing InboxTransaction, at now: Timestamp
+    ) throws(InboxError) -> StoredArrival {
+        let message = arrival.message
+        if let row = arrival.link.redeliveryCandidate(of: arrival) {
+            let isSame = try inbox.matches(
+                row, topic: message.topic, payload: message.payload, originalLength: message.truncatedLength)
+            if isSame {
+                let state = try transaction.absorb(into: row, at: now)
+                arrival.link.absorbs(row)
+                return .redelivered(row, isFinal: true, isInHand: state == .inHand)
+            }
+        }
+        var row = NewRow(
+            installation: arrival.link.installation,
+            topic: message.topic,
+            payload: message.payload,
+            originalLength: message.truncatedLength,
+            qos: message.qos.rawValue,
+            duplicate: message.duplicate,
+            retain: message.retain,
+            packetID: message.packetID,
+            connection: arrival.connection,
+            receivedAt: arrival.receivedAt,
+            storedAt: now,
+            state: arrival.isInHand ? .inHand : .waiting,
+            source: arrival.content.source
+        )
+        if case .refused(let reason) = arrival.content {
+            row.state = .dead
+            row.reason = reason.description
+            // It leaves when this is committed, and nothing is written about the row after that.
+            if message.ticket != nil, arrival.link.stillCarries(arrival) { row.acknowledgedAt = now }
+        }
+        let sequence = try transaction.insert(row)
+        if message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
+        return .new(sequence)
+    }
+
+    // MARK: - What the runtime asks for
+
+    func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
+        try self.file.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }
+    }
+
+    func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64 {
+        try self.file.installation(id: id, of: owner)
+    }
+
+    func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
+        try self.file.use { inbox throws(InboxError) in
+            // An installation receives only after this was asked, so at first all its rows are those of earlier processes.
+            guard self.hasAsked.insert(installation).inserted else {
+                return try inbox.unproven(installation: installation)
+            }
+            if self.earlierUnproven?.replacements != self.file.replacements {
+                self.earlierUnproven = (try inbox.unproven(), self.file.replacements)
+            }
+            return self.earlierUnproven?.rows.removeValue(forKey: installation) ?? []
+        }
+    }
+
+    func proven(installation: Int64, through sequence: Int64) {
+        self.provenThrough[installation] = max(sequence, self.provenThrough[installation] ?? 0)
+    }
+
+    func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }
+
+    func calendarMoved(by shift: Duration) { self.calendarShift += shift }
+
+    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
+        try self.file.use { inbox throws(InboxError) in
+            try inbox.deadLetterRecords(after: sequence, limit: limit)
+        }
+    }
+
+    func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage] {
+        try self.file.use { inbox throws(InboxError) in
+            try inbox.rows(.presented, installation: installation, after: sequence, limit: limit)
+                .map { StoredMessage($0) }
+        }
+    }
+
+    func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? {
+        try self.file.use { inbox throws(InboxError) in
+            guard let row = try inbox.row(sequence) else { return nil }
+            let installation = row.message.installation
+            return MessageStanding(
+                state: row.state, installation: installation,
+                hasInstallation: try inbox.installationID(installation) != nil)
+        }
+    }
+
+    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
+        let source = try self.file.use { inbox throws(InboxError) -> Int64? in
+            guard let row = try inbox.row(sequence) else { return nil }
+            // Its topic is not what it is given up on again.
+            let source = DecodedContent(
+                payload: row.message.payload, originalLength: row.message.originalLength, isUnexpectedTopic: false
+            ).source
+            try inbox.transaction { transaction throws(InboxError) in
+                if try transaction.hurry(sequence, source: source, at: now) { return }
+                try transaction.requeue(sequence, source: source, at: now)
+            }
+            return source
+        }
+        self.retries += 1
+        return source
+    }
+
+    func drop(_ sequence: Int64) throws(InboxError) {
+        try self.file.use { inbox throws(InboxError) in
+            _ = try inbox.transaction { transaction throws(InboxError) in try transaction.drop(sequence) }
+        }
+    }
+
+    func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption] {
+        try self.file.use { inbox throws(InboxError) -> [Adoption] in
+            var counts: [Int64: Int] = [:]
+            for former in try inbox.sameOwner(as: installation) where !running.contains(former) {
+                counts[former] = try inbox.openCount(of: former)
+            }
+            if !counts.isEmpty {
+                try inbox.transaction { transaction throws(InboxError) in
+                    for former in counts.keys { try transaction.adopt(former, by: installation) }
+                }
+            }
+            return try inbox.adopted(by: installation).map {
+                Adoption(key: $0.key, id: $0.id, messages: counts[$0.key] ?? 0)
+            }
+        }
+    }
+
+    func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? {
+        let adoption = try self.file.use { inbox throws(InboxError) -> Adoption? in
+            guard let former = try inbox.installation(id: formerID),
+                let installation = try inbox.installation(id: installationID)
+            else { return nil }
+            let count = try inbox.openCount(of: former)
+            try inbox.transaction { transaction throws(InboxError) in
+                try transaction.adopt(former, by: installation)
+            }
+            return Adoption(key: former, id: formerID, messages: count)
+        }
+        self.retries += 1
+        return adoption
+    }
+}
+
+/// What is left of the weight that the rows for a claim may have.
+struct ClaimRoom {
+    private let scale: DeliveryScale
+    private var weight: Int
+    private var isEmpty = true
+    /// Whether there may be rows that there was no room for.
+    private(set) var isFull = false
+
+    init(_ claim: StoreClaim) {
+        self.scale = claim.scale
+        self.weight = claim.limit
+    }
+
+    /// Takes a row if there is room for it.
+    mutating func takes(_ row: StoredRow) -> Bool {
+        let weight = self.scale.weight(of: row.message.payload.count + row.message.topic.utf8.count)
+        guard !self.isFull, self.isEmpty || weight <= self.weight else {
+            self.isFull = true
+            return false
+        }
+        self.isEmpty = false
+        self.weight -= weight
+        self.isFull = self.weight <= 0
+        return true
+    }
+}
+
+extension StoredMessage {
+    init(_ row: StoredRow) {
+        self.init(
+            sequence: row.sequence,
+            installation: row.message.installation,
+            topic: row.message.topic,
+            payload: row.message.payload,
+            originalLength: row.message.originalLength,
+            receivedAt: row.message.receivedAt,
+            attempts: row.attempts,
+            crashes: row.crashes,
+            openedBy: row.openedBy.map(UserAction.init(stored:)),
+            isUnexpectedTopic: row.message.reason == DeadLetterReason.unexpectedTopic.description,
+            source: row.message.source
+        )
+    }
+}
+
+extension MessageChange.Verdict {
+    /// Whether it makes a message wait that a user or a program has something to do with.
+    var makesWait: Bool {
+        switch self {
+        case .opened, .unpresented: true
+        case .done, .retry, .inHand, .waiting, .setAside, .presented, .dead, .unopened: false
+        }
+    }
+}

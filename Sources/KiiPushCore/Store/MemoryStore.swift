@@ -1,0 +1,394 @@
+/// The store without a file. A message is acknowledged only when its outcome is final, so the broker is what keeps it.
+///
+/// The smaller promise: what the handler gave up on, and messages that end the process, are not kept.
+final class MemoryStore: Store {
+    // A class: looking up a message then costs no copy of it.
+    fileprivate final class Entry {
+        var message: StoredMessage
+        let packetID: UInt16?
+        let bytes: Int64
+        /// `nil` while a handler, or delivery's memory, has it.
+        var standing: Standing?
+        /// Of a message that was final before its alert was opened, and is known by this ever since.
+        let fingerprint: FinalMessages.Fingerprint?
+
+        init(
+            message: StoredMessage, packetID: UInt16?, standing: Standing?,
+            fingerprint: FinalMessages.Fingerprint? = nil
+        ) {
+            self.message = message
+            self.packetID = packetID
+            self.bytes = MemoryStore.memory(of: message.bytes)
+            self.standing = standing
+            self.fingerprint = fingerprint
+        }
+
+        /// Whether it waits for a handler, or has one.
+        var isPending: Bool {
+            if case .presented = self.standing { false } else { true }
+        }
+    }
+
+    fileprivate enum Standing {
+        case waiting
+        case retry(at: MonotonicInstant)
+        /// Shown to the user, who has not reacted.
+        case presented
+    }
+
+    /// What stands around one message in the queues, maps and objects of its whole way to its handler. With the smallest
+    /// messages it is half of this while they wait, and about as much again once they are decoded (measured).
+    private static let messageOverhead = 1024
+
+    /// What a message of so many bytes takes in memory until it is handled.
+    static func memory(of bytes: Int) -> Int64 { Int64(bytes + Self.messageOverhead) }
+
+    /// The messages whose outcome is not final.
+    private var entries = SequenceMap<Entry>()
+    /// What waits, by source.
+    private var backlogs: [SourceID: MemoryBacklog] = [:]
+    /// What waits and belongs to no source, by installation.
+    private var unsettled: [Int64: MemoryBacklog] = [:]
+    /// What waits for its retry, by installation.
+    private var retries: [Int64: Set<Int64>] = [:]
+    private var installations: [String: Int64] = [:]
+    private var lastSequence: Int64 = 0
+    /// What is counted for good; where messages stand is counted when somebody asks.
+    private var counted = MessageLedger()
+    private var finals = FinalMessages()
+    private let clocks: Clocks
+
+    init(clocks: Clocks = .machine) { self.clocks = clocks }
+
+    var isDurable: Bool { false }
+    private(set) var pendingBytes: Int64 = 0
+
+    var ledger: MessageLedger {
+        var ledger = self.counted
+        self.entries.forEach { _, entry in
+            switch entry.standing {
+            case nil: ledger.running += 1
+            case .waiting, .retry: ledger.waiting += 1
+            case .presented: ledger.presented += 1
+            }
+        }
+        return ledger
+    }
+
+    func installation(id: String, of owner: InboxOwner?) -> Int64 {
+        if let key = self.installations[id] { return key }
+        let key = Int64(self.installations.count + 1)
+        self.installations[id] = key
+        return key
+    }
+
+    func pendingBytes(besides installations: Set<Int64>) -> Int64 {
+        var sum: Int64 = 0
+        self.entries.forEach { _, entry in
+            guard entry.isPending, !installations.contains(entry.message.installation) else { return }
+            sum += entry.bytes
+        }
+        return sum
+    }
+
+    func unproven(installation: Int64) -> [UnprovenRow] {
+        var rows = self.finals.unproven(installation: installation)
+        self.entries.forEach { sequence, entry in
+            guard entry.message.installation == installation, let packetID = entry.packetID else { return }
+            rows.append(UnprovenRow(sequence: sequence, packetID: packetID))
+        }
+        return rows.sorted { $0.sequence < $1.sequence }
+    }
+
+    func proven(installation: Int64, through sequence: Int64) {
+        self.finals.proven(installation: installation, through: sequence)
+    }
+
+    // They count on the monotonic clock here, which stood still.
+    func machineSlept(_ duration: Duration) {
+        for sequence in self.retries.values.joined() {
+            guard let entry = self.entries[sequence], case .retry(let at) = entry.standing else { continue }
+            entry.standing = .retry(at: at + (.zero - duration))
+        }
+    }
+
+    func presented(installation: Int64, after sequence: Int64, limit: Int) -> [StoredMessage] {
+        var presented: [StoredMessage] = []
+        self.entries.forEach { _, entry in
+            guard case .presented = entry.standing, entry.message.installation == installation,
+                entry.message.sequence > sequence
+            else { return }
+            presented.append(entry.message)
+        }
+        return Array(presented.sorted { $0.sequence < $1.sequence }.prefix(limit))
+    }
+
+    // MARK: - Turns
+
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
+        var outcome = TurnOutcome()
+        let now = self.clocks.monotonic()
+        let changes = turn.changes.span
+        for index in changes.indices { self.apply(changes[index], at: now, into: &outcome) }
+        outcome.arrivals.reserveCapacity(turn.arrivals.count)
+        let arrivals = turn.arrivals.span
+        for index in arrivals.indices { outcome.arrivals.append(self.store(arrivals[index])) }
+        self.counted.received += Int64(turn.arrivals.count)
+        for claim in turn.claims { outcome.answers.append(self.answer(claim, at: now)) }
+        completion(.success(outcome))
+    }
+
+    private func store(_ arrival: Arrival) -> StoredArrival {
+        if let row = arrival.link.redeliveryCandidate(of: arrival),
+            let isFinal = self.isFinal(row, repeatedBy: arrival.message)
+        {
+            arrival.link.absorbs(row)
+            self.counted.duplicates += 1
+            let isInHand = self.entries[row].map { $0.standing == nil } ?? false
+            return .redelivered(row, isFinal: isFinal, isInHand: isInHand)
+        }
+        self.lastSequence += 1
+        let sequence = self.lastSequence
+        let message = StoredMessage(arrival, sequence: sequence)
+        if arrival.message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
+        let entry = Entry(
+            message: message, packetID: arrival.message.packetID, standing: arrival.isInHand ? nil : .waiting)
+        self.entries[sequence] = entry
+        self.pendingBytes += entry.bytes
+        if case .refused = arrival.content {
+            self.counted.dead += 1
+            self.finish(sequence, entry)
+        } else if !arrival.isInHand {
+            self.wait(entry)
+        }
+        return .new(sequence)
+    }
+
+    /// Whether nothing waits for the outcome of this row; `nil` if it is not `message`.
+    private func isFinal(_ row: Int64, repeatedBy message: MQTTSession.InboundMessage) -> Bool? {
+        if let final = self.finals[row] { return final.fingerprint == self.fingerprint(of: message) ? true : nil }
+        guard let entry = self.entries[row] else { return nil }
+        let isSame =
+            entry.fingerprint.map { $0 == self.fingerprint(of: message) }
+            ?? (entry.message.topic.hasBytes(of: message.topic) && entry.message.payload == message.payload
+                && entry.message.originalLength == message.truncatedLength)
+        return isSame ? !entry.isPending : nil
+    }
+
+    private func fingerprint(of message: MQTTSession.InboundMessage) -> FinalMessages.Fingerprint {
+        self.finals.fingerprint(
+            topic: message.topic, payload: message.payload, originalLength: message.truncatedLength)
+    }
+
+    // MARK: - Changes
+
+    private func apply(_ change: MessageChange, at now: MonotonicInstant, into outcome: inout TurnOutcome) {
+        if case .opened(let opening) = change.verdict { return self.open(opening, into: &outcome) }
+        guard let entry = self.entries[change.sequence] else { return }
+        switch change.verdict {
+        case .inHand: self.move(entry, to: nil)
+        case .presented:
+            self.move(entry, to: .presented)
+            // Acknowledgements leave in order, and the user may take hours.
+            outcome.finished.append(change.sequence)
+        case .unopened:
+            guard case .presented = entry.standing else { return }
+            return self.finish(entry, into: &outcome)
+        case .unpresented:
+            guard case .presented = entry.standing else { return }
+            self.move(entry, to: .waiting)
+            self.wait(entry)
+            return outcome.appeared.append(entry.appearance)
+        case .waiting(let source):
+            entry.message.source = source
+            self.move(entry, to: .waiting)
+            self.wait(entry)
+        case .setAside:
+            entry.message.source = nil
+            self.move(entry, to: .waiting)
+            self.wait(entry)
+        case .retry(let delay, _, let firstStart):
+            entry.message.firstStart = firstStart
+            self.move(entry, to: .retry(at: now + delay))
+            self.retries[entry.message.installation, default: []].insert(change.sequence)
+        case .dead:
+            self.counted.dead += 1
+            outcome.finished.append(change.sequence)
+            return self.finish(change.sequence, entry)
+        case .done: return self.finish(entry, into: &outcome)
+        case .opened: return
+        }
+        entry.message.attempts = change.attempts
+        entry.message.crashes = change.crashes
+    }
+
+    private func finish(_ entry: Entry, into outcome: inout TurnOutcome) {
+        self.counted.done += 1
+        outcome.finished.append(entry.message.sequence)
+        self.finish(entry.message.sequence, entry)
+    }
+
+    /// Makes a message wait for delivery that the user opened; one that was handled may be forgotten by now.
+    private func open(_ opening: DeliveryOpening, into outcome: inout TurnOutcome) {
+        let sequence = opening.message.sequence
+        guard let entry = self.entries[sequence] else {
+            self.uncount()
+            let final = self.finals.remove(sequence)
+            var message = opening.message
+            message.source = DecodedContent(message).source
+            let entry = Entry(
+                message: message, packetID: final?.packetID, standing: .waiting, fingerprint: final?.fingerprint)
+            self.entries[sequence] = entry
+            self.pendingBytes += entry.bytes
+            self.wait(entry)
+            return outcome.appeared.append(entry.appearance)
+        }
+        // As it was received: what came by way of the user has no topic.
+        entry.message.openedBy = opening.action
+        // In hand.
+        guard entry.standing != nil else { return }
+        entry.message.attempts = 0
+        entry.message.crashes = 0
+        entry.message.firstStart = nil
+        self.move(entry, to: .waiting)
+        self.wait(entry)
+        outcome.appeared.append(entry.appearance)
+    }
+
+    /// Takes back that a message is over. Which kind of end it had is forgotten with it; nearly all are done.
+    private func uncount() {
+        if self.counted.done > 0 { self.counted.done -= 1 } else { self.counted.dead -= 1 }
+    }
+
+    private func move(_ entry: Entry, to standing: Standing?) {
+        let wasPending = entry.isPending
+        entry.standing = standing
+        if wasPending != entry.isPending { self.pendingBytes += wasPending ? -entry.bytes : entry.bytes }
+    }
+
+    /// Lists a message that waits.
+    private func wait(_ entry: Entry) {
+        let message = entry.message
+        if let source = message.source {
+            let id = SourceID(installation: message.installation, number: source)
+            self.backlogs[id, default: .init()].append(waiting: message.sequence)
+        } else {
+            self.unsettled[message.installation, default: .init()].append(waiting: message.sequence)
+        }
+    }
+
+    /// Lets go of a message; what is kept is by what a redelivery is recognised.
+    private func finish(_ sequence: Int64, _ entry: Entry) {
+        self.entries[sequence] = nil
+        if entry.isPending { self.pendingBytes -= entry.bytes }
+        guard let packetID = entry.packetID else { return }
+        let message = entry.message
+        let fingerprint =
+            entry.fingerprint
+            ?? self.finals.fingerprint(
+                topic: message.topic, payload: message.payload, originalLength: message.originalLength)
+        self.finals.add(
+            sequence, .init(installation: message.installation, packetID: packetID, fingerprint: fingerprint))
+    }
+
+    // MARK: - Claims
+
+    private func answer(_ claim: StoreClaim, at now: MonotonicInstant) -> StoreAnswer {
+        var answer = StoreAnswer()
+        let installation = claim.installation
+        switch claim.kind {
+        case .suspects: break  // Nothing outlives the process here.
+        case .unsettled(let after):
+            let waiting = self.unsettled[installation]?.waiting(
+                after: after, limit: claim.limit, where: { self.isWaiting($0, in: nil) })
+            answer.messages = (waiting ?? []).compactMap { self.entries[$0]?.message }
+            answer.isComplete = answer.messages.count < claim.limit
+            if answer.isComplete, after == 0, answer.messages.isEmpty { self.unsettled[installation] = nil }
+        case .paused(let after):
+            let paused = (self.retries[installation] ?? []).filter { $0 > after }.sorted()
+            answer.messages = paused.prefix(claim.limit).compactMap { sequence in
+                guard let entry = self.entries[sequence], case .retry = entry.standing else { return nil }
+                return entry.message
+            }
+            answer.isComplete = paused.count <= claim.limit
+        case .sources(let after):
+            let numbers = self.backlogs.keys.filter { $0.installation == installation && $0.number > after ?? .min }
+                .map(\.number).sorted()
+            answer.sources = Array(numbers.prefix(claim.limit))
+            answer.isComplete = numbers.count <= claim.limit
+        case .source(let number, let before):
+            self.take(SourceID(installation: installation, number: number), before: before, claim.limit, into: &answer)
+        case .row(let sequence):
+            guard let entry = self.entries[sequence], case .waiting = entry.standing else { break }
+            self.take(entry, into: &answer)
+        case .retries: self.takeRetries(installation, claim.limit, at: now, into: &answer)
+        }
+        return answer
+    }
+
+    private func take(_ source: SourceID, before: Int64?, _ limit: Int, into answer: inout StoreAnswer) {
+        // Taken out of the dictionary, so that it is changed in place.
+        guard var backlog = self.backlogs.removeValue(forKey: source) else { return }
+        while let sequence = backlog.nextWaiting(where: { self.isWaiting($0, in: source.number) }) {
+            guard sequence < before ?? .max else { break }
+            guard answer.messages.count < limit else {
+                answer.isComplete = false
+                break
+            }
+            backlog.dropFirstWaiting()
+            if let entry = self.entries[sequence] { self.take(entry, into: &answer) }
+        }
+        if !backlog.isEmpty { self.backlogs[source] = backlog }
+    }
+
+    private func takeRetries(
+        _ installation: Int64, _ limit: Int, at now: MonotonicInstant, into answer: inout StoreAnswer
+    ) {
+        var due: [Int64] = []
+        var next: MonotonicInstant?
+        for sequence in self.retries[installation] ?? [] {
+            guard case .retry(let at) = self.entries[sequence]?.standing else {
+                self.retries[installation]?.remove(sequence)
+                continue
+            }
+            if at <= now { due.append(sequence) } else { next = min(next ?? at, at) }
+        }
+        for sequence in due.sorted().prefix(limit) {
+            self.retries[installation]?.remove(sequence)
+            if let entry = self.entries[sequence] { self.take(entry, into: &answer) }
+        }
+        answer.isComplete = due.count <= limit
+        answer.nextRetry = next.map { $0 - now }
+        if self.retries[installation]?.isEmpty == true { self.retries[installation] = nil }
+    }
+
+    private func take(_ entry: Entry, into answer: inout StoreAnswer) {
+        entry.standing = nil
+        answer.messages.append(entry.message)
+    }
+
+    private func isWaiting(_ sequence: Int64, in source: Int64?) -> Bool {
+        guard let entry = self.entries[sequence], case .waiting = entry.standing else { return false }
+        return entry.message.source == source
+    }
+}
+
+extension MemoryStore.Entry {
+    fileprivate var appearance: TurnOutcome.Appearance {
+        .init(sequence: self.message.sequence, installation: self.message.installation, source: self.message.source)
+    }
+}
+
+extension StoredMessage {
+    fileprivate init(_ arrival: Arrival, sequence: Int64) {
+        self.init(
+            sequence: sequence,
+            installation: arrival.link.installation,
+            topic: arrival.message.topic,
+            payload: arrival.message.payload,
+            originalLength: arrival.message.truncatedLength,
+            receivedAt: arrival.receivedAt,
+            source: arrival.content.source
+        )
+    }
+}

@@ -1,0 +1,116 @@
+/// Where messages are kept, as a queue by source: a file, memory, or another process. Lives on the loop thread.
+protocol Store: AnyObject {
+    /// Whether a commit makes a message safe, so that it may be acknowledged at once. Otherwise its acknowledgement
+    /// waits for its outcome.
+    var isDurable: Bool { get }
+    /// Whether a message that is given up on is kept, so that a late success still ends it.
+    var keepsDeadLetters: Bool { get }
+    /// Whether what ``proven(installation:through:)`` or ``calendarMoved(by:)`` noted is worth a commit of its own.
+    var hasMoreToWrite: Bool { get }
+    /// Bytes that wait for a handler.
+    var pendingBytes: Int64 { get }
+    /// How many bytes may wait for a handler, as far as the store has room.
+    var pendingShare: Int64 { get }
+    /// The dead letters, and how many there may be; `nil` if none are kept.
+    var deadLetterStock: DeadLetterStock? { get }
+    /// About how many bytes one commit should write; `nil`: as many as there are.
+    var commitBytes: Int64? { get }
+    /// Rises when what waits for an agent that does not run may have changed: a message was made to wait, or the
+    /// messages were moved to another file.
+    var backlogRevision: Int { get }
+    /// What has become of every message, as of the last commit.
+    var ledger: MessageLedger { get }
+    /// What became of damaged files, also in earlier processes, and no agent has told yet.
+    var notices: [InboxNotice] { get }
+
+    /// Writes a turn, or a part of one, whole or not at all, and answers its claims; then calls `completion` with what came
+    /// of it, on the loop's thread, now or in a later turn. One commit is under way at a time.
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void)
+    /// Makes room after a commit that failed with ``InboxError/Kind/full``.
+    ///
+    /// - Returns: how many messages that were handled it has removed for that; `nil` if it knows no way to make room.
+    func makeRoom() -> Int?
+    /// Nothing follows: what is put off otherwise is written now.
+    func close()
+
+    /// The key of an installation, made if it is new; it is noted whose it is, if that is known.
+    func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64
+    /// The rows whose acknowledgement may not have arrived.
+    func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow]
+    /// Notes that the acknowledgements up to `sequence` have arrived; written with the next commit.
+    func proven(installation: Int64, through sequence: Int64)
+    /// Notes that the calendar was set, so that a retry keeps its delay; written with the next commit.
+    func calendarMoved(by shift: Duration)
+    /// The machine slept for this long: pauses before retries went on meanwhile.
+    func machineSlept(_ duration: Duration)
+    /// Notes, for the record, that a row that the last commit stored is acknowledged. Rows come in order.
+    func acknowledged(_ sequence: Int64, at now: Timestamp)
+    /// Forgets the notices, which were told.
+    func removeNotices()
+    /// Bytes that wait for a handler, those of these installations left out. May take a while.
+    func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64
+
+    /// The messages that were given up on and are kept, in the order of reception: the page after `sequence`.
+    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord]
+    /// The messages of an installation that are shown to the user, in the order of reception: the page after `sequence`.
+    func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage]
+    /// Where a message stands that is kept on file; `nil` if it is not there.
+    func standing(of sequence: Int64) throws(InboxError) -> MessageStanding?
+    /// Makes a message wait for delivery, now: one that waits for its retry goes on from there, any other begins anew.
+    ///
+    /// - Returns: the number of its source; `nil` of one that no handler is to see.
+    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64?
+    /// Removes a message, now.
+    func drop(_ sequence: Int64) throws(InboxError)
+    /// Has an installation handle the messages of its owner's other ones, but for those that are received as now.
+    ///
+    /// - Returns: all installations whose messages it handles besides its own, earlier adopted ones included.
+    func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption]
+    /// Has an installation handle the messages of another one; `nil` unless both are known.
+    func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption?
+}
+
+/// What a store has that keeps nothing beyond the process: no record, no dead letters, and nothing to take over.
+extension Store {
+    var keepsDeadLetters: Bool { self.isDurable }
+    var hasMoreToWrite: Bool { false }
+    var pendingShare: Int64 { .max }
+    var deadLetterStock: DeadLetterStock? { nil }
+    var commitBytes: Int64? { nil }
+    var backlogRevision: Int { 0 }
+    var ledger: MessageLedger { MessageLedger() }
+    var notices: [InboxNotice] { [] }
+    func makeRoom() -> Int? { nil }
+    func close() {}
+    func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] { [] }
+    func proven(installation: Int64, through sequence: Int64) {}
+    func calendarMoved(by shift: Duration) {}
+    func machineSlept(_ duration: Duration) {}
+    func acknowledged(_ sequence: Int64, at now: Timestamp) {}
+    func removeNotices() {}
+    func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 { 0 }
+    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] { [] }
+    func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage] { [] }
+    func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? { nil }
+    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? { nil }
+    func drop(_ sequence: Int64) throws(InboxError) {}
+    func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption] { [] }
+    func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? { nil }
+}
+
+/// Where a message stands, and whose it is.
+struct MessageStanding {
+    var state: RowState
+    /// The key of its installation.
+    var installation: Int64
+    /// Whether that installation is known.
+    var hasInstallation: Bool
+}
+
+/// An installation whose messages another one handles.
+struct Adoption {
+    var key: Int64
+    var id: String
+    /// How many messages were taken over just now; 0 for one that was adopted earlier.
+    var messages = 0
+}

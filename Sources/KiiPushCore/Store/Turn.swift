@@ -1,0 +1,149 @@
+/// What a message's connection is to the store and the pipeline. Loop thread only.
+protocol MessageLink: AnyObject {
+    /// The store's key of the installation.
+    var installation: Int64 { get }
+    /// The one topic that pushes arrive on.
+    var topic: String { get }
+    /// Whether ``flush()`` is to be called in this turn.
+    var isQueuedForFlush: Bool { get set }
+
+    /// The stored row that this message may be a repetition of; whether it is, its bytes decide.
+    func redeliveryCandidate(of arrival: Arrival) -> Int64?
+    /// Notes, until the turn is committed or has failed, that a row has been repeated in this turn.
+    func absorbs(_ row: Int64)
+    /// Notes, until the turn is committed or has failed, that a message of QoS 2 is to be this row.
+    func inserted(_ row: Int64, _ arrival: Arrival)
+    /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and the turn's work will come again.
+    func forgetAbsorptions()
+
+    /// The message is now this row.
+    func stored(_ row: Int64, _ arrival: Arrival)
+    /// The message was this row once more.
+    func absorbed(_ row: Int64, _ arrival: Arrival)
+    /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
+    func stillCarries(_ arrival: Arrival) -> Bool
+    /// Opens the gate of one acknowledgement. One of an earlier connection is ignored: its message comes again.
+    func acknowledge(_ ticket: UInt64)
+    /// Opens the gates of everything received up to this ticket, with the next ``flush()``.
+    func acknowledgeThrough(_ ticket: UInt64)
+    /// Sends what the turn has written, in one piece.
+    func flush()
+}
+
+/// A message on its way from a connection into the store.
+///
+/// By reference: it stands in several places in its turn, and copying all that it holds costs more than it is worth.
+final class Arrival {
+    /// The connection's owner, which the acknowledgement goes back through.
+    let link: any MessageLink
+    let message: MQTTSession.InboundMessage
+    /// Which connection it came on; rises with every connection, also across restarts.
+    let connection: Int64
+    let receivedAt: Timestamp
+    /// What it is, decoded as it came.
+    let content: DecodedContent
+    /// Whether delivery has room for it; otherwise it waits in the store.
+    var isInHand = false
+
+    init(link: any MessageLink, message: MQTTSession.InboundMessage, connection: Int64, receivedAt: Timestamp) {
+        self.link = link
+        self.message = message
+        self.connection = connection
+        self.receivedAt = receivedAt
+        self.content = DecodedContent(
+            payload: message.payload, originalLength: message.truncatedLength,
+            // By bytes, as a broker compares: to Swift, texts that only look the same are equal.
+            isUnexpectedTopic: !message.topic.hasBytes(of: link.topic))
+    }
+
+    /// Its source; `nil` of a message that no handler is to see.
+    var source: SourceID? {
+        self.content.source.map { SourceID(installation: self.link.installation, number: $0) }
+    }
+
+    /// The bytes of its payload and topic.
+    var bytes: Int { self.message.payload.count + self.message.topic.utf8.count }
+}
+
+/// What a store made of an ``Arrival``.
+enum StoredArrival {
+    /// It is new and has this number.
+    case new(Int64)
+    /// It is the row with this number once more. `isFinal`: the row's outcome is known, nothing waits for it. `isInHand`:
+    /// delivery has the message.
+    case redelivered(Int64, isFinal: Bool, isInHand: Bool)
+}
+
+/// Everything that one turn wants of the store, in this order: what is claimed sees all that is written.
+struct Turn {
+    var changes: [MessageChange] = []
+    var arrivals: [Arrival] = []
+    var claims: [StoreClaim] = []
+
+    var isEmpty: Bool { self.changes.isEmpty && self.arrivals.isEmpty && self.claims.isEmpty }
+
+    /// A verdict changes a page, which is written whole.
+    private static let changeBytes: Int64 = 4096
+
+    /// Takes the first part of it, which writes about so many bytes, or all of it.
+    ///
+    /// Changes come first, and alone: they make room, and messages take it. What is claimed comes last, and alone: the store
+    /// sees to it that it takes no more in hand than may be written at once.
+    mutating func takePart(of bytes: Int64?) -> Turn {
+        guard let bytes else {
+            defer { self = Turn() }
+            return self
+        }
+        var part = Turn()
+        if !self.changes.isEmpty {
+            part.changes = Array(self.changes.prefix(Int(max(bytes / Turn.changeBytes, 1))))
+            self.changes.removeFirst(part.changes.count)
+        } else if !self.arrivals.isEmpty {
+            var left = bytes
+            let count = self.arrivals.firstIndex { arrival in
+                defer { left -= 2 * (Int64(arrival.bytes) + InboxCounts.rowOverhead) }
+                return left <= 0
+            }
+            part.arrivals = Array(self.arrivals.prefix(count ?? self.arrivals.count))
+            self.arrivals.removeFirst(part.arrivals.count)
+        } else if !self.claims.isEmpty {
+            part.claims = [self.claims.removeFirst()]
+        }
+        return part
+    }
+
+    /// Puts a part back that was taken.
+    mutating func putBack(_ part: Turn) {
+        self.changes.insert(contentsOf: part.changes, at: 0)
+        self.arrivals.insert(contentsOf: part.arrivals, at: 0)
+        self.claims.insert(contentsOf: part.claims, at: 0)
+    }
+}
+
+/// What has become of a turn's work once it is committed.
+struct TurnOutcome {
+    /// A message that waits and did not before.
+    struct Appearance {
+        var sequence: Int64
+        var installation: Int64
+        /// `nil` while it belongs to no source.
+        var source: Int64?
+    }
+
+    /// One for each arrival, in their order.
+    var arrivals: [StoredArrival] = []
+    /// One for each claim, in their order.
+    var answers: [StoreAnswer] = []
+    /// Messages that a user's choice has made to wait.
+    var appeared: [Appearance] = []
+    /// The rows whose outcome became final in this turn.
+    var finished: [Int64] = []
+    /// How many dead letters that nobody can handle made room for newer ones.
+    var removedDeadLetters = 0
+    /// How the reading for each claim went. One that failed does not keep the rest of the turn from being written.
+    var reads: [Result<Void, InboxError>] = []
+    /// Whether the messages are in another file than before.
+    var isMoved = false
+    /// How long until the store wants to be looked after, in a commit of its own if there is no other; `nil`: never.
+    var upkeepDue: Duration?
+}

@@ -1,0 +1,183 @@
+@testable import KiiPushCore
+
+/// A loop that takes its turns when the test says so, on the test's thread and by the test's clock.
+final class ManualLoop: Loop {
+    let clock = TestClock()
+    let clocks: Clocks
+    private(set) var now: MonotonicInstant
+    weak var turnDelegate: (any TurnDelegate)?
+    private let timers = TimerHeap()
+
+    init() {
+        let clock = self.clock
+        self.now = clock.now
+        self.clocks = Clocks(monotonic: { clock.now }, calendarNanoseconds: { clock.now.nanoseconds })
+    }
+
+    func openStream(
+        _ target: StreamTarget, sendTimeout: Duration?, isInspected: Bool, delegate: any ByteStreamDelegate
+    ) -> any ByteStream {
+        preconditionFailure("nobody connects here")
+    }
+
+    @discardableResult
+    func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID {
+        self.timers.schedule(at: deadline, body)
+    }
+
+    func cancel(_ timer: TimerID) { self.timers.cancel(timer) }
+
+    /// When it takes a turn although nothing happens; `nil`: never.
+    var nextTurn: MonotonicInstant? { self.timers.nextDeadline() }
+
+    func turn() {
+        self.now = self.clock.now
+        let horizon = self.timers.horizon
+        while let body = self.timers.popDue(at: self.now, before: horizon) { body() }
+        self.turnDelegate?.commit()
+        self.turnDelegate?.afterCommit()
+    }
+
+    /// Takes turns until none is due.
+    func turns() {
+        for _ in 0..<1000 {
+            self.turn()
+            guard let next = self.timers.nextDeadline(), next <= self.clock.now else { return }
+        }
+        preconditionFailure("the loop does not come to rest")
+    }
+}
+
+/// A pipeline in the hands of a test, which takes the loop's turns and the worker's steps.
+final class TestPipeline {
+    /// What was reported, each event as a word.
+    private final class Reports {
+        var words: [String] = []
+
+        func add(_ event: PushEvent) {
+            switch event {
+            case .storageFailed: self.words.append("storageFailed")
+            case .storageRecovered: self.words.append("storageRecovered")
+            case .historyCut(let messages): self.words.append("historyCut \(messages)")
+            default: self.words.append("\(event)")
+            }
+        }
+    }
+
+    let loop: ManualLoop
+    let pipeline: Pipeline
+    let worker: Worker
+    /// Messages whose handler was called.
+    let called = Journal<Int64>()
+    /// Completions that the handler has kept.
+    let held = Locked<[FetchCompletion]>([])
+    private let reported = Reports()
+    private let receiver: TestReceiver
+
+    /// - Parameter answer: what the handler answers; `nil` keeps the completion.
+    init(
+        _ store: any Store, on loop: ManualLoop, _ configuration: DeliveryConfiguration = .init(),
+        limits: BackPressure.Limits = .file, isAttached: Bool = true,
+        _ answer: @escaping @Sendable (DeliveryContext) -> FetchResult? = { _ in .newData }
+    ) {
+        let (clock, reported) = (loop.clock, self.reported)
+        self.loop = loop
+        let workers = Workers(
+            configuration: configuration, threads: .none(onWork: {}), clock: { clock.now }, wake: {})
+        self.pipeline = Pipeline(
+            store: store, loop: loop, workers: workers, configuration: configuration, limits: limits,
+            clock: { clock.now }, observer: JournalObserver(), running: { Set([1]) }, report: { reported.add($0) })
+        self.worker = workers.makeWorker()
+        self.receiver = TestReceiver(
+            handler: ClosureHandler { [called = self.called, held = self.held] _, context, completion in
+                called.add(context.messageID)
+                if let result = answer(context) { completion(result) } else { held.withLock { $0.append(completion) } }
+            })
+        loop.turnDelegate = self.pipeline
+        if isAttached {
+            self.attach()
+            loop.turns()
+        }
+    }
+
+    var reports: [String] { self.reported.words }
+
+    func attach() { self.pipeline.attach(installation: 1, id: "installation-1", receiver: self.receiver) }
+
+    /// A push to a topic of this name.
+    static func push(_ source: String = "a") -> String {
+        #"{"topic":"\#(source)","objectScopeType":"APP","objectScopeAppID":"x"}"#
+    }
+
+    /// A message comes in this turn, for which an acknowledgement is owed.
+    func receive(_ text: String = TestPipeline.push(), on link: TestLink, ticket: UInt64, duplicate: Bool = false) {
+        let message = MQTTSession.InboundMessage(
+            topic: link.topic, payload: [UInt8](text.utf8), qos: .atLeastOnce, duplicate: duplicate,
+            packetID: UInt16(ticket), ticket: ticket)
+        self.pipeline.received(Arrival(link: link, message: message, connection: 1, receivedAt: .at(5)))
+    }
+
+    /// The worker takes every call that there is, and goes through it.
+    func work() {
+        while self.worker.hasCall || self.worker.takeCall() {
+            while self.worker.hasCall, self.worker.makeCall() == .returned { self.worker.callReturned() }
+            self.loop.turns()
+        }
+    }
+
+    /// Lets time pass, and what is due then be done.
+    func advance(_ duration: Duration) {
+        self.loop.clock.advance(duration)
+        self.loop.turns()
+    }
+
+    /// Answers the completion that has been kept the longest.
+    func answer(_ result: FetchResult) -> Bool {
+        let completion: FetchCompletion? = self.held.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        return completion?(result) ?? false
+    }
+}
+
+/// A store that fails when it is told to.
+final class FlakyStore: Store {
+    private let store: any Store
+    /// Why it fails, as often as it is to.
+    var failures: [InboxError] = []
+    /// How many messages it can remove to make room.
+    var removable: Int?
+    /// How often it was to write.
+    private(set) var commits = 0
+
+    init(_ store: any Store) { self.store = store }
+
+    var isDurable: Bool { self.store.isDurable }
+    var pendingBytes: Int64 { self.store.pendingBytes }
+
+    func fail(times: Int, _ kind: InboxError.Kind = .io) {
+        self.failures = Array(repeating: InboxError(kind, step: "testing"), count: times)
+    }
+
+    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
+        self.commits += 1
+        guard self.failures.isEmpty else { return completion(.failure(self.failures.removeFirst())) }
+        self.store.commit(turn, completion: completion)
+    }
+
+    func makeRoom() -> Int? { self.removable }
+
+    // MARK: - Decisions
+
+    func standing(of sequence: Int64) -> MessageStanding? {
+        MessageStanding(state: .inHand, installation: 1, hasInstallation: true)
+    }
+
+    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
+        throw InboxError(.full, step: "testing")
+    }
+
+    func drop(_ sequence: Int64) throws(InboxError) { throw InboxError(.full, step: "testing") }
+
+    func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64 {
+        try self.store.installation(id: id, of: owner)
+    }
+}

@@ -1,0 +1,293 @@
+import Testing
+
+@testable import KiiPushCore
+
+/// What an earlier process left in hand runs alone, one message at a time, with the attempt recorded first.
+@Suite struct SchedulerRecoveryTests {
+    private static let done = HandlerVerdict.result(.newData)
+
+    /// A scheduler that has found these messages in hand after a restart.
+    private func recovered(
+        _ suspects: StoredMessage..., change: (inout DeliveryConfiguration) -> Void = { _ in }
+    ) -> TestScheduler {
+        let scheduler = TestScheduler(change)
+        for message in suspects { scheduler.rows.insert(message, .inHand) }
+        scheduler.attach()
+        scheduler.turn(at: 0)
+        return scheduler
+    }
+
+    @Test func suspectsRunOneAtATime() throws {
+        let scheduler = self.recovered(.push(1), .push(2, source: "b"))
+        scheduler.receive(9, of: "c")
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1)])
+        let first = try #require(scheduler.start(at: 0))
+        #expect(first.sequences == [1])
+        #expect(first.attempt == 1)
+        #expect(scheduler.start(at: 0) == nil)
+        scheduler.answer(first, Self.done, at: 1)
+        #expect(
+            scheduler.changes() == [
+                .change(1, .done(.newData), attempts: 1), .change(2, .inHand, attempts: 1, crashes: 1),
+            ])
+        let second = try #require(scheduler.start(at: 1))
+        #expect(second.sequences == [2])
+        scheduler.answer(second, Self.done, at: 2)
+        #expect(scheduler.run(at: 2) == [9])
+    }
+
+    @Test func theAttemptIsDurableFirst() throws {
+        let scheduler = TestScheduler()
+        scheduler.rows.insert(.push(1).with { $0.attempts = 2 }, .inHand)
+        scheduler.attach()
+        scheduler.holdsCommits = true
+        scheduler.turn(at: 0)
+        // What belongs to no source is read, and what is in hand.
+        for _ in 1...2 {
+            scheduler.commit()
+            scheduler.settle()
+        }
+        #expect(scheduler.pending.map(\.verdict) == [.inHand])
+        #expect(scheduler.pending.map(\.attempt) == [MessageChange.Attempt(number: 3)])
+        #expect(scheduler.start(at: 0) == nil)
+        scheduler.holdsCommits = false
+        #expect(scheduler.start(at: 0)?.sequence == 1)
+    }
+
+    /// A scheduler that has handed out suspect 1 to run alone, which no worker has taken yet, before suspect 2 of its source.
+    private func handedOut() -> TestScheduler {
+        let scheduler = self.recovered(.push(1), .push(2))
+        scheduler.turn(at: 0)
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1)])
+        return scheduler
+    }
+
+    @Test func aSuspectThatIsTakenBackUnstartedRunsAloneAgain() throws {
+        let scheduler = self.handedOut()
+        scheduler.scheduler.isStoreFailing = true
+        scheduler.turn(at: 0)
+        #expect(scheduler.changes() == [.change(1, .inHand)])
+        scheduler.scheduler.isStoreFailing = false
+        let call = try #require(scheduler.start(at: 1))
+        #expect(call.sequences == [1])
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1)])
+        scheduler.answer(call, Self.done, at: 1)
+        #expect(scheduler.run(at: 1) == [2])
+        #expect(scheduler.memoryWeight == 0)
+    }
+
+    @Test func aSuspectThatIsLeftUnstartedIsOneForTheNextRun() throws {
+        let scheduler = self.handedOut()
+        scheduler.detach()
+        scheduler.turn(at: 0)
+        #expect(scheduler.changes() == [.change(1, .inHand)])
+        #expect(scheduler.rows[1] == .inHand)
+        #expect(scheduler.memoryWeight == 0)
+        scheduler.attach()
+        #expect(scheduler.start(at: 1)?.sequences == [1])
+    }
+
+    @Test func sharingMemoryLeavesASuspectAlone() throws {
+        let scheduler = TestScheduler { $0.messagesInMemory = 4 }
+        for sequence in 1...2 as ClosedRange<Int64> { scheduler.rows.insert(.push(sequence), .inHand) }
+        scheduler.store((3...9).map { .push($0) } + (10...19).map { .push($0, source: "b") })
+        scheduler.attach()
+        scheduler.turn(at: 0)
+        scheduler.turn(at: 0.05)
+        scheduler.turn(at: 1)
+        #expect(scheduler.run(at: 1).filter { $0 < 10 } == Array(1...9))
+    }
+
+    @Test func aStopThatDoesNotWaitForIsNoCrash() throws {
+        let scheduler = self.recovered(.push(1))
+        _ = try #require(scheduler.start(at: 0))
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1)])
+        scheduler.drain()
+        scheduler.turn(at: 10)
+        #expect(scheduler.changes() == [])
+        scheduler.scheduler.stop()
+        scheduler.turn(at: 10)
+        #expect(scheduler.changes() == [.change(1, .inHand)])
+    }
+
+    @Test func anAttemptThatReturnsIsNoCrash() throws {
+        let scheduler = self.recovered(
+            .push(1).with {
+                $0.attempts = 2
+                $0.crashes = 2
+            })
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 3, crashes: 3)])
+        scheduler.answer(try #require(scheduler.start(at: 0)), .result(.failed), at: 0)
+        #expect(scheduler.changes() == [.change(1, .again(after: 30, .failed), attempts: 3, crashes: 2)])
+        // It is no suspect any more.
+        #expect(scheduler.start(at: 30)?.attempt == 4)
+        #expect(scheduler.changes() == [])
+    }
+
+    @Test(arguments: [(6, 6, nil as Int?), (6, 0, nil), (3, 3, 3)])
+    func asManyCrashesAsAttemptsMakeADeadLetter(attempts: Int, crashes: Int, limit: Int?) {
+        let scheduler = self.recovered(
+            .push(1).with {
+                $0.attempts = attempts
+                $0.crashes = crashes
+            }, .push(2)
+        ) { $0.maximumCrashes = limit }
+        // Its neighbour is not harmed.
+        #expect(
+            scheduler.changes() == [
+                .change(1, .dead(.crashed), attempts: attempts, crashes: crashes),
+                .change(2, .inHand, attempts: 1, crashes: 1),
+            ])
+    }
+
+    @Test func aPoisonMessageEndsAndItsNeighboursDoNot() throws {
+        // 2 ends the process whenever it runs.
+        var rows = TestRows()
+        for sequence in 1...3 as ClosedRange<Int64> { rows.insert(.push(sequence), .inHand) }
+        var starts = 0
+        while !rows.unfinished.isEmpty, starts < 20 {
+            starts += 1
+            let scheduler = TestScheduler(rows: rows)
+            scheduler.attach()
+            while let call = scheduler.start(at: 0), call.sequence != 2 { scheduler.answer(call, Self.done, at: 0) }
+            rows = scheduler.rows
+        }
+        #expect([rows[1], rows[2], rows[3]] == [.done, .dead, .done])
+        #expect(starts == 7)
+    }
+
+    @Test func aSuspectThatHangsLetsTheOthersGoAfterItsDeadline() throws {
+        let scheduler = self.recovered(.push(1))
+        scheduler.receive(9, of: "b")
+        #expect(scheduler.start(at: 0)?.sequence == 1)
+        #expect(scheduler.start(at: 29) == nil)
+        #expect(scheduler.start(at: 30)?.sequence == 9)
+        #expect(scheduler.start(at: 30) == nil)
+    }
+
+    @Test func anotherAgentsSuspectsWaitForWhatRuns() throws {
+        let scheduler = TestScheduler.open()
+        scheduler.receive(1, 2, 3)
+        let call = try #require(scheduler.start(at: 0))
+        scheduler.rows.insert(.push(10, installation: 2), .inHand)
+        scheduler.attach(2)
+        #expect(scheduler.start(at: 0) == nil)
+        scheduler.answer(call, Self.done, at: 1)
+        #expect(!call.isHeld)
+        let alone = try #require(scheduler.start(at: 1))
+        #expect(alone.sequences == [10])
+        #expect(scheduler.start(at: 1) == nil)
+        scheduler.answer(alone, Self.done, at: 2)
+        #expect(scheduler.run(at: 2) == [2, 3])
+    }
+
+    @Test func stoppingTakesBackARunAloneThatHasNotStarted() {
+        let scheduler = self.recovered(.push(1), .push(2))
+        scheduler.drain()
+        scheduler.turn(at: 0)
+        // 2 stays in hand in the store, so it needs no change.
+        #expect(
+            scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1), .change(1, .inHand)])
+        #expect(scheduler.rows[1] == .inHand)
+        #expect(scheduler.rows[2] == .inHand)
+        #expect(scheduler.start(at: 0) == nil)
+        #expect(scheduler.memoryWeight == 0)
+    }
+
+    @Test func whatIsOpenedAndEndsTheProcessRunsAlone() throws {
+        let scheduler = self.recovered(.push(1).with { $0.openedBy = .open })
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1)])
+        #expect(scheduler.start(at: 1)?.message.openedBy == .open)
+    }
+
+    @Test func aLateSuccessOfARunAloneCounts() throws {
+        let scheduler = self.recovered(.push(1))
+        let alone = try #require(scheduler.start(at: 0))
+        scheduler.end(alone, at: 0)
+        scheduler.turn(at: 30)
+        _ = scheduler.changes()
+        #expect(scheduler.reply(alone, Self.done, at: 30.5))
+        #expect(scheduler.changes() == [.change(1, .done(.newData), attempts: 1)])
+        #expect(scheduler.start(at: 31) == nil)
+    }
+}
+
+/// Handlers that cannot be started, since the machine is short of what that takes.
+@Suite struct SchedulerShortageTests {
+    private static let done = HandlerVerdict.result(.newData)
+    private static let unstarted = HandlerVerdict.unstarted("no descriptors")
+
+    /// A scheduler with a message of each of so many sources.
+    private func scheduler(_ count: Int64) -> TestScheduler {
+        let scheduler = TestScheduler.open { $0.concurrentHandlers = 10 }
+        scheduler.receive((1...count).map { .push($0, source: "s-\($0)") })
+        return scheduler
+    }
+
+    @Test func costNoAttemptAndAreTriedAgainAfterASecond() throws {
+        let scheduler = self.scheduler(1)
+        scheduler.answer(try #require(scheduler.start(at: 0)), Self.unstarted, at: 0)
+        #expect(scheduler.changes() == [])
+        #expect(scheduler.stalls() == [.noHandler("no descriptors")])
+        #expect(scheduler.start(at: 0.9) == nil)
+        #expect(scheduler.nextDeadline == .seconds(1))
+        for time in [1.0, 2] {
+            let call = try #require(scheduler.start(at: time))
+            #expect(call.attempt == 1)
+            // Told once.
+            #expect(scheduler.stalls() == [])
+            scheduler.answer(call, time == 1 ? Self.unstarted : Self.done, at: time)
+        }
+        #expect(scheduler.changes() == [.change(1, .done(.newData), attempts: 1)])
+        scheduler.turn(at: 3)
+        #expect(scheduler.stalls() == [nil])
+        #expect(scheduler.counters.failedAttempts == 0)
+    }
+
+    @Test func leaveTheOthersTheirPlaces() throws {
+        let scheduler = self.scheduler(4)
+        let calls = try (1...3).map { _ in try #require(scheduler.start(at: 0)) }
+        scheduler.answer(calls[2], Self.unstarted, at: 0)
+        // Two run, and as many go on running.
+        #expect(scheduler.start(at: 0) == nil)
+        scheduler.answer(calls[0], Self.done, at: 0.5)
+        #expect(scheduler.start(at: 0.5)?.sequence == 4)
+        #expect(scheduler.start(at: 0.5) == nil)
+        #expect(scheduler.start(at: 1)?.sequence == 3)
+    }
+
+    @Test func keepTheirPlaceInTheirSource() throws {
+        let scheduler = TestScheduler.open()
+        scheduler.receive(1, 2, 3)
+        let call = try #require(scheduler.start(at: 0))
+        scheduler.end(call, at: 0)
+        scheduler.reply(call, Self.unstarted, at: 0)
+        #expect(scheduler.start(at: 1)?.sequences == [1, 2, 3])
+    }
+
+    @Test func ofAMessageThatRunsAloneTakeTheAttemptBack() throws {
+        let scheduler = TestScheduler()
+        scheduler.rows.insert(
+            .push(1).with {
+                $0.attempts = 2
+                $0.crashes = 2
+            }, .inHand)
+        scheduler.attach()
+        let first = try #require(scheduler.start(at: 0))
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 3, crashes: 3)])
+        scheduler.answer(first, Self.unstarted, at: 0)
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 2, crashes: 2)])
+        #expect(scheduler.start(at: 0.5) == nil)
+        #expect(scheduler.start(at: 1)?.attempt == 3)
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 3, crashes: 3)])
+    }
+
+    @Test func areGivenBackWhenDeliveryStops() throws {
+        let scheduler = self.scheduler(1)
+        let call = try #require(scheduler.start(at: 0))
+        scheduler.drain()
+        scheduler.answer(call, Self.unstarted, at: 0)
+        #expect(scheduler.changes() == [.change(1, .back(to: "s-1"))])
+        #expect(scheduler.isIdle)
+    }
+}
