@@ -209,10 +209,9 @@ extension Scheduler {
         else { return }
         self.counters.received += 1
         self.note(.received, message)
-        let limit = self.configuration.maximumCrashes ?? self.configuration.maximumAttempts
         if message.isCommand, !intake.takesCommands {
             self.bury(message, .command)
-        } else if message.crashes >= limit || message.attempts >= self.configuration.maximumAttempts {
+        } else if max(message.crashes, message.attempts) >= self.configuration.maximumAttempts {
             self.bury(message, .crashed)
         } else {
             // One that is held back joins its source's queue when its turn has come.

@@ -78,6 +78,11 @@ struct TestReceiver: KiiPushCore.Receiver {
     var handler: any NotificationHandler
     var routing: @Sendable (ReceivedMessage, DeliveryContext) -> DeliveryRoute = { _, _ in .handler }
 
+    /// As of a program without states of its own.
+    func state(of message: QueuedMessage) -> LifecycleState {
+        message.openedBy?.opensProgram == true ? .inactive : .active
+    }
+
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute {
         self.routing(message, context)
     }

@@ -80,14 +80,13 @@ import Testing
         #expect(scheduler.changes() == [])
     }
 
-    @Test(arguments: [(6, 6, nil as Int?), (6, 0, nil), (3, 3, 3)])
-    func asManyCrashesAsAttemptsMakeADeadLetter(attempts: Int, crashes: Int, limit: Int?) {
+    @Test(arguments: [(6, 6), (6, 0)])
+    func asManyCrashesAsAttemptsMakeADeadLetter(attempts: Int, crashes: Int) {
         let scheduler = self.recovered(
             .push(1).with {
                 $0.attempts = attempts
                 $0.crashes = crashes
-            }, .push(2)
-        ) { $0.maximumCrashes = limit }
+            }, .push(2))
         // Its neighbour is not harmed.
         #expect(
             scheduler.changes() == [
