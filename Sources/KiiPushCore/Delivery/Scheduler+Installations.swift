@@ -207,7 +207,6 @@ extension Scheduler {
         guard !self.isCalled(stored.sequence), let message = self.decode(stored), !self.isQueued(message),
             let place = self.makePlace(of: message.source), let intake = self.intakes[message.installation]
         else { return }
-        self.counters.received += 1
         self.note(.received, message)
         if message.isCommand, !intake.takesCommands {
             self.bury(message, .command)

@@ -148,7 +148,6 @@ extension Scheduler {
             self.output.stalls.append(.stuckCalls(self.configuration.maximumStuckCalls))
             return
         }
-        self.counters.stuck += 1
         self.note(.stuck(attempt: message.attempts + 1), message)
         self.calls[slot]?.isStuck = true
         self.stuckCount += 1

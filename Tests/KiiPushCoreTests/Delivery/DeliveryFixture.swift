@@ -236,9 +236,8 @@ final class DeliveryFixture: Sendable {
     func detach() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.detach(installation: 1) } }
     func drain() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.drain() } }
 
-    var counters: DeliveryCounters {
-        get async throws { try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.counters } }
-    }
+    /// What happened to messages, of the turns that are over.
+    var events: [MessageEvent.Kind] { self.observer.events.entries.map(\.kind) }
 
     var memoryWeight: Int {
         get async throws { try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.memoryWeight } }
