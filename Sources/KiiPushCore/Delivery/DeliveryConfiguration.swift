@@ -17,8 +17,6 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     /// No more stuck calls than this are given fresh threads; any further one keeps its place until a call returns.
     package var maximumStuckCalls = 64
 
-    package init() {}
-
     /// For an inbox in memory, where an acknowledgement waits for the outcome: three attempts, 60 s in all.
     package static var memoryInbox: DeliveryConfiguration {
         var configuration = DeliveryConfiguration()

@@ -3,12 +3,6 @@ package struct DeliveryNote: Sendable, Hashable {
     package var sequence: Int64
     package var installation: Int64
     package var kind: MessageEvent.Kind
-
-    package init(sequence: Int64, installation: Int64, kind: MessageEvent.Kind) {
-        self.sequence = sequence
-        self.installation = installation
-        self.kind = kind
-    }
 }
 
 /// Watches delivery. Called on whichever thread something happened, never under a lock; what takes long here holds up
