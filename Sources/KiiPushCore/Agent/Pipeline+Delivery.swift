@@ -61,9 +61,6 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// How often what happened.
-    package var counters: DeliveryCounters { self.scheduler.counters }
-
     /// What the messages in memory weigh, those on their way to it included.
     package var memoryWeight: Int { self.scheduler.memoryWeight }
 

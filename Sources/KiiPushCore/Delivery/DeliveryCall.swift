@@ -2,11 +2,6 @@
 package struct CallID: Sendable, Hashable {
     package var slot: Int
     package var number: Int
-
-    package init(slot: Int, number: Int) {
-        self.slot = slot
-        self.number = number
-    }
 }
 
 /// What a worker takes to work on: messages of one source, to be handed to their handler one after the other.

@@ -3,35 +3,6 @@ package struct DeliveryNote: Sendable, Hashable {
     package var sequence: Int64
     package var installation: Int64
     package var kind: MessageEvent.Kind
-
-    package init(sequence: Int64, installation: Int64, kind: MessageEvent.Kind) {
-        self.sequence = sequence
-        self.installation = installation
-        self.kind = kind
-    }
-}
-
-/// How often what happened, since delivery started.
-package struct DeliveryCounters: Sendable, Hashable {
-    package var received = 0
-    package var joined = 0
-    package var newData = 0
-    package var noData = 0
-    /// Messages that there was nobody for; ``noData`` counts them too.
-    package var unreached = 0
-    package var presented = 0
-    /// Of those that were presented, those that the user opened.
-    package var opened = 0
-    /// Of those that were presented, those that the user did not open; ``noData`` counts them too.
-    package var dismissed = 0
-    /// Attempts that failed, for whatever reason.
-    package var failedAttempts = 0
-    package var dead = 0
-    /// Answers after the deadline, whether or not they counted.
-    package var late = 0
-    package var stuck = 0
-
-    package init() {}
 }
 
 /// Watches delivery. Called on whichever thread something happened, never under a lock; what takes long here holds up

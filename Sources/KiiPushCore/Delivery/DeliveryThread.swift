@@ -40,8 +40,6 @@ package struct ThreadError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What `pthread_create` returned, an `errno` value.
     package var code: Int32
 
-    package init(code: Int32) { self.code = code }
-
     package var description: String { "no thread can be started: \(errorText(self.code))" }
 }
 

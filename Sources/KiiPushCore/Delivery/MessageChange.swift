@@ -35,34 +35,16 @@ package struct MessageChange: Sendable, Hashable {
         package var startedAt: MonotonicInstant?
         /// When it came to this; `nil` before.
         package var endedAt: MonotonicInstant?
-
-        package init(number: Int, startedAt: MonotonicInstant? = nil, endedAt: MonotonicInstant? = nil) {
-            self.number = number
-            self.startedAt = startedAt
-            self.endedAt = endedAt
-        }
     }
 
     package var sequence: Int64
     package var installation: Int64
     package var verdict: Verdict
     /// The message's attempts from now on.
-    package var attempts: Int
+    package var attempts = 0
     /// The message's crashes from now on.
-    package var crashes: Int
+    package var crashes = 0
     /// For the record; `nil` where the change follows from no attempt. With ``Verdict/inHand``: the attempt that is to
     /// run alone.
     package var attempt: Attempt?
-
-    package init(
-        sequence: Int64, installation: Int64, verdict: Verdict, attempts: Int = 0, crashes: Int = 0,
-        attempt: Attempt? = nil
-    ) {
-        self.sequence = sequence
-        self.installation = installation
-        self.verdict = verdict
-        self.attempts = attempts
-        self.crashes = crashes
-        self.attempt = attempt
-    }
 }

@@ -5,11 +5,6 @@ package struct SourceID: Sendable, Hashable {
     package var installation: Int64
     /// The source among those of the installation, as ``SourceKey/number`` has it.
     package var number: Int64
-
-    package init(installation: Int64, number: Int64) {
-        self.installation = installation
-        self.number = number
-    }
 }
 
 /// A message that some handler is meant for, decoded, on its way through delivery's memory.

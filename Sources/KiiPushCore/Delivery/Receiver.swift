@@ -10,16 +10,6 @@ package protocol Receiver: Sendable {
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute
 }
 
-extension Receiver {
-    /// A program without states of its own is always active.
-    package func state(of message: QueuedMessage) -> LifecycleState {
-        message.openedBy?.opensProgram == true ? .inactive : .active
-    }
-
-    /// Every message reaches the handler.
-    package func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute { .handler }
-}
-
 /// What is to be done with a message.
 package enum DeliveryRoute: Sendable {
     /// The handler is called.

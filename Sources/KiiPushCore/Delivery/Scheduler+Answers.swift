@@ -21,12 +21,10 @@ extension Scheduler {
         _ sequence: Int64, _ source: SourceID, attempt: Int, _ verdict: HandlerVerdict, counts: Bool,
         at now: MonotonicInstant
     ) {
-        self.counters.late += 1
         guard counts, case .result(let result) = verdict else {
             return self.note(.late(attempt: attempt), sequence, source.installation)
         }
         self.note(.done(result, attempt: attempt, isLate: true), sequence, source.installation)
-        self.countSuccess(result)
         self.withdraw(sequence, in: source)
         self.output.changes.append(
             MessageChange(
@@ -84,19 +82,15 @@ extension Scheduler {
         case .unstarted(let reason): return self.postpone(slot, message, reason, now: now)
         case .rejected(let reason): self.bury(message, .rejected(reason), attempts: 1, attempt)
         case .presented:
-            self.counters.presented += 1
             self.note(.presented, message)
             self.change(message, .presented, attempt: attempt)
         case .unreached:
-            self.counters.unreached += 1
-            self.countSuccess(.noData)
             self.note(.unreached(attempt: number), message)
             self.change(message, .done(.noData), attempts: 1, attempt: attempt)
         case .setAside:
             self.note(.setAside, message)
             self.change(message, .setAside)
         case .result(let result):
-            self.countSuccess(result)
             self.note(.done(result, attempt: number, isLate: false), message)
             self.change(message, .done(result), attempts: 1, attempt: attempt)
         }
@@ -108,7 +102,6 @@ extension Scheduler {
         now: MonotonicInstant
     ) {
         guard let place = self.calls[slot]?.place else { return }
-        self.counters.failedAttempts += 1
         let number = message.attempts + 1
         let attempt = MessageChange.Attempt(number: number, startedAt: startedAt, endedAt: now)
         let firstStart = self.configuration.totalLimit.map { _ in message.firstStart ?? startedAt }
@@ -138,13 +131,8 @@ extension Scheduler {
         _ message: QueuedMessage, _ reason: DeadLetterReason, attempts: Int = 0,
         _ attempt: MessageChange.Attempt? = nil
     ) {
-        self.counters.dead += 1
         self.note(.dead(reason, attempt: attempt?.number), message)
         self.change(message, .dead(reason), attempts: attempts, attempt: attempt)
-    }
-
-    mutating func countSuccess(_ result: FetchResult) {
-        if result == .newData { self.counters.newData += 1 } else { self.counters.noData += 1 }
     }
 
     // MARK: - A shortage

@@ -42,14 +42,11 @@ extension Scheduler {
 
     /// A message came again; it is in memory, and nothing is started for it.
     package mutating func joined(_ sequence: Int64, installation: Int64) {
-        self.counters.joined += 1
         self.note(.duplicate, sequence, installation)
     }
 
     /// A message was refused as it was stored.
     package mutating func refused(_ sequence: Int64, installation: Int64, _ reason: DeadLetterReason) {
-        self.counters.received += 1
-        self.counters.dead += 1
         self.note(.dead(reason, attempt: nil), sequence, installation)
     }
 
@@ -59,10 +56,7 @@ extension Scheduler {
             return self.giveBack([message], at: place)
         }
         // One that was tried before was told then.
-        if message.attempts == 0 {
-            self.counters.received += 1
-            self.note(.received, message)
-        }
+        if message.attempts == 0 { self.note(.received, message) }
         if message.isCommand, !intake.takesCommands {
             self.unweigh(message, at: place)
             self.bury(message, .command)

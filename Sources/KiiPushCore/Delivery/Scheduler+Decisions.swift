@@ -6,7 +6,6 @@ extension Scheduler {
     /// changed when its present attempt is over, and recorded at once, so that a crash does not lose what the user did.
     package mutating func opened(_ opening: DeliveryOpening) {
         let (sequence, installation) = (opening.message.sequence, opening.message.installation)
-        self.counters.opened += 1
         self.note(.opened(opening.action), sequence, installation)
         self.change(opening)
         guard self.isCalled(sequence) else {
@@ -28,8 +27,6 @@ extension Scheduler {
 
     /// What showed a message, for whose sake nobody was called, is gone.
     package mutating func dismissed(_ sequence: Int64, installation: Int64) {
-        self.counters.dismissed += 1
-        self.counters.noData += 1
         self.note(.dismissed, sequence, installation)
         self.reactions[sequence] = .dismissed
         if !self.isCalled(sequence) { self.react(to: sequence, installation) }

@@ -207,12 +207,10 @@ extension Scheduler {
         guard !self.isCalled(stored.sequence), let message = self.decode(stored), !self.isQueued(message),
             let place = self.makePlace(of: message.source), let intake = self.intakes[message.installation]
         else { return }
-        self.counters.received += 1
         self.note(.received, message)
-        let limit = self.configuration.maximumCrashes ?? self.configuration.maximumAttempts
         if message.isCommand, !intake.takesCommands {
             self.bury(message, .command)
-        } else if message.crashes >= limit || message.attempts >= self.configuration.maximumAttempts {
+        } else if max(message.crashes, message.attempts) >= self.configuration.maximumAttempts {
             self.bury(message, .crashed)
         } else {
             // One that is held back joins its source's queue when its turn has come.

@@ -79,12 +79,15 @@ extension Scheduler {
         return [next, self.stuckAt(call)].compactMap(\.self).min()
     }
 
+    /// How long after its deadline a call that has not returned keeps its place; then a fresh thread takes over.
+    private static var stuckAfter: Duration { .seconds(300) }
+
     /// When a call whose attempt is over loses its place.
     private func stuckAt(_ call: CallRecord) -> MonotonicInstant? {
         guard call.isOver, !call.isStuck, !call.keepsPlace, let message = call.current else { return nil }
         // The time of a message whose source was held up may be over before its attempt starts.
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
-        return max(deadline, call.startedAt) + self.configuration.stuckAfter
+        return max(deadline, call.startedAt) + Self.stuckAfter
     }
 
     /// An overdue call has not begun, or has its answer: its deadline is waited for anew.
@@ -145,7 +148,6 @@ extension Scheduler {
             self.output.stalls.append(.stuckCalls(self.configuration.maximumStuckCalls))
             return
         }
-        self.counters.stuck += 1
         self.note(.stuck(attempt: message.attempts + 1), message)
         self.calls[slot]?.isStuck = true
         self.stuckCount += 1

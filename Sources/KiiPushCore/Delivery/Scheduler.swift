@@ -18,7 +18,6 @@ package struct Scheduler: Sendable {
     package let scale: DeliveryScale
     /// What is to be done, taken with ``takeOutput()``.
     package internal(set) var output = SchedulerOutput()
-    package internal(set) var counters = DeliveryCounters()
     package internal(set) var isDraining = false
     /// Whether ``SchedulerOutput/notes`` are collected.
     package var isObserved = true

@@ -23,23 +23,13 @@ package struct StoreClaim: Sendable, Hashable {
     /// The store's key of the installation.
     package var installation: Int64
     /// Which of the installation's attachments, of which there is one after the other, it is for.
-    package var attachment: Int
+    package var attachment = 1
     package var kind: Kind
     /// What the rows that are returned may weigh together, so that it is their largest number too. The first is returned
     /// whatever it weighs. Of sources, their largest number.
     package var limit: Int
     /// What rows weigh.
-    package var scale: DeliveryScale
-
-    package init(
-        installation: Int64, attachment: Int = 1, kind: Kind, limit: Int, scale: DeliveryScale = .uniform
-    ) {
-        self.installation = installation
-        self.attachment = attachment
-        self.kind = kind
-        self.limit = limit
-        self.scale = scale
-    }
+    package var scale = DeliveryScale.uniform
 
     /// Whether the rows that it brings are in hand from then on.
     package var takesInHand: Bool {
@@ -62,6 +52,4 @@ package struct StoreAnswer: Sendable, Hashable {
     package var nextRetry: Duration?
     /// The store could not be read; delivery asks again in a second.
     package var isFailure = false
-
-    package init() {}
 }

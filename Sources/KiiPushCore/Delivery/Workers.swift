@@ -44,7 +44,7 @@ package final class Workers: Sendable {
         let (isMissing, hasMore) = self.queue.wakeAnother()
         guard isMissing, self.queue.enter() else { return hasMore }
         do throws(ThreadError) {
-            try self.threads.start(self.configuration.threadName) { [self] in self.work() }.detach()
+            try self.threads.start("kii-delivery") { [self] in self.work() }.detach()
         } catch {
             self.queue.exit()
             throw error

@@ -110,7 +110,7 @@ import Testing
             line.work()
             #expect(link.acknowledged.entries == [1, 2])
             #expect(line.called.entries == [1])
-            #expect(line.pipeline.counters.joined == 1)
+            #expect(line.events == [.received, .started(attempt: 1), .duplicate])
             #expect(store.ledger.duplicates == 1)
             #expect(line.answer(.newData))
             loop.turns()

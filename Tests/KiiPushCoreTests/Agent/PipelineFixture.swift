@@ -71,6 +71,7 @@ final class TestPipeline {
     let called = Journal<Int64>()
     /// Completions that the handler has kept.
     let held = Locked<[FetchCompletion]>([])
+    private let observer = JournalObserver()
     private let reported = Reports()
     private let receiver: TestReceiver
 
@@ -86,7 +87,7 @@ final class TestPipeline {
             configuration: configuration, threads: .none(onWork: {}), clock: { clock.now }, wake: {})
         self.pipeline = Pipeline(
             store: store, loop: loop, workers: workers, configuration: configuration, limits: limits,
-            clock: { clock.now }, observer: JournalObserver(), running: { Set([1]) }, report: { reported.add($0) })
+            clock: { clock.now }, observer: self.observer, running: { Set([1]) }, report: { reported.add($0) })
         self.worker = workers.makeWorker()
         self.receiver = TestReceiver(
             handler: ClosureHandler { [called = self.called, held = self.held] _, context, completion in
@@ -101,6 +102,9 @@ final class TestPipeline {
     }
 
     var reports: [String] { self.reported.words }
+
+    /// What happened to messages.
+    var events: [MessageEvent.Kind] { self.observer.events.entries.map(\.kind) }
 
     func attach() { self.pipeline.attach(installation: 1, id: "installation-1", receiver: self.receiver) }
 

@@ -75,7 +75,7 @@ import Testing
         loop.turns()
         line.work()
         #expect(link.acknowledged.entries == [])
-        #expect(line.pipeline.counters.joined == 1)
+        #expect(line.events == [.received, .started(attempt: 1), .duplicate])
         #expect(line.answer(.newData))
         loop.turns()
         #expect(link.acknowledged.entries == [1, 2])

@@ -78,6 +78,11 @@ struct TestReceiver: KiiPushCore.Receiver {
     var handler: any NotificationHandler
     var routing: @Sendable (ReceivedMessage, DeliveryContext) -> DeliveryRoute = { _, _ in .handler }
 
+    /// As of a program without states of its own.
+    func state(of message: QueuedMessage) -> LifecycleState {
+        message.openedBy?.opensProgram == true ? .inactive : .active
+    }
+
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute {
         self.routing(message, context)
     }
@@ -231,9 +236,8 @@ final class DeliveryFixture: Sendable {
     func detach() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.detach(installation: 1) } }
     func drain() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.drain() } }
 
-    var counters: DeliveryCounters {
-        get async throws { try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.counters } }
-    }
+    /// What happened to messages, of the turns that are over.
+    var events: [MessageEvent.Kind] { self.observer.events.entries.map(\.kind) }
 
     var memoryWeight: Int {
         get async throws { try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.memoryWeight } }
