@@ -64,15 +64,6 @@ extension Inbox {
         return sources
     }
 
-    /// Rows of one state whatever their installation, in the order of reception: for people and tools.
-    package func rows(_ state: RowState, after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredRow] {
-        let statement = self.statements.pageOfAll
-        try statement.bind(1, state.rawValue)
-        try statement.bind(2, sequence)
-        try statement.bind(3, Int64(limit))
-        return try self.rows(of: statement, after: sequence)
-    }
-
     /// The numbers of rows of any of these states, in the order of reception: for people and tools. Reads the whole table.
     package func sequences(
         _ states: Set<RowState>, after sequence: Int64, limit: Int

@@ -38,7 +38,7 @@ package final class Inbox {
     let connection: SQLiteConnection
     let statements: InboxStatements
     /// Committed counts, and the open transaction's.
-    private var ledger: InboxLedger
+    private(set) var ledger: InboxLedger
     var pending: InboxLedger
     var pruning = InboxPruning()
     var log: InboxLog
@@ -48,7 +48,7 @@ package final class Inbox {
         didSet { if self.shares.logBytes != oldValue.logBytes { self.limitLog() } }
     }
     /// What became of damaged files and no agent has told yet.
-    private(set) var notices: [InboxNotice] = []
+    package private(set) var notices: [InboxNotice] = []
     private var dataVersion: Int64 = -1
     /// Rises at the beginning and at the end of each transaction, so that none outlives itself.
     private(set) var transactionNumber = 0
@@ -74,7 +74,7 @@ package final class Inbox {
         // Until the file is known to be sound: of a damaged one, what is behind the damage in the log is kept, too.
         try connection.keepLogOnClose(true)
         if !configuration.isReadOnly {
-            let isNew = try InboxSchema.refuseWhatIsNotOurs(connection)
+            let isNew = try InboxSchema.needsWork(connection, isReadOnly: false)
             // Before anything is written: without its log a file may look new.
             if isNew { try InboxMark(ofInboxAt: path)?.require(in: InboxLedger()) }
             try Inbox.prepare(connection, configuration)
@@ -135,9 +135,6 @@ package final class Inbox {
         self.notices = []
         try self.transaction { transaction throws(InboxError) in try transaction.removeNotices() }
     }
-
-    /// What the file counts, as of this connection's last commit.
-    var committedLedger: InboxLedger { self.ledger }
 
     /// Whether a transaction is open. After some errors SQLite has rolled it back by itself.
     package var isInTransaction: Bool { !self.connection.isAutocommit }

@@ -34,7 +34,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What failed.
     package var kind: Kind
     /// SQLite's primary result code, such as `SQLITE_FULL`; 0 where SQLite was not asked.
-    package var code: Int32
+    package var code: Int32 { self.extendedCode & 0xFF }
     /// SQLite's extended result code, such as `SQLITE_IOERR_WRITE`.
     package var extendedCode: Int32
     /// The `errno` of the system call below, 0 where there was none.
@@ -44,7 +44,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package init(_ kind: Kind, step: String, extendedCode: Int32 = 0, systemError: Int32 = 0) {
         self.kind = kind
-        self.code = extendedCode & 0xFF
         self.extendedCode = extendedCode
         self.systemError = systemError
         self.step = step

@@ -1,13 +1,13 @@
 /// What became of a damaged file. It stays in the new file until an agent has told it.
-struct InboxNotice: Equatable {
+package struct InboxNotice: Equatable {
     /// The name under which what was left of the file is kept.
-    var path: String
+    package var path: String
     /// What was wrong with it.
-    var reason: String
+    package var reason: String
     /// How many messages were taken over.
-    var takenOver: Int
+    package var takenOver: Int
     /// How many were lost; `nil` when that is not known.
-    var lost: Int?
+    package var lost: Int?
 }
 
 extension InboxStatements {

@@ -22,12 +22,6 @@ package struct InboxOwner: Sendable, Hashable {
     }
 }
 
-/// An installation of an inbox, by its key and its ID.
-struct InboxInstallation: Sendable, Hashable {
-    var key: Int64
-    var id: String
-}
-
 extension Inbox {
     /// Whether an installation is known to be this owner's, and handles its messages itself.
     func isOwn(_ key: Int64, _ owner: InboxOwner) throws(InboxError) -> Bool {
@@ -36,13 +30,13 @@ extension Inbox {
     }
 
     /// The installations whose messages this one handles in their place.
-    func adopted(by installation: Int64) throws(InboxError) -> [InboxInstallation] {
+    func adopted(by installation: Int64) throws(InboxError) -> [(key: Int64, id: String)] {
         let statement = self.statements.adopted
         defer { statement.reset() }
         try statement.bind(1, installation)
-        var found: [InboxInstallation] = []
+        var found: [(key: Int64, id: String)] = []
         while try statement.next() {
-            found.append(InboxInstallation(key: statement.integer(0), id: statement.text(1) ?? ""))
+            found.append((statement.integer(0), statement.text(1) ?? ""))
         }
         return found
     }
@@ -67,7 +61,7 @@ extension Inbox {
 
     /// The messages that are neither done nor given up on, and whose installation none of these receives as, or has taken
     /// over, or will when it starts since its owner is the same.
-    func stranded(besides current: Set<String>) throws(InboxError) -> [InboxBacklog] {
+    func stranded(besides current: Set<String>) throws(InboxError) -> [StrandedMessages] {
         var counts: [(key: Int64, messages: Int64, numbers: ClosedRange<Int64>)] = []
         let statement = self.statements.openCounts
         defer { statement.reset() }
@@ -81,13 +75,13 @@ extension Inbox {
             keys.insert(key)
             if let owner = try self.place(of: key)?.owner { owners.insert(owner) }
         }
-        var stranded: [InboxBacklog] = []
+        var stranded: [StrandedMessages] = []
         for (key, messages, numbers) in counts where !keys.contains(key) {
             guard let place = try self.place(of: key), !place.isAdopted(byOneOf: keys),
                 !(place.owner.map(owners.contains) ?? false)
             else { continue }
             stranded.append(
-                InboxBacklog(installationID: place.id, messages: Int(clamping: messages), numbers: numbers))
+                StrandedMessages(installationID: place.id, messages: Int(clamping: messages), numbers: numbers))
         }
         return stranded
     }
@@ -107,12 +101,4 @@ extension Inbox {
         guard try statement.next(), let id = statement.text(1) else { return nil }
         return Place(id: id, adopter: statement.optionalInteger(2), owner: InboxOwner(statement, from: 3))
     }
-}
-
-/// Messages of one installation that are neither done nor given up on.
-struct InboxBacklog: Sendable, Hashable {
-    var installationID: String
-    var messages: Int
-    /// The first and the last of their numbers.
-    var numbers: ClosedRange<Int64>
 }

@@ -179,13 +179,6 @@ enum InboxSchema {
         }
     }
 
-    /// Throws for a file of a newer version, or that is no inbox, before anything in it is changed.
-    ///
-    /// - Returns: whether the file is new, or of an older version.
-    static func refuseWhatIsNotOurs(_ connection: SQLiteConnection) throws(InboxError) -> Bool {
-        try self.needsWork(connection, isReadOnly: false)
-    }
-
     /// Checks a file that is only read, in one look: another process may be making it, or bringing it up to date.
     private static func check(_ connection: SQLiteConnection) throws(InboxError) {
         try connection.execute("BEGIN", step: "reading the schema")
@@ -195,8 +188,9 @@ enum InboxSchema {
         throw InboxError(.notMade, step: "recognising the file as an inbox")
     }
 
-    /// Whether the file is new or of an older version, and may be changed.
-    private static func needsWork(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) -> Bool {
+    /// Whether the file is new or of an older version, and may be changed. Throws for a file of a newer version, or that is
+    /// no inbox.
+    static func needsWork(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) -> Bool {
         let version = try self.version(of: connection)
         let application = try connection.integer("PRAGMA application_id", step: "reading the file's kind") ?? 0
         if application == self.applicationID {

@@ -156,33 +156,20 @@ package struct InboxTransaction {
         try statement.run()
     }
 
-    /// Makes a message wait for delivery again, wherever it stands, with its attempts and what they came to forgotten;
-    /// false if there is no such row.
+    /// Makes a message wait for delivery again, wherever it stands; false if there is no such row. Unless it waits for a
+    /// retry, its attempts and what they came to are forgotten.
     ///
     /// - Parameter source: the number of its source, if that is known.
     @discardableResult
     package func requeue(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence) else { return false }
+        var events = standing.events
+        if standing.state != .retry { events = try self.add(.retried, to: sequence, after: events, at: now) }
         let statement = self.inbox.statements.requeue
         try statement.bind(1, sequence)
         try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, self.add(.retried, to: sequence, after: standing.events, at: now))
+        try statement.bind(3, events)
         try statement.bind(4, source)
-        try statement.run()
-        self.move(standing, to: .waiting)
-        return true
-    }
-
-    /// Makes a message wait whose next attempt is due later; false unless there is one.
-    ///
-    /// - Parameter source: the number of its source, if that is known.
-    @discardableResult
-    package func hurry(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
-        guard let standing = try self.standing(of: sequence), standing.state == .retry else { return false }
-        let statement = self.inbox.statements.hurry
-        try statement.bind(1, sequence)
-        try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, source)
         try statement.run()
         self.move(standing, to: .waiting)
         return true

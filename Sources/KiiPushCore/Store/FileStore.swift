@@ -313,8 +313,7 @@ final class FileStore: Store {
                 payload: row.message.payload, originalLength: row.message.originalLength, isUnexpectedTopic: false
             ).source
             try inbox.transaction { transaction throws(InboxError) in
-                if try transaction.hurry(sequence, source: source, at: now) { return }
-                try transaction.requeue(sequence, source: source, at: now)
+                _ = try transaction.requeue(sequence, source: source, at: now)
             }
             return source
         }

@@ -111,13 +111,13 @@ final class RecoverableInbox {
 
     /// How long until the mark has to be written; `nil` when it says what the file says.
     var markIsDue: Duration? {
-        guard let inbox, InboxMark(of: inbox.committedLedger) != self.mark?.written else { return nil }
+        guard let inbox, InboxMark(of: inbox.ledger) != self.mark?.written else { return nil }
         return self.mark.map { $0.at + RecoverableInbox.markInterval - self.now } ?? .zero
     }
 
     private func writeMark(isFlushed: Bool = false) {
         guard let inbox else { return }
-        let mark = InboxMark(of: inbox.committedLedger)
+        let mark = InboxMark(of: inbox.ledger)
         guard isFlushed || mark != self.mark?.written else { return }
         mark.write(besides: self.path, isFlushed: isFlushed)
         // Also where it could not be written: that is tried again with the next one.
@@ -146,10 +146,9 @@ final class RecoverableInbox {
     }
 
     private func replace(_ damage: Damage) throws(InboxError) {
-        let replacement = try Inbox.replaceDamaged(
+        self.inbox = try Inbox.replaceDamaged(
             self.path, configuration: self.configuration, remembered: damage.remembered, reason: damage.reason,
             now: damage.foundAt)
-        self.inbox = replacement.inbox
         self.replacedAt = self.now
         self.replacements += 1
         self.writeMark()

@@ -7,10 +7,4 @@ public struct StrandedMessages: Sendable, Hashable {
     public let messages: Int
     /// The first and the last of their numbers.
     public let numbers: ClosedRange<Int64>
-
-    init(_ backlog: InboxBacklog) {
-        self.installationID = backlog.installationID
-        self.messages = backlog.messages
-        self.numbers = backlog.numbers
-    }
 }
