@@ -3,7 +3,7 @@ import Glibc
 /// How far an inbox had come, kept in a small file of its own beside the database (`inbox.sqlite-mark`).
 ///
 /// SQLite cannot see that a whole file is missing, is an older copy, or lost the end of its log. A mark that is ahead of
-/// the file shows it. ``RecoverableInbox`` writes the mark after commits, so a mark is never ahead of a sound file.
+/// the file shows it. The store writes the mark after commits, so a mark is never ahead of a sound file.
 package struct InboxMark: Equatable {
     /// The last sequence that was given out.
     var sequence: Int64
