@@ -87,8 +87,7 @@ extension Inbox {
         var excess = self.pending.counts[.done].bytes - self.doneBytesKept
         let statement = self.statements.scan
         defer { statement.reset() }
-        try statement.bind(1, self.pruning.cursor)
-        try statement.bind(2, Int64(limit))
+        try statement.bound(to: [self.pruning.cursor, limit])
         var (sequences, looked): ([Int64], Int) = ([], 0)
         while excess > 0, try statement.next() {
             looked += 1
@@ -125,8 +124,7 @@ extension Inbox {
         do {
             let statement = self.statements.scan
             defer { statement.reset() }
-            try statement.bind(1, self.pruning.sweepCursor)
-            try statement.bind(2, Int64(rowsPerStep))
+            try statement.bound(to: [self.pruning.sweepCursor, rowsPerStep])
             while try statement.next() {
                 looked += 1
                 try self.advance(&self.pruning.sweepCursor, to: statement.integer(0))
@@ -150,9 +148,5 @@ extension Inbox {
         return try self.freePages() < before
     }
 
-    func freePages() throws(InboxError) -> Int64 {
-        let statement = self.statements.freePages
-        defer { statement.reset() }
-        return try statement.next() ? statement.integer(0) : 0
-    }
+    func freePages() throws(InboxError) -> Int64 { try self.statements.freePages.first { $0.integer(0) } ?? 0 }
 }

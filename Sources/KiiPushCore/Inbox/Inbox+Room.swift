@@ -49,9 +49,7 @@ extension Inbox {
     private func done(after sequence: Int64, isProvenAlone: Bool, bytes: Int64) throws(InboxError) -> [Int64] {
         let statement = self.statements.done
         defer { statement.reset() }
-        try statement.bind(1, sequence)
-        try statement.bind(2, isProvenAlone ? 1 : 0)
-        try statement.bind(3, Int64(self.rowsPerStep))
+        try statement.bound(to: [sequence, isProvenAlone ? 1 : 0, self.rowsPerStep])
         var (rows, left): ([Int64], Int64) = ([], bytes)
         while left > 0, try statement.next() {
             rows.append(statement.integer(0))

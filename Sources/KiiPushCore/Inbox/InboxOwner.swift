@@ -31,43 +31,25 @@ extension Inbox {
 
     /// The installations whose messages this one handles in their place.
     func adopted(by installation: Int64) throws(InboxError) -> [(key: Int64, id: String)] {
-        let statement = self.statements.adopted
-        defer { statement.reset() }
-        try statement.bind(1, installation)
-        var found: [(key: Int64, id: String)] = []
-        while try statement.next() {
-            found.append((statement.integer(0), statement.text(1) ?? ""))
-        }
-        return found
+        try self.statements.adopted.all(installation) { (key: $0.integer(0), id: $0.text(1) ?? "") }
     }
 
     /// The keys of the other installations of the same owner whose messages this one does not handle.
     func sameOwner(as installation: Int64) throws(InboxError) -> [Int64] {
-        let statement = self.statements.sameOwner
-        defer { statement.reset() }
-        try statement.bind(1, installation)
-        var keys: [Int64] = []
-        while try statement.next() { keys.append(statement.integer(0)) }
-        return keys
+        try self.statements.sameOwner.all(installation) { $0.integer(0) }
     }
 
     /// How many messages of an installation are neither done nor given up on.
     func openCount(of installation: Int64) throws(InboxError) -> Int {
-        let statement = self.statements.openCount
-        defer { statement.reset() }
-        try statement.bind(1, installation)
-        return try statement.next() ? Int(clamping: statement.integer(0)) : 0
+        try self.statements.openCount.first(installation) { Int(clamping: $0.integer(0)) } ?? 0
     }
 
     /// The messages that are neither done nor given up on, and whose installation none of these receives as, or has taken
     /// over, or will when it starts since its owner is the same.
     func stranded(besides current: Set<String>) throws(InboxError) -> [StrandedMessages] {
-        var counts: [(key: Int64, messages: Int64, numbers: ClosedRange<Int64>)] = []
-        let statement = self.statements.openCounts
-        defer { statement.reset() }
-        while try statement.next() {
-            let first = statement.integer(2)
-            counts.append((statement.integer(0), statement.integer(1), first...max(first, statement.integer(3))))
+        let counts = try self.statements.openCounts.all { row in
+            (key: row.integer(0), messages: row.integer(1),
+             numbers: row.integer(2)...max(row.integer(2), row.integer(3)))
         }
         var (keys, owners): (Set<Int64>, Set<InboxOwner>) = ([], [])
         for id in current {
@@ -95,10 +77,8 @@ extension Inbox {
     }
 
     private func place(of key: Int64) throws(InboxError) -> Place? {
-        let statement = self.statements.owners
-        defer { statement.reset() }
-        try statement.bind(1, key)
-        guard try statement.next(), let id = statement.text(1) else { return nil }
-        return Place(id: id, adopter: statement.optionalInteger(2), owner: InboxOwner(statement, from: 3))
+        try self.statements.owners.first(key) { row in
+            row.text(1).map { Place(id: $0, adopter: row.optionalInteger(2), owner: InboxOwner(row, from: 3)) }
+        }
     }
 }

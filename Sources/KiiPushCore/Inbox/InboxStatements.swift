@@ -254,8 +254,7 @@ final class InboxStatements {
     }
 
     func readDataVersion() throws(InboxError) -> Int64 {
-        defer { self.dataVersion.reset() }
-        return try self.dataVersion.next() ? self.dataVersion.integer(0) : 0
+        try self.dataVersion.first { $0.integer(0) } ?? 0
     }
 
     func readLedger() throws(InboxError) -> InboxLedger {

@@ -62,10 +62,8 @@ package struct InboxTransaction {
     @discardableResult
     package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> RowState? {
         guard let standing = try self.standing(of: sequence) else { return nil }
-        let statement = self.inbox.statements.absorb
-        try statement.bind(1, sequence)
-        try statement.bind(2, self.add(.duplicate, to: sequence, after: standing.events, at: now))
-        try statement.run()
+        let events = try self.add(.duplicate, to: sequence, after: standing.events, at: now)
+        try self.statements.absorb.run(sequence, events)
         self.inbox.pending.received += 1
         self.inbox.pending.duplicates += 1
         return standing.state
@@ -151,9 +149,7 @@ package struct InboxTransaction {
 
     /// Moves the times of all retries, after the calendar was set by this much.
     package func moveRetries(by shift: Duration) throws(InboxError) {
-        let statement = self.inbox.statements.moveRetries
-        try statement.bind(1, shift.wholeNanoseconds / 1_000_000)
-        try statement.run()
+        try self.statements.moveRetries.run(shift.wholeNanoseconds / 1_000_000)
     }
 
     /// Makes a message wait for delivery again, wherever it stands; false if there is no such row. Unless it waits for a
@@ -165,12 +161,7 @@ package struct InboxTransaction {
         guard let standing = try self.standing(of: sequence) else { return false }
         var events = standing.events
         if standing.state != .retry { events = try self.add(.retried, to: sequence, after: events, at: now) }
-        let statement = self.inbox.statements.requeue
-        try statement.bind(1, sequence)
-        try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, events)
-        try statement.bind(4, source)
-        try statement.run()
+        try self.statements.requeue.run(sequence, now, events, source)
         self.move(standing, to: .waiting)
         return true
     }
@@ -188,8 +179,7 @@ package struct InboxTransaction {
     /// The key of the installation `id`, which is added if it is new.
     package func installation(id: String) throws(InboxError) -> Int64 {
         if let key = try self.inbox.installation(id: id) { return key }
-        try self.inbox.statements.addInstallation.bind(1, id)
-        try self.inbox.statements.addInstallation.run()
+        try self.statements.addInstallation.run(id)
         guard let key = try self.inbox.installation(id: id) else {
             throw InboxError(.corrupt, step: "adding an installation")
         }
@@ -198,28 +188,17 @@ package struct InboxTransaction {
 
     /// Notes whose an installation is, and that it handles its messages itself.
     package func set(_ owner: InboxOwner, of installation: Int64) throws(InboxError) {
-        let statement = self.inbox.statements.own
-        try statement.bind(1, installation)
-        try statement.bind(2, owner.site)
-        try statement.bind(3, owner.app)
-        try statement.bind(4, owner.principal)
-        try statement.run()
+        try self.statements.own.run(installation, owner.site, owner.app, owner.principal)
     }
 
     /// Has the messages of an installation, and of those whose messages it handles, handled by another one.
     package func adopt(_ former: Int64, by installation: Int64) throws(InboxError) {
-        let statement = self.inbox.statements.adopt
-        try statement.bind(1, former)
-        try statement.bind(2, installation)
-        try statement.run()
+        try self.statements.adopt.run(former, installation)
     }
 
     /// Notes that the acknowledgements of every row up to `sequence` are known to have arrived.
     package func markProven(installation: Int64, through sequence: Int64) throws(InboxError) {
-        let statement = self.inbox.statements.prove
-        try statement.bind(1, installation)
-        try statement.bind(2, sequence)
-        try statement.run()
+        try self.statements.prove.run(installation, sequence)
     }
 
     // MARK: - From a damaged file
@@ -233,11 +212,7 @@ package struct InboxTransaction {
 
     /// Adds an installation with the key that it had.
     func restoreInstallation(key: Int64, id: String, provenThrough sequence: Int64) throws(InboxError) {
-        let statement = self.inbox.statements.restoreInstallation
-        try statement.bind(1, key)
-        try statement.bind(2, id)
-        try statement.bind(3, sequence)
-        try statement.run()
+        try self.statements.restoreInstallation.run(key, id, sequence)
     }
 
     /// Goes on counting where the other file ended. What was done there stays done.
@@ -269,12 +244,8 @@ package struct InboxTransaction {
     }
 
     private func delete(_ sequence: Int64, _ standing: Standing) throws(InboxError) {
-        try self.inbox.statements.delete.bind(1, sequence)
-        try self.inbox.statements.delete.run()
-        if standing.events > 0 {
-            try self.inbox.statements.deleteEvents.bind(1, sequence)
-            try self.inbox.statements.deleteEvents.run()
-        }
+        try self.statements.delete.run(sequence)
+        if standing.events > 0 { try self.statements.deleteEvents.run(sequence) }
         self.inbox.pending.counts.remove(standing.bytes, from: standing.state)
         if standing.isRefused { self.inbox.refused.remove(standing.bytes) }
     }
@@ -302,16 +273,9 @@ package struct InboxTransaction {
     ) throws(InboxError) -> Int64 {
         guard count < InboxSchema.eventLimit else { return InboxSchema.eventCounts.upperBound }
         let parts = event.parts
-        let statement = self.inbox.statements.addEvent
-        try statement.bind(1, sequence)
-        try statement.bind(2, count + 1)
-        try statement.bind(3, now.millisecondsSinceEpoch)
-        try statement.bind(4, parts.code)
-        try statement.bind(5, (parts.attempt ?? attempt).map(Int64.init))
-        try statement.bind(6, startedAt?.millisecondsSinceEpoch)
-        try statement.bind(7, parts.pause.map { $0.wholeNanoseconds / 1_000_000 })
-        try statement.bind(8, parts.detail)
-        try statement.run()
+        try self.statements.addEvent.run(
+            sequence, count + 1, now, parts.code, parts.attempt ?? attempt, startedAt,
+            parts.pause.map { $0.wholeNanoseconds / 1_000_000 }, parts.detail)
         return count + 1
     }
 

@@ -59,9 +59,7 @@ final class SQLiteConnection {
 
     /// Reads a single integer, such as a pragma's value; `nil` when there is no row.
     func integer(_ sql: String, step: String) throws(InboxError) -> Int64? {
-        let statement = SQLiteStatement(self, sql, step: step)
-        defer { statement.reset() }
-        return try statement.next() ? statement.integer(0) : nil
+        try SQLiteStatement(self, sql, step: step).first { $0.integer(0) }
     }
 
     /// How many pages were written since this was last asked: to the log, in WAL mode.
