@@ -261,7 +261,7 @@ package final class Pipeline: TurnDelegate {
     /// Acknowledges what was committed, and hands it to the scheduler.
     private func follow(_ turn: Turn, _ outcome: TurnOutcome) {
         self.plan(upkeepIn: outcome.upkeepDue)
-        self.report(reads: outcome.reads)
+        for answer in outcome.answers { self.reportReading(answer) }
         self.pressure.deadLetters.removed(outcome.removedDeadLetters, at: self.loop.now, report: self.report)
         self.scheduler.committed(turn.changes)
         let now = self.loop.clocks.calendar
@@ -316,18 +316,10 @@ package final class Pipeline: TurnDelegate {
         if let pause { self.upkeep.set(for: self.loop.now + pause) }
     }
 
-    private func report(reads: [Result<Void, InboxError>]) {
-        for read in reads {
-            switch read {
-            case .failure(let error) where !self.isReadingFailing:
-                self.isReadingFailing = true
-                self.report(.readingFailed(reason: error.description))
-            case .success where self.isReadingFailing:
-                self.isReadingFailing = false
-                self.report(.readingRecovered)
-            case .success, .failure: break
-            }
-        }
+    private func reportReading(_ answer: StoreAnswer) {
+        guard answer.isFailure != self.isReadingFailing else { return }
+        self.isReadingFailing = answer.isFailure
+        self.report(answer.failure.map { PushEvent.readingFailed(reason: $0) } ?? .readingRecovered)
     }
 
     // MARK: - Acknowledging

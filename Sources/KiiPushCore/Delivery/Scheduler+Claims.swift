@@ -96,7 +96,7 @@ extension Scheduler {
     /// A claim was not answered, and is none any more: the turn that had it failed, or its installation is detached.
     package mutating func declined(_ claim: StoreClaim) {
         var answer = StoreAnswer()
-        answer.isFailure = true
+        answer.failure = "declined"
         self.claimed(claim, answer)
     }
 

@@ -140,8 +140,6 @@ struct TurnOutcome {
     var finished: [Int64] = []
     /// How many dead letters that nobody can handle made room for newer ones.
     var removedDeadLetters = 0
-    /// How the reading for each claim went. One that failed does not keep the rest of the turn from being written.
-    var reads: [Result<Void, InboxError>] = []
     /// Whether the messages are in another file than before.
     var isMoved = false
     /// How long until the store wants to be looked after, in a commit of its own if there is no other; `nil`: never.
