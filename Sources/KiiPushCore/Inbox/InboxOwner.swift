@@ -48,8 +48,10 @@ extension Inbox {
     /// over, or will when it starts since its owner is the same.
     func stranded(besides current: Set<String>) throws(InboxError) -> [StrandedMessages] {
         let counts = try self.statements.openCounts.all { row in
-            (key: row.integer(0), messages: row.integer(1),
-             numbers: row.integer(2)...max(row.integer(2), row.integer(3)))
+            (
+                key: row.integer(0), messages: row.integer(1),
+                numbers: row.integer(2)...max(row.integer(2), row.integer(3))
+            )
         }
         var (keys, owners): (Set<Int64>, Set<InboxOwner>) = ([], [])
         for id in current {

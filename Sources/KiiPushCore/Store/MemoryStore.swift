@@ -321,7 +321,8 @@ final class MemoryStore: Store {
         switch claim.kind {
         case .suspects: break  // Nothing outlives the process here.
         case .unsettled(let after):
-            let waiting = (self.unsettled[installation] ?? []).filter { $0 > after && self.isWaiting($0, in: nil) }.sorted()
+            let waiting = (self.unsettled[installation] ?? []).filter { $0 > after && self.isWaiting($0, in: nil) }
+                .sorted()
             answer.messages = waiting.prefix(claim.limit).compactMap { self.entries[$0]?.message }
             answer.isComplete = waiting.count <= claim.limit
             if waiting.isEmpty, after == 0 { self.unsettled[installation] = nil }
