@@ -76,8 +76,8 @@ extension Inbox {
         let reason =
             "; cut to the first \(Inbox.bytesKept) bytes; SHA-256 of \(scope) \(payload.count) bytes: "
             + SHA256.hexadecimal(payload)
-        try self.statements.cut.run(
-            sequence, Array(payload[..<Inbox.bytesKept]), original ?? Int64(payload.count), bytes, reason)
+        let (kept, length) = (Array(payload[..<Inbox.bytesKept]), original ?? Int64(payload.count))
+        try self.statements.cut.run(sequence, kept, length, bytes, reason)
         let saved = InboxCounts.bytes(topic: topic, payload: payload.count) - bytes
         self.pending.counts[.dead].bytes -= saved
         self.refused.tally?.bytes -= saved
@@ -86,8 +86,9 @@ extension Inbox {
     private func content(
         of sequence: Int64
     ) throws(InboxError) -> (topicBytes: Int, originalLength: Int64?, payload: [UInt8]) {
-        try self.statements.bytes.first(sequence) { row in
+        let found = try self.statements.bytes.first(sequence) { row in
             (row.text(0)?.utf8.count ?? 0, row.optionalInteger(1), row.blob(2))
-        } ?? (0, nil, [])
+        }
+        return found ?? (0, nil, [])
     }
 }

@@ -21,7 +21,8 @@ extension Inbox {
         ofSource source: Int64, installation: Int64, before sequence: Int64?, limit: Int,
         while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
-        let page = try self.statements.ofSource.bound(to: [installation, source, sequence ?? Int64.max, limit])
+        let end = sequence ?? .max
+        let page = try self.statements.ofSource.bound(to: [installation, source, end, limit])
         return try self.rows(of: page, after: 0, while: hasRoom)
     }
 
@@ -85,8 +86,8 @@ extension Inbox {
     ) throws(InboxError) -> [StoredRow] {
         let due = try self.rows(of: self.statements.dueRetries.bound(to: [installation, now, limit]), while: hasRoom)
         guard due.count < limit else { return due }
-        let ahead = try self.statements.retriesTooFarAhead
-            .bound(to: [installation, now + longestDelay, limit - due.count])
+        let (horizon, left) = (now + longestDelay, limit - due.count)
+        let ahead = try self.statements.retriesTooFarAhead.bound(to: [installation, horizon, left])
         return try due + self.rows(of: ahead, while: hasRoom)
     }
 
@@ -99,8 +100,9 @@ extension Inbox {
     package func matches(
         _ sequence: Int64, topic: String, payload: [UInt8], originalLength: Int? = nil
     ) throws(InboxError) -> Bool {
+        let length = originalLength.map { Int64($0) }
         let isSame = try self.statements.bytes.first(sequence) { row in
-            row.text(0)?.hasBytes(of: topic) == true && row.optionalInteger(1) == originalLength.map(Int64.init)
+            row.text(0)?.hasBytes(of: topic) == true && row.optionalInteger(1) == length
                 && row.withBlob(2) { $0.elementsEqual(payload) }
         }
         return isSame ?? false

@@ -273,10 +273,10 @@ package struct InboxTransaction {
     ) throws(InboxError) -> Int64 {
         guard count < InboxSchema.eventLimit else { return InboxSchema.eventCounts.upperBound }
         let parts = event.parts
-        try self.statements.addEvent.run(
-            sequence, count + 1, now, parts.code, parts.attempt ?? attempt, startedAt,
-            parts.pause.map { $0.wholeNanoseconds / 1_000_000 }, parts.detail)
-        return count + 1
+        let (number, attempt) = (count + 1, parts.attempt ?? attempt)
+        let pause = parts.pause.map { $0.wholeNanoseconds / 1_000_000 }
+        try self.statements.addEvent.run(sequence, number, now, parts.code, attempt, startedAt, pause, parts.detail)
+        return number
     }
 
     private struct Standing {

@@ -169,7 +169,7 @@ extension String: SQLiteValue {
     func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) { try statement.bind(index, self) }
 }
 
-extension [UInt8]: SQLiteValue {
+extension Array: SQLiteValue where Element == UInt8 {
     func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) {
         try statement.bind(index, blob: self)
     }
