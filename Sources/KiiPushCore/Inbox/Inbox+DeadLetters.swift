@@ -1,7 +1,7 @@
 /// The dead letters that no handler was meant for: undecodable ones, oversized ones, those on an unexpected topic.
 ///
-/// Nobody's sound message is among them, and a sender can make any number of them. So they take half of what dead letters
-/// may take at most: the oldest make room for the newest.
+/// Nobody's sound message is among them, and a sender can make any number of them. So they take half of what dead
+/// letters may take at most: the oldest make room for the newest.
 struct RefusedRows {
     /// How many there are; `nil` as long as there are too few dead letters for it to matter.
     var tally: InboxCounts.Tally?

@@ -1,13 +1,10 @@
 extension Inbox {
-    /// The row with this number.
     package func row(_ sequence: Int64) throws(InboxError) -> StoredRow? {
         try self.statements.row.first(sequence) { row throws(InboxError) in try StoredRow(readingFrom: row) }
     }
 
-    /// Rows of one installation in one of the states `waiting`, `inHand`, `retry` or `presented`, in the order of
-    /// reception: the page after `sequence`. This is what recovery at start and the reading of a backlog go by.
-    ///
-    /// - Parameter hasRoom: asked about each row; with the first that it has no room for the page ends, without that row.
+    /// Rows of one installation in an open state, in the order of reception: the page after `sequence`. It ends before
+    /// the first row that `hasRoom` says no to.
     package func rows(
         _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int,
         while hasRoom: (StoredRow) -> Bool = { _ in true }
@@ -55,7 +52,7 @@ extension Inbox {
         return sources
     }
 
-    /// The numbers of rows of any of these states, in the order of reception: for people and tools. Reads the whole table.
+    /// The numbers of rows of any of these states, in the order of reception. Reads the whole table.
     package func sequences(
         _ states: Set<RowState>, after sequence: Int64, limit: Int
     ) throws(InboxError) -> [Int64] {
@@ -78,8 +75,6 @@ extension Inbox {
     ///
     /// One that is due later than `now` plus `longestDelay` is due too: no retry is ever put off that long, so the
     /// calendar clock was set back after it was written.
-    ///
-    /// - Parameter hasRoom: asked about each row; those from the first on that it has no room for are left out.
     package func dueRetries(
         installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int,
         while hasRoom: (StoredRow) -> Bool = { _ in true }
@@ -91,7 +86,6 @@ extension Inbox {
         return try due + self.rows(of: ahead, while: hasRoom)
     }
 
-    /// When the next retry of an installation is due; `nil` if it has none.
     package func nextRetry(installation: Int64) throws(InboxError) -> Timestamp? {
         try self.statements.nextRetry.first(installation) { $0.optionalTime(0) }
     }
@@ -108,7 +102,6 @@ extension Inbox {
         return isSame ?? false
     }
 
-    /// The key of the installation `id`, if it is known.
     package func installation(id: String) throws(InboxError) -> Int64? {
         try self.statements.findInstallation.first(id) { $0.integer(0) }
     }
@@ -122,7 +115,6 @@ extension Inbox {
         return sum
     }
 
-    /// The ID of the installation with this key, if there is one.
     package func installationID(_ key: Int64) throws(InboxError) -> String? {
         try self.statements.installationID.first(key) { $0.text(0) }
     }
@@ -169,11 +161,11 @@ extension Inbox {
 }
 
 extension StoredRow {
-    /// How often a message may have been attempted: more than anybody asks for, and little enough to reckon with.
+    /// More attempts than anybody asks for, and few enough to reckon with.
     static let attempts: ClosedRange<Int64> = 0...1_000_000
 
-    /// Reads the columns of ``InboxSchema/columns``. A number that nobody has written is held to what can be: one bit of
-    /// a damaged page must not end the process.
+    /// Reads the columns of ``InboxSchema/columns``. A number that nobody has written is held to what can be: one bit
+    /// of a damaged page must not end the process.
     init(readingFrom statement: SQLiteStatement) throws(InboxError) {
         guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15) else {
             throw InboxError(.corrupt, step: "reading a message")

@@ -16,8 +16,8 @@ extension Inbox {
     }
 
     /// Moves a damaged file aside, and puts a new one in its place with every message in it that can still be read and
-    /// is not done: under its own number, in the order of reception. Numbers go on above the old ones, and above the mark
-    /// beside the damaged file. The mark is moved aside, too.
+    /// is not done: under its own number, in the order of reception. Numbers go on above the old ones, and above the
+    /// mark beside the damaged file. The mark is moved aside, too.
     ///
     /// The last of the new one's notices says what became of the damaged one.
     ///

@@ -1,8 +1,8 @@
 extension Inbox {
     /// Reads every row, up to its payload, and holds the tables, their indexes and the ledger against each other.
     ///
-    /// It takes about a second for a million rows. What a payload says, and pages that hold nothing but payloads, it does
-    /// not look at.
+    /// It takes about a second for a million rows. What a payload says, and pages that hold nothing but payloads, it
+    /// does not look at.
     ///
     /// - Returns: the counts of the rows. Their bytes may differ from the ledger's.
     /// - Throws: ``InboxError``; `corrupt` for a page that cannot be read, and where rows are missing.
@@ -30,8 +30,8 @@ extension Inbox {
         return counts
     }
 
-    /// Of some rows how many there are, and what tells them from others: a page of an older time has as many as it should
-    /// by chance.
+    /// Of some rows how many there are, and what tells them from others: a page of an older time has as many as it
+    /// should by chance.
     private struct RowSum: Equatable {
         var rows: Int64 = 0
         /// The lower halves of their numbers added up.

@@ -44,8 +44,8 @@ extension Inbox {
         try self.statements.openCount.first(installation) { Int(clamping: $0.integer(0)) } ?? 0
     }
 
-    /// The messages that are neither done nor given up on, and whose installation none of these receives as, or has taken
-    /// over, or will when it starts since its owner is the same.
+    /// The messages that are neither done nor given up on, and whose installation none of these receives as, or has
+    /// taken over, or will when it starts since its owner is the same.
     func stranded(besides current: Set<String>) throws(InboxError) -> [StrandedMessages] {
         let counts = try self.statements.openCounts.all { row in
             (

@@ -2,29 +2,24 @@ import Glibc
 
 /// The room that an inbox has on its disk, as of the last look.
 ///
-/// Messages are stored only while its reserve stands. What makes room, such as an answer that ends a message, may use the
-/// reserve up.
+/// Messages are stored only while its reserve stands. What makes room, such as an answer that ends a message, may use
+/// the reserve up.
 package struct InboxRoom {
-    /// How old a look may get.
     private static let lookInterval: Duration = .seconds(60)
 
     private let path: String
-    /// A file beside the inbox that holds nothing. It takes room on the disk until a full disk needs it: what makes room
-    /// there needs some itself.
+    /// A file beside the inbox that holds nothing. It takes room on the disk until a full disk needs it: what makes
+    /// room there needs some itself.
     private let reserve: String
     private let clocks: Clocks
     private let freeBytes: (String) -> Int64?
     private var lookedAt: MonotonicInstant
-    /// How the room is shared out.
     package private(set) var shares = InboxShares.unlimited
     /// Whether there is room to store messages.
     package private(set) var hasReserve = false
 
-    /// Looks at the disk of the inbox at `path`, and makes the reserve if there is room for it.
-    ///
-    /// - Parameters:
-    ///   - clocks: what tells how old a look is.
-    ///   - freeBytes: what this user may still write on the disk that a path is on; `nil` where the disk cannot tell.
+    /// Looks at the disk of the inbox at `path`, and makes the reserve if there is room for it. `freeBytes` is what
+    /// this user may still write there; `nil` where the disk cannot tell.
     package init(
         of path: String, clocks: Clocks = .machine,
         freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
@@ -67,9 +62,7 @@ package struct InboxRoom {
         if self.hasReserve { self.shares.limitLog(toReserve: standing) }
     }
 
-    /// Finds out how much room there is.
-    ///
-    /// - Returns: how much of it is free.
+    /// Returns how many bytes are free.
     @discardableResult
     private mutating func measure() -> Int64 {
         // Where the disk cannot tell, only a write that fails does.
@@ -85,7 +78,6 @@ package struct InboxRoom {
     /// ZFS. Those keep no room for it either.
     private var reserveBytes: Int64 { InboxRoom.status(of: self.reserve).map { Int64($0.st_size) } ?? 0 }
 
-    /// Makes the reserve anew; there is none if that cannot be done.
     private func allocateReserve(_ bytes: Int64) {
         _ = unlink(self.reserve)
         let descriptor = open(self.reserve, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -107,7 +99,6 @@ package struct InboxRoom {
         self.measure()
     }
 
-    /// What this user may still write on the disk.
     package static func freeBytes(at path: String) -> Int64? {
         var disk = statvfs()
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."

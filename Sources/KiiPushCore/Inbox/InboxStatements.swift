@@ -104,8 +104,8 @@ final class InboxStatements {
             "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")
         // `state < 4` stands here as it stands in the partial index, or SQLite does not use that index. Were it not
         // called likely, SQLite would search by it instead of by the state: through the whole backlog, and sorting it.
-        // The `+` keeps SQLite from comparing the state with those of the partial indexes: it would compile the statement
-        // anew each time that another one is asked for.
+        // The `+` keeps SQLite from comparing the state with those of the partial indexes: it would compile the
+        // statement anew each time that another one is asked for.
         self.page = make(
             """
             SELECT \(columns) FROM message
@@ -128,7 +128,8 @@ final class InboxStatements {
             "SELECT min(source) FROM message WHERE installation = ?1 AND state = 0 AND source IS NOT NULL",
             "looking for sources")
         self.sequences = make(
-            // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, and compares with none.
+            // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, and compares with
+            // none.
             """
             SELECT sequence FROM message
             WHERE sequence > ?1 AND typeof(state) = 'integer' AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3
@@ -221,7 +222,8 @@ final class InboxStatements {
             SELECT (SELECT sum(1) FROM installation INDEXED BY sqlite_autoindex_installation_1),
                 (SELECT sum(1) FROM installation INDEXED BY installation_owner)
             """, "counting installations")
-        // What Inbox.verify() adds up of the table. All that stands here is in the index, so that the table is not read.
+        // What Inbox.verify() adds up of the table. All that stands here is in the index, so that the table is not
+        // read.
         let sums = { (state: String) in
             """
             SELECT count(*), sum(sequence & 4294967295), sum((sequence & 65535) * (\(state))) FROM message

@@ -18,7 +18,7 @@ package struct InboxTransaction {
         return self.owner
     }
 
-    /// Stores a message and returns its sequence number.
+    /// Stores a message. Returns its sequence number.
     @discardableResult
     package func insert(_ row: NewRow) throws(InboxError) -> Int64 {
         let sequence = self.inbox.pending.lastSequence + 1
@@ -56,9 +56,7 @@ package struct InboxTransaction {
         return sequence
     }
 
-    /// Counts a message that arrived and is this row once more.
-    ///
-    /// - Returns: where the row stands; `nil` if there is no such row (any more).
+    /// Counts a message that arrived and is this row once more. Returns where the row stands; `nil` if there is none.
     @discardableResult
     package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> RowState? {
         guard let standing = try self.standing(of: sequence) else { return nil }
@@ -69,8 +67,7 @@ package struct InboxTransaction {
         return standing.state
     }
 
-    /// Notes that a row, which was read in this transaction, is in hand from `now` on. When it was acknowledged is added
-    /// unless that is there already or not known.
+    /// Takes a row in hand that was read in this transaction. A time of acknowledgement that is there already stays.
     package func take(_ row: StoredRow, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
         let statement = self.inbox.statements.take
         try statement.bind(1, row.sequence)
@@ -82,15 +79,12 @@ package struct InboxTransaction {
         self.move(bytes, from: row.state, to: .inHand)
     }
 
-    /// What a change has come to.
     package struct Update: Sendable, Hashable {
-        /// Where the row stands now.
         package var state: RowState
-        /// The number of the source that it belongs to.
         package var source: Int64?
     }
 
-    /// Applies a change that came about at `now`; `nil` if there is no such row (any more), or it is left as it is.
+    /// Applies a change that came about at `now`; `nil` if there is no such row, or it is left as it is.
     @discardableResult
     package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Update? {
         guard let standing = try self.standing(of: change.sequence) else { return nil }
@@ -152,10 +146,8 @@ package struct InboxTransaction {
         try self.statements.moveRetries.run(shift.wholeNanoseconds / 1_000_000)
     }
 
-    /// Makes a message wait for delivery again, wherever it stands; false if there is no such row. Unless it waits for a
-    /// retry, its attempts and what they came to are forgotten.
-    ///
-    /// - Parameter source: the number of its source, if that is known.
+    /// Makes a message wait for delivery again, wherever it stands; false if there is no such row. Unless it waits for
+    /// a retry, its attempts are forgotten.
     @discardableResult
     package func requeue(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence) else { return false }
@@ -166,8 +158,7 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Removes a message for good, wherever it stands; false if there is no such row. One that is done stays counted as
-    /// that.
+    /// Removes a message, wherever it stands; false if there is no such row. One that is done stays counted as that.
     @discardableResult
     package func drop(_ sequence: Int64) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence) else { return false }
@@ -203,14 +194,12 @@ package struct InboxTransaction {
 
     // MARK: - From a damaged file
 
-    /// Counts a row that was copied from another file.
     func count(copied sequence: Int64, bytes: Int64, in state: RowState) {
         self.inbox.pending.lastSequence = max(self.inbox.pending.lastSequence, sequence)
         self.inbox.pending.received += 1
         self.inbox.pending.counts.add(bytes, to: state)
     }
 
-    /// Adds an installation with the key that it had.
     func restoreInstallation(key: Int64, id: String, provenThrough sequence: Int64) throws(InboxError) {
         try self.statements.restoreInstallation.run(key, id, sequence)
     }
@@ -235,7 +224,6 @@ package struct InboxTransaction {
         self.inbox.pending = ledger
     }
 
-    /// Removes a row that is in this state; false if there is none.
     func remove(_ sequence: Int64, in state: RowState) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence), standing.state == state else { return false }
         try self.delete(sequence, standing)

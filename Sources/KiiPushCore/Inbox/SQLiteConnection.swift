@@ -43,12 +43,10 @@ final class SQLiteConnection {
         }
     }
 
-    /// Runs SQL that has neither parameters nor rows of interest.
     func execute(_ sql: String, step: @autoclosure () -> String) throws(InboxError) {
         try self.check(sqlite3_exec(self.raw, sql, nil, nil, nil), step())
     }
 
-    /// Compiles SQL that is meant to be run many times.
     func prepare(_ sql: String, step: String) throws(InboxError) -> OpaquePointer {
         var statement: OpaquePointer?
         try self.check(
@@ -69,7 +67,6 @@ final class SQLiteConnection {
         return Int64(written)
     }
 
-    /// What a checkpoint came to.
     struct Checkpoint {
         /// How many pages are in the log, and how many of these are in the file now; negative when that is not known.
         var frames, written: Int32

@@ -2,8 +2,8 @@ import CSQLite
 
 /// Owns one `sqlite3_stmt *`, compiled when it is first used and kept for the next use.
 ///
-/// What runs for each message takes the steps by itself: ``bind(_:_:)-(_,Int64?)`` for each parameter, ``next()`` until it
-/// is false, ``reset()``. ``run(_:)``, ``first(_:read:)`` and ``all(_:read:)`` take them for the rest.
+/// What runs for each message takes the steps by itself: ``bind(_:_:)-(_,Int64?)`` for each parameter, ``next()`` until
+/// it is false, ``reset()``. ``run(_:)``, ``first(_:read:)`` and ``all(_:read:)`` take them for the rest.
 final class SQLiteStatement {
     private let connection: SQLiteConnection
     private let sql: String

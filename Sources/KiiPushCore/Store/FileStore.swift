@@ -6,7 +6,6 @@ package final class FileStore: Store {
     var inbox: Inbox?
     var damage: Damage?
     var replacedAt: MonotonicInstant?
-    /// How often the file was replaced.
     var replacements = 0
     var mark: (written: InboxMark, at: MonotonicInstant)?
     /// The installations that were asked for, by key.
@@ -16,10 +15,8 @@ package final class FileStore: Store {
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
     private var acknowledgements = AcknowledgementTimes()
-    /// The unproven rows of earlier processes that nobody has asked for, by installation, and how often the file had been
-    /// replaced when they were read; `nil` until somebody asks.
+    /// Unproven rows of earlier processes, read once for all installations; `replacements` says of which file.
     private var earlierUnproven: (rows: [Int64: [UnprovenRow]], replacements: Int)?
-    /// The installations whose unproven rows were asked for.
     private var hasAsked: Set<Int64> = []
     /// How often messages were made to wait again, or for another installation.
     private var retries = 0
@@ -308,7 +305,8 @@ package final class FileStore: Store {
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.use { inbox throws(InboxError) in
-            // An installation receives only after this was asked, so at first all its rows are those of earlier processes.
+            // An installation receives only after this was asked, so at first all its rows are those of earlier
+            // processes.
             guard self.hasAsked.insert(installation).inserted else {
                 return try inbox.unproven(installation: installation)
             }
@@ -410,7 +408,6 @@ private struct ClaimRoom {
     private let scale: DeliveryScale
     private var weight: Int
     private var isEmpty = true
-    /// Whether there may be rows that there was no room for.
     private(set) var isFull = false
 
     init(_ claim: StoreClaim) {
@@ -418,7 +415,6 @@ private struct ClaimRoom {
         self.weight = claim.limit
     }
 
-    /// Takes a row if there is room for it.
     mutating func takes(_ row: StoredRow) -> Bool {
         let weight = self.scale.weight(of: row.message.payload.count + row.message.topic.utf8.count)
         guard !self.isFull, self.isEmpty || weight <= self.weight else {

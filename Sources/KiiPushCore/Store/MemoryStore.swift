@@ -46,7 +46,6 @@ final class MemoryStore: Store {
             set { self.changed = newValue }
         }
 
-        /// Whether it waits for a handler, or has one.
         var isPending: Bool {
             if case .presented = self.standing { false } else { true }
         }
@@ -59,21 +58,18 @@ final class MemoryStore: Store {
         case presented
     }
 
-    /// What stands around one message in the queues, maps and objects of its whole way to its handler. With the smallest
-    /// messages it is half of this while they wait, and about as much again once they are decoded (measured).
+    /// What stands around one message in the queues, maps and objects of its whole way to its handler. With the
+    /// smallest messages it is half of this while they wait, and about as much again once they are decoded (measured).
     private static let messageOverhead = 1024
 
-    /// What a message of so many bytes takes in memory until it is handled.
     static func memory(of bytes: Int) -> Int64 { Int64(bytes + Self.messageOverhead) }
 
-    /// The messages whose outcome is not final.
     private var entries = SequenceMap<Entry>()
     /// What waits, by source, in the order of reception. A message that waits no more, or stands here twice, is passed
     /// over when it comes to the front.
     private var backlogs: [SourceID: Fifo<Int64>] = [:]
     /// What waits and belongs to no source, by installation.
     private var unsettled: [Int64: Set<Int64>] = [:]
-    /// What waits for its retry, by installation.
     private var retries: [Int64: Set<Int64>] = [:]
     private var installations: [String: Int64] = [:]
     private var lastSequence: Int64 = 0
@@ -288,7 +284,6 @@ final class MemoryStore: Store {
         if wasPending != entry.isPending { self.pendingBytes += wasPending ? -entry.bytes : entry.bytes }
     }
 
-    /// Lists a message that waits.
     private func wait(_ entry: Entry) {
         let message = entry.message
         if let source = message.source {
