@@ -18,7 +18,7 @@ extension Inbox {
         ofSource source: Int64, installation: Int64, before sequence: Int64?, limit: Int,
         while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
-        let end = sequence ?? .max
+        let end: Int64 = sequence ?? .max
         let page = try self.statements.ofSource.bound(to: [installation, source, end, limit])
         return try self.rows(of: page, after: 0, while: hasRoom)
     }
