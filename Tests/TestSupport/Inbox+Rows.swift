@@ -1,4 +1,4 @@
-import KiiPushCore
+package import KiiPushCore
 
 extension Inbox {
     /// Rows of one state, whatever their installation, in the order of reception.
