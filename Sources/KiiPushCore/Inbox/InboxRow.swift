@@ -161,4 +161,9 @@ package struct RowChange: Sendable, Hashable {
 package struct UnprovenRow: Sendable, Hashable {
     package var sequence: Int64
     package var packetID: UInt16
+
+    package init(sequence: Int64, packetID: UInt16) {
+        self.sequence = sequence
+        self.packetID = packetID
+    }
 }
