@@ -89,7 +89,7 @@ import Testing
         try fixture.change { bytes in
             bytes.replaceSubrange(..<100, with: [UInt8](repeating: 0xA5, count: 100))
         }
-        let inbox = try self.replace(fixture).inbox
+        let inbox = try self.replace(fixture)
         #expect(try [1, 2].map { try inbox.record($0) } == before)
         for sequence in [3, 7] as [Int64] {
             let record = try #require(try inbox.record(sequence))
