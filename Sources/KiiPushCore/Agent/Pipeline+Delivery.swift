@@ -210,6 +210,13 @@ extension Pipeline {
         if let stall { self.observer.deliveryStalled(stall) } else { self.observer.deliveryRecovered() }
     }
 
+    /// Tells whether the store can be read.
+    func reportReading(_ answer: StoreAnswer) {
+        guard answer.isFailure != self.isReadingFailing else { return }
+        self.isReadingFailing = answer.isFailure
+        self.report(answer.failure.map { PushEvent.readingFailed(reason: $0) } ?? .readingRecovered)
+    }
+
     /// The end of a turn: tells what happened, and sees to it that the next turn comes in time.
     func finishTurn(at now: MonotonicInstant) {
         if !self.notes.isEmpty {
@@ -222,13 +229,10 @@ extension Pipeline {
         let hasMore =
             (!self.turn.isEmpty && !self.waitsForStore && !self.isCommitUnderWay)
             || !self.workers.box.prepareToSleep(isAwaited: isAwaited)
-        let next =
-            hasMore
-            ? now
-            : [
-                self.scheduler.nextDeadline, self.staff.retryAt, self.waits.map(\.deadline).min(),
-                isAwaited ? nil : now + Pipeline.answersKept,
-            ].compactMap(\.self).min()
+        var next = hasMore ? now : self.scheduler.nextDeadline
+        next = .earlier(next, self.staff.retryAt)
+        for wait in self.waits { next = .earlier(next, wait.deadline) }
+        if !isAwaited { next = .earlier(next, now + Pipeline.answersKept) }
         if let next { self.alarm.set(for: self.loop.now + max(next - now, .zero)) }
         // The alarm keeps its earliest time alone, and any turn may have used that up.
         if let retryAt { self.alarm.set(for: max(retryAt, self.loop.now)) }

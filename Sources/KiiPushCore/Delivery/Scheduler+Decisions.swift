@@ -82,7 +82,7 @@ extension Scheduler {
     /// about it is out of date.
     package mutating func letGo(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
-        for place in self.places.values where self.sources[place].id.installation == installation {
+        for place in self.knownPlaces where self.sources[place].id.installation == installation {
             self.unblock(sequence, at: place)
         }
         _ = self.takeOut(sequence, installation)
@@ -102,7 +102,7 @@ extension Scheduler {
             self.forget(message)
             found = message
         }
-        for place in self.places.values where self.sources[place].id.installation == installation {
+        for place in self.knownPlaces where self.sources[place].id.installation == installation {
             guard self.sources[place].queue.contains(where: { $0.sequence == sequence }) else { continue }
             for message in self.sources[place].queue.removeAll(where: { $0.sequence == sequence }) {
                 self.unweigh(message, at: place)

@@ -1,7 +1,7 @@
 extension Scheduler {
     /// When there is something to do although nothing happens; `nil` while there is not. It may come early.
     package var nextDeadline: MonotonicInstant? {
-        [self.callsDue, self.looks.nextDue, self.sharingDue, self.shortage?.over].compactMap(\.self).min()
+        .earlier(.earlier(self.callsDue, self.looks.nextDue), .earlier(self.sharingDue, self.shortage?.over))
     }
 
     /// Time has passed: retries that are due, and a memory that has been full for long.
