@@ -374,7 +374,8 @@ final class MemoryStore: Store {
 extension Fifo<Int64> {
     /// Adds a message; one that was given back comes before those that came after it.
     fileprivate mutating func list(_ sequence: Int64) {
-        if let last = self.last, last > sequence { self.insert(sequence) { $0 >= sequence } } else { self.append(sequence) }
+        guard let last = self.last, last > sequence else { return self.append(sequence) }
+        self.insert(sequence) { $0 >= sequence }
     }
 }
 
