@@ -1,5 +1,5 @@
 /// Tells each agent what happened to its messages.
-struct HubObserver: DeliveryObserver {
+struct HubObserver {
     /// Who hears of an installation's messages, by the store's key.
     let hubs: Locked<[Int64: EventHub]>
     /// Where messages are kept.
@@ -7,7 +7,10 @@ struct HubObserver: DeliveryObserver {
     /// How many listen to these hubs.
     let listeners: Locked<Int>
 
+    /// Whether anybody hears of events, so that they are worth being made.
     var isListening: Bool { self.listeners.withLock { $0 } > 0 }
+    /// The installations of agents that run.
+    var running: Set<Int64> { self.hubs.withLock { Set($0.keys) } }
 
     /// Where messages are kept.
     enum Keeping: Sendable {
@@ -17,7 +20,8 @@ struct HubObserver: DeliveryObserver {
         case launcher
     }
 
-    func deliveryHappened(_ notes: [DeliveryNote], at now: Timestamp) {
+    /// These things happened, in this order.
+    func tell(_ notes: [DeliveryNote], at now: Timestamp) {
         let known = self.hubs.withLock { $0 }
         // They come in runs of one installation, mostly with no listener.
         var latest: (installation: Int64, hub: EventHub?)?
@@ -40,11 +44,15 @@ struct HubObserver: DeliveryObserver {
         return event
     }
 
-    func deliveryStalled(_ stall: DeliveryStall) { self.emit(.deliveryStalled(reason: stall.description)) }
-
-    func deliveryRecovered() { self.emit(.deliveryRecovered) }
-
-    private func emit(_ event: PushEvent) {
+    /// Tells every agent.
+    func emit(_ event: PushEvent) {
         for hub in self.hubs.withLock({ Array($0.values) }) { hub.emit(event) }
+    }
+}
+
+extension PushEvent {
+    /// Why fewer handlers run than may; `nil`: such a reason is gone.
+    static func delivery(_ stall: DeliveryStall?) -> PushEvent {
+        stall.map { .deliveryStalled(reason: $0.description) } ?? .deliveryRecovered
     }
 }

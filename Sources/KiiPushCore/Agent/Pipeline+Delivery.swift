@@ -181,7 +181,7 @@ extension Pipeline {
             for id in output.cuts { self.cut(id) }
             if !output.ended.isEmpty { self.workers.box.forgetEnded(output.ended) }
             if !output.calls.isEmpty { self.hand(output.calls) }
-            for stall in output.stalls { self.tell(stall) }
+            for stall in output.stalls { self.report(.delivery(stall)) }
             // What a call gave back may start at once, and what was handed out may have to be cut.
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
@@ -203,14 +203,10 @@ extension Pipeline {
         self.staff.isDue = true
     }
 
-    private func tell(_ stall: DeliveryStall?) {
-        if let stall { self.observer.deliveryStalled(stall) } else { self.observer.deliveryRecovered() }
-    }
-
     /// The end of a turn: tells what happened, and sees to it that the next turn comes in time.
     func finishTurn(at now: MonotonicInstant) {
         if !self.notes.isEmpty {
-            self.observer.deliveryHappened(self.notes, at: self.loop.clocks.calendar)
+            self.observer.tell(self.notes, at: self.loop.clocks.calendar)
             self.notes.removeAll(keepingCapacity: true)
         }
         self.lookAfterWorkers(at: now)
@@ -255,13 +251,13 @@ extension Pipeline {
             }
             guard self.staff.isStalled else { return }
             self.staff.isStalled = false
-            self.observer.deliveryRecovered()
+            self.report(.delivery(nil))
         } catch {
             self.staff.isDue = true
             self.staff.retryAt = now + Workers.threadRetryInterval
             guard !self.staff.isStalled else { return }
             self.staff.isStalled = true
-            self.observer.deliveryStalled(.noThread(error))
+            self.report(.delivery(.noThread(error)))
         }
     }
 

@@ -24,27 +24,9 @@ extension Pipeline {
         if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
         self.init(
             store: store, on: loop, configuration: configuration.delivery, limits: limits,
-            clock: configuration.clocks.monotonic, hubs: hubs, listeners: listeners,
-            keeping: inbox == nil ? .memory : .file, wake: wake, threads: threads)
-    }
-
-    /// A pipeline over any store.
-    convenience init(
-        store: any Store, on loop: any Loop, configuration: DeliveryConfiguration, limits: BackPressure.Limits,
-        clock: @escaping @Sendable () -> MonotonicInstant, hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>,
-        keeping: HubObserver.Keeping, wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
-    ) {
-        self.init(
-            store: store,
-            loop: loop,
-            workers: Workers(configuration: configuration, threads: threads, clock: clock, wake: wake),
-            configuration: configuration,
-            limits: limits,
-            clock: clock,
-            observer: HubObserver(hubs: hubs, keeping: keeping, listeners: listeners),
-            running: { hubs.withLock { Set($0.keys) } },
-            report: { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
-        )
+            clock: configuration.clocks.monotonic,
+            observer: HubObserver(hubs: hubs, keeping: inbox == nil ? .memory : .file, listeners: listeners),
+            wake: wake, threads: threads)
     }
 
     /// The key of an installation, made if it is new.

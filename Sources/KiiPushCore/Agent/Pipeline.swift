@@ -20,8 +20,7 @@ package final class Pipeline: TurnDelegate {
     let loop: any Loop
     package let workers: Workers
     let clock: @Sendable () -> MonotonicInstant
-    let observer: any DeliveryObserver
-    let report: (PushEvent) -> Void
+    let observer: HubObserver
     var scheduler: Scheduler
     var attachments: [Int64: DeliveryAttachment] = [:]
     /// What the next commit writes.
@@ -61,22 +60,24 @@ package final class Pipeline: TurnDelegate {
     /// How long a store that failed is left alone.
     private static let retryInterval: Duration = .seconds(1)
 
+    /// A pipeline over any store. Made on the loop's thread.
     init(
-        store: any Store, loop: any Loop, workers: Workers, configuration: DeliveryConfiguration,
-        limits: BackPressure.Limits, clock: @escaping @Sendable () -> MonotonicInstant, observer: any DeliveryObserver,
-        running: @escaping () -> Set<Int64>, report: @escaping (PushEvent) -> Void
+        store: any Store, on loop: any Loop, configuration: DeliveryConfiguration, limits: BackPressure.Limits,
+        clock: @escaping @Sendable () -> MonotonicInstant, observer: HubObserver,
+        wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
     ) {
         self.store = store
         self.loop = loop
-        self.workers = workers
+        self.workers = Workers(configuration: configuration, threads: threads, clock: clock, wake: wake)
         self.scheduler = Scheduler(configuration: configuration)
-        self.pressure = BackPressure(limits: limits, running: running)
+        self.pressure = BackPressure(limits: limits, running: { observer.running })
         self.clock = clock
         self.observer = observer
-        self.report = report
         self.alarm = TurnAlarm(loop)
         self.upkeep = TurnAlarm(loop)
     }
+
+    func report(_ event: PushEvent) { self.observer.emit(event) }
 
     // MARK: - For links
 

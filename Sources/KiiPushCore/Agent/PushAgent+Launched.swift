@@ -59,9 +59,9 @@ private final class LaunchReception: Sendable {
         (self.store, self.pipeline, self.workers) = try await loop.run { [hubs = self.hubs] in
             let store = LaunchStore { channel.send(.verdict(id: $0, $1)) }
             let pipeline = Pipeline(
-                store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() }, hubs: hubs,
-                listeners: agent.runtime.listeners, keeping: .launcher, wake: { [weak loop] in _ = loop?.submit {} },
-                threads: DeliveryThreads())
+                store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() },
+                observer: HubObserver(hubs: hubs, keeping: .launcher, listeners: agent.runtime.listeners),
+                wake: { [weak loop] in _ = loop?.submit {} }, threads: DeliveryThreads())
             loop.setTurnDelegate(pipeline)
             return (
                 LoopIsolated(confining: store, to: loop), LoopIsolated(confining: pipeline, to: loop), pipeline.workers

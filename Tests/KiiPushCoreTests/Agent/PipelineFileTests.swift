@@ -20,16 +20,14 @@ import Testing
                 let inbox = try OpenInbox(path: path, configuration: Inbox.Configuration())
                 let store = FileStore(inbox.file, in: inbox.room, longestDelay: .seconds(1800))
                 let installation = try store.installation(id: "installation", of: nil)
-                let workers = Workers(
-                    configuration: configuration, threads: .init(), clock: { .now() },
-                    wake: { [weak loop] in _ = loop?.submit {} })
                 let pipeline = Pipeline(
-                    store: store, loop: loop, workers: workers, configuration: configuration, limits: .file,
-                    clock: { .now() }, observer: JournalObserver(), running: { Set([installation]) }, report: { _ in })
+                    store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() },
+                    observer: JournalListener(installation: installation).observer,
+                    wake: { [weak loop] in _ = loop?.submit {} }, threads: .init())
                 loop.setTurnDelegate(pipeline)
                 pipeline.attach(
                     installation: installation, id: "installation", receiver: TestReceiver(handler: handler))
-                return (LoopIsolated(confining: pipeline, to: loop), workers, installation)
+                return (LoopIsolated(confining: pipeline, to: loop), pipeline.workers, installation)
             }
         }
 

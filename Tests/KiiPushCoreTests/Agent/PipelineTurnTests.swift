@@ -269,7 +269,7 @@ import Testing
         let loop = try EventLoop()
         try await loop.run {
             let fuse = Fuse { hasEnded.withLock { $0 = true } }
-            let pipeline = Pipeline.idle(over: MemoryStore(), on: loop) { _ in withExtendedLifetime(fuse) {} }
+            let pipeline = Pipeline.idle(over: MemoryStore(), on: loop) { withExtendedLifetime(fuse) {} }
             // Its acknowledgement waits for an outcome that does not come.
             let link = BrokerLink.test(on: loop, pipeline)
             let message = MQTTSession.InboundMessage(

@@ -5,22 +5,6 @@ package struct DeliveryNote: Sendable, Hashable {
     package var kind: MessageEvent.Kind
 }
 
-/// Watches delivery. Called on whichever thread something happened, never under a lock; what takes long here holds up
-/// delivery.
-package protocol DeliveryObserver: Sendable {
-    /// Whether anybody hears of events, so that they are worth being made. Asked once a turn.
-    var isListening: Bool { get }
-
-    /// These things happened, in this order, and are told at `now`. One call at a time.
-    func deliveryHappened(_ notes: [DeliveryNote], at now: Timestamp)
-
-    /// Places for handlers are lost, so that what is to be done waits. Told once for each reason.
-    func deliveryStalled(_ stall: DeliveryStall)
-
-    /// A reason for a stall is gone.
-    func deliveryRecovered()
-}
-
 /// Why fewer handlers run than may.
 package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
     /// The system gives no thread for a handler (or the timer). It is tried again every second.
@@ -40,10 +24,4 @@ package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
                 + "to such calls; have the handlers return, or restart the program"
         }
     }
-}
-
-extension DeliveryObserver {
-    package var isListening: Bool { true }
-    package func deliveryStalled(_ stall: DeliveryStall) {}
-    package func deliveryRecovered() {}
 }
