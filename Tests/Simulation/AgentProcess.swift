@@ -332,7 +332,7 @@ final class AgentProcess: @unchecked Sendable {
     private func judgeBounds() {
         guard let pipeline else { return }
         let agent = self.history.plan.agent
-        let (weight, limit) = (pipeline.memoryWeight, agent.messagesInMemory * 5 / 4 + 4)
+        let (weight, limit) = (pipeline.scheduler.memoryWeight, agent.messagesInMemory * 5 / 4 + 4)
         guard !agent.isInMemory, weight > limit else { return }
         if !agent.isStrict || weight > limit + self.history.account.retries {
             self.history.account.violated("delivery has a weight of \(weight) in memory")

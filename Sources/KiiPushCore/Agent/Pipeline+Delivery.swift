@@ -61,12 +61,6 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// What the messages in memory weigh, those on their way to it included.
-    package var memoryWeight: Int { self.scheduler.memoryWeight }
-
-    /// How many calls may run at once, those included that are stuck.
-    package var runningLimit: Int { self.scheduler.runningLimit }
-
     /// How long the running call that began first is past its deadline; zero when none is.
     var overdue: Duration {
         self.collectAnswers()
@@ -82,9 +76,7 @@ extension Pipeline {
     /// A message waits in the store that did not.
     func appeared(_ message: StoredMessage) {
         self.scheduler.appeared(
-            message.sequence,
-            in: message.source.map { SourceID(installation: message.installation, number: $0) },
-            of: message.installation, goesFirst: false)
+            message.sequence, source: message.source, installation: message.installation, goesFirst: false)
         self.takeTurn()
     }
 
@@ -213,7 +205,7 @@ extension Pipeline {
         self.endWaits(at: now)
         let isAwaited = self.awaitsAnswers
         let hasMore =
-            (!self.turn.isEmpty && !self.waitsForStore && !self.isCommitUnderWay)
+            (!self.turn.isEmpty && self.retryAt == nil && !self.isCommitUnderWay)
             || !self.workers.box.prepareToSleep(isAwaited: isAwaited)
         let next =
             hasMore

@@ -21,7 +21,7 @@ package final class Pipeline: TurnDelegate {
     package let workers: Workers
     let clock: @Sendable () -> MonotonicInstant
     let observer: HubObserver
-    var scheduler: Scheduler
+    package internal(set) var scheduler: Scheduler
     var attachments: [Int64: DeliveryAttachment] = [:]
     /// What the next commit writes.
     var turn = Turn()
@@ -110,9 +110,6 @@ package final class Pipeline: TurnDelegate {
     /// is paused nothing comes that could be put off.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
-    /// Whether the store has failed and is left alone for a moment.
-    var waitsForStore: Bool { self.retryAt != nil }
-
     /// Whether a store on the other side of a network has not completed a commit yet.
     var isCommitUnderWay: Bool { if case .underWay = self.commitState { true } else { false } }
 
@@ -141,7 +138,7 @@ package final class Pipeline: TurnDelegate {
         defer { self.tellNotices() }
         guard
             !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
-                || self.waitsForStore
+                || self.retryAt != nil
         else {
             // An agent may have begun or ended, with what waits for it.
             if self.pressure.isReadingPaused || self.pressure.isOverLimit(self.store) { self.applyBackPressure() }
@@ -268,7 +265,10 @@ package final class Pipeline: TurnDelegate {
         let now = self.loop.clocks.calendar
         for index in outcome.arrivals.indices { self.follow(turn.arrivals[index], outcome.arrivals[index], at: now) }
         for sequence in outcome.finished where !self.gates.isEmpty { self.openGates(of: sequence) }
-        for appearance in outcome.appeared { self.appeared(appearance) }
+        for row in outcome.appeared {
+            self.scheduler.appeared(
+                row.sequence, source: row.source, installation: row.installation, goesFirst: true)
+        }
         for index in outcome.answers.indices { self.scheduler.claimed(turn.claims[index], outcome.answers[index]) }
         if outcome.isMoved { self.scheduler.readAgain() }
     }
@@ -301,13 +301,6 @@ package final class Pipeline: TurnDelegate {
             if isInHand { self.scheduler.joined(sequence, installation: arrival.link.installation) }
             self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
         }
-    }
-
-    private func appeared(_ appearance: TurnOutcome.Appearance) {
-        let installation = appearance.installation
-        self.scheduler.appeared(
-            appearance.sequence, in: appearance.source.map { SourceID(installation: installation, number: $0) },
-            of: installation, goesFirst: true)
     }
 
     /// Has the store looked after also when nothing else happens: at once, in the next turn, while there is more to do.

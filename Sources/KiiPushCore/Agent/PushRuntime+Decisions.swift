@@ -126,9 +126,7 @@ extension Pipeline {
         self.scheduler.letGo(messageID, installation: installation)
         self.turn.changes.removeAll { $0.sequence == messageID }
         if decision == .retry {
-            self.scheduler.appeared(
-                messageID, in: source.map { SourceID(installation: installation, number: $0) }, of: installation,
-                goesFirst: true)
+            self.scheduler.appeared(messageID, source: source, installation: installation, goesFirst: true)
         }
         self.takeTurn()
         return .carriedOut

@@ -122,8 +122,9 @@ extension Scheduler {
     /// A message waits in the store that did not, in a source.
     ///
     /// - Parameter goesFirst: whether it is claimed by itself.
-    package mutating func appeared(_ sequence: Int64, in source: SourceID?, of installation: Int64, goesFirst: Bool) {
+    package mutating func appeared(_ sequence: Int64, source: Int64?, installation: Int64, goesFirst: Bool) {
         guard let intake = self.intakes[installation] else { return }
+        let source = source.map { SourceID(installation: installation, number: $0) }
         // It waits for no retry any more.
         if let source, let place = self.place(of: source) { self.unblock(sequence, at: place) }
         // Before that it is found when its source is listed.

@@ -223,7 +223,7 @@ import Testing
         loop.turns()
         line.work()
         #expect(line.called.entries == [])
-        #expect(line.pipeline.memoryWeight == 0)
+        #expect(line.pipeline.scheduler.memoryWeight == 0)
         line.advance(.seconds(1))
         line.advance(.seconds(1))
         line.work()

@@ -256,7 +256,7 @@ import Testing
             scheduler.claimed(claim, StoreAnswer())
             claims = SchedulerReadingTests.claims(&scheduler)
         }
-        scheduler.appeared(1, in: try self.source(), of: 1, goesFirst: false)
+        scheduler.appeared(1, source: try self.source().number, installation: 1, goesFirst: false)
         claims = SchedulerReadingTests.claims(&scheduler)
         return (scheduler, try #require(claims.first))
     }
