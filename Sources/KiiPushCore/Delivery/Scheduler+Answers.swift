@@ -26,27 +26,18 @@ extension Scheduler {
         }
         self.note(.done(result, attempt: attempt, isLate: true), sequence, source.installation)
         self.withdraw(sequence, in: source)
-        self.output.changes.append(
-            MessageChange(
-                sequence: sequence, installation: source.installation, verdict: .done(result), attempts: attempt,
-                attempt: .init(number: attempt, endedAt: now)))
+        self.change(
+            sequence, source.installation, .done(result), attempts: attempt,
+            attempt: .init(number: attempt, endedAt: now))
         self.react(to: sequence, source.installation)
     }
 
     /// Takes a message out of memory whose handler does not run.
     mutating func withdraw(_ sequence: Int64, in source: SourceID) {
         self.output.ended.append(sequence)
-        if case .committing(let message) = self.alone, message.sequence == sequence {
-            self.alone = .none
-            self.forget(message)
-        }
-        for message in self.suspects.removeAll(where: { $0.sequence == sequence }) { self.forget(message) }
         self.finished.insert(sequence)
         guard let place = self.place(of: source) else { return }
-        for message in self.sources[place].queue.removeAll(where: { $0.sequence == sequence }) {
-            self.unweigh(message, at: place)
-            self.heldSuspects.remove(sequence)
-        }
+        _ = self.takeOut(sequence, at: [place])
         self.unblock(sequence, at: place)
         // Until it comes back its worker would pass over it.
         if let slot = self.slot(calling: sequence), let call = self.calls[slot] { self.output.cuts.append(call.id) }
@@ -61,7 +52,7 @@ extension Scheduler {
         self.calls[id.slot]?.position = position
         self.calls[id.slot]?.isOver = true
         self.finished.remove(call.messages[position].sequence)
-        self.unweigh(call.messages[position], at: call.place)
+        self.unweigh(call.messages[position].bytes, at: call.place)
     }
 
     // MARK: - Verdicts
@@ -74,7 +65,7 @@ extension Scheduler {
         guard let place = self.calls[slot]?.place else { return }
         let number = message.attempts + 1
         let attempt = MessageChange.Attempt(number: number, startedAt: startedAt, endedAt: now)
-        self.unweigh(message, at: place)
+        self.unweigh(message.bytes, at: place)
         switch verdict {
         case .result(.failed): self.fail(slot, message, .failed, startedAt: startedAt, now: now)
         case .threw(let error): self.fail(slot, message, .threw(error), startedAt: startedAt, now: now)
@@ -148,12 +139,12 @@ extension Scheduler {
         // This call still holds its place. Those that no worker has taken yet hold none.
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1
         self.shortage = HandlerShortage(places: min(self.shortage?.places ?? others, others), over: now + Self.pause)
-        self.weigh(message, at: call.place)
+        self.weigh(message.bytes, at: call.place)
         // It has not run: where it ran alone, this attempt is taken back.
         guard call.isAlone else { return self.comeBack(message, at: call.place) }
         self.change(message, .inHand)
         guard !self.isDraining, self.intakes[message.installation] != nil else {
-            return self.unweigh(message, at: call.place)
+            return self.unweigh(message.bytes, at: call.place)
         }
         self.sources[call.place].arriving += 1
         self.suspects.insert(message) { $0.sequence > message.sequence }

@@ -17,8 +17,7 @@ extension Scheduler {
             return false
         }
         self.sources[place].arriving += 1
-        self.sources[place].weight += weight
-        self.memoryWeight += weight
+        self.weigh(bytes, at: place)
         return true
     }
 
@@ -32,11 +31,8 @@ extension Scheduler {
     /// A message that was admitted is not stored after all.
     package mutating func released(_ source: SourceID, bytes: Int) {
         guard let place = self.place(of: source) else { return }
-        let weight = self.scale.weight(of: bytes)
         self.sources[place].arriving -= 1
-        self.sources[place].weight -= weight
-        self.memoryWeight -= weight
-        if self.sources[place].hasRows { self.wantSource(place) }
+        self.unweigh(bytes, at: place)
         self.tidy(place)
     }
 
@@ -58,7 +54,7 @@ extension Scheduler {
         // One that was tried before was told then.
         if message.attempts == 0 { self.note(.received, message) }
         if message.isCommand, !intake.takesCommands {
-            self.unweigh(message, at: place)
+            self.unweigh(message.bytes, at: place)
             self.bury(message, .command)
             return self.tidy(place)
         }

@@ -106,11 +106,7 @@ extension Scheduler {
                 continue
             }
             self.alone = .committing(message)
-            self.output.changes.append(
-                MessageChange(
-                    sequence: message.sequence, installation: message.installation, verdict: .inHand,
-                    attempts: message.attempts + 1, crashes: message.crashes + 1,
-                    attempt: .init(number: message.attempts + 1)))
+            self.change(message, .inHand, attempts: 1, crashes: 1, attempt: .init(number: message.attempts + 1))
             return
         }
     }
@@ -234,7 +230,7 @@ extension Scheduler {
 
     /// A message whose handler was not called is in its queue again, or waits.
     mutating func comeBack(_ message: QueuedMessage, at place: Int) {
-        if self.finished.remove(message.sequence) != nil { return self.unweigh(message, at: place) }
+        if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = self.isDraining || self.intakes[message.installation] == nil
         let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {

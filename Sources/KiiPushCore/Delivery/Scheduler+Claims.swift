@@ -168,7 +168,7 @@ extension Scheduler {
                 if isCurrent { self.rowsAppeared(in: message.source) }
                 continue
             }
-            self.weigh(message, at: place)
+            self.weigh(message.bytes, at: place)
             self.accept(message, at: place)
         }
     }
@@ -178,10 +178,8 @@ extension Scheduler {
         case .content(let content): return QueuedMessage(stored, content)
         case .refused(let reason):
             self.refused(stored.sequence, installation: stored.installation, reason)
-            self.output.changes.append(
-                MessageChange(
-                    sequence: stored.sequence, installation: stored.installation, verdict: .dead(reason),
-                    attempts: stored.attempts, crashes: stored.crashes))
+            self.change(
+                stored.sequence, stored.installation, .dead(reason), attempts: stored.attempts, crashes: stored.crashes)
             return nil
         }
     }

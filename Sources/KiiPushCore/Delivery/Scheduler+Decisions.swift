@@ -11,7 +11,7 @@ extension Scheduler {
         guard self.isCalled(sequence) else {
             self.reactions[sequence] = nil
             // Those in memory are in hand; an opening makes no message wait that is.
-            if let message = self.takeOut(sequence, installation) {
+            if let message = self.takeOut(sequence, at: self.places(of: installation)) {
                 self.change(message, .waiting(source: message.source.number))
                 self.change(opening, isRecorded: true)
             }
@@ -42,12 +42,8 @@ extension Scheduler {
     mutating func react(to sequence: Int64, _ installation: Int64) {
         switch self.reactions.removeValue(forKey: sequence) {
         case .opened(let opening): self.change(opening, isRecorded: true)
-        case .dismissed:
-            self.output.changes.append(
-                MessageChange(sequence: sequence, installation: installation, verdict: .unopened))
-        case .withdrawn:
-            self.output.changes.append(
-                MessageChange(sequence: sequence, installation: installation, verdict: .unpresented))
+        case .dismissed: self.change(sequence, installation, .unopened)
+        case .withdrawn: self.change(sequence, installation, .unpresented)
         case nil: return
         }
     }
@@ -55,10 +51,7 @@ extension Scheduler {
     private mutating func change(_ opening: DeliveryOpening, isRecorded: Bool = false) {
         var opening = opening
         opening.isRecorded = isRecorded
-        self.output.changes.append(
-            MessageChange(
-                sequence: opening.message.sequence, installation: opening.message.installation,
-                verdict: .opened(opening)))
+        self.change(opening.message.sequence, opening.message.installation, .opened(opening))
     }
 
     /// The call that holds a message and has not begun with it, as far as is known: it is to be cut before
@@ -79,16 +72,20 @@ extension Scheduler {
     /// about it is out of date.
     package mutating func letGo(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
-        for place in self.places.values where self.sources[place].id.installation == installation {
-            self.unblock(sequence, at: place)
-        }
-        _ = self.takeOut(sequence, installation)
+        let places = self.places(of: installation)
+        for place in places { self.unblock(sequence, at: place) }
+        _ = self.takeOut(sequence, at: places)
         self.output.changes.removeAll { $0.sequence == sequence }
         self.finished.remove(sequence)
     }
 
-    /// Takes a message out of memory that no call has.
-    private mutating func takeOut(_ sequence: Int64, _ installation: Int64) -> QueuedMessage? {
+    /// Where an installation's sources stand.
+    private func places(of installation: Int64) -> [Int] {
+        self.places.values.filter { self.sources[$0].id.installation == installation }
+    }
+
+    /// Takes a message out of memory that no call has, and whose source stands at one of these places.
+    mutating func takeOut(_ sequence: Int64, at places: [Int]) -> QueuedMessage? {
         var found: QueuedMessage?
         if case .committing(let message) = self.alone, message.sequence == sequence {
             self.alone = .none
@@ -99,10 +96,9 @@ extension Scheduler {
             self.forget(message)
             found = message
         }
-        for place in self.places.values where self.sources[place].id.installation == installation {
-            guard self.sources[place].queue.contains(where: { $0.sequence == sequence }) else { continue }
+        for place in places where self.sources[place].queue.contains(where: { $0.sequence == sequence }) {
             for message in self.sources[place].queue.removeAll(where: { $0.sequence == sequence }) {
-                self.unweigh(message, at: place)
+                self.unweigh(message.bytes, at: place)
                 self.heldSuspects.remove(sequence)
                 found = message
             }

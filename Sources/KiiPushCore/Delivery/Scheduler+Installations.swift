@@ -106,7 +106,7 @@ extension Scheduler {
     /// Lets go of a suspect.
     mutating func forget(_ message: QueuedMessage) {
         guard let place = self.place(of: message.source) else { return }
-        self.unweigh(message, at: place)
+        self.unweigh(message.bytes, at: place)
         self.sources[place].arriving -= 1
         self.tidy(place)
     }
@@ -215,7 +215,7 @@ extension Scheduler {
             self.bury(message, .crashed)
         } else {
             // One that is held back joins its source's queue when its turn has come.
-            self.weigh(message, at: place)
+            self.weigh(message.bytes, at: place)
             self.sources[place].arriving += 1
             self.suspects.append(message)
             return

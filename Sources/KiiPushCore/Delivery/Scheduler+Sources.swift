@@ -99,16 +99,16 @@ extension Scheduler {
         self.makeReady(place)
     }
 
-    /// Counts a message that is in memory from now on.
-    mutating func weigh(_ message: QueuedMessage, at place: Int) {
-        let weight = self.weight(of: message)
+    /// Counts a message of so many bytes that is in memory from now on.
+    mutating func weigh(_ bytes: Int, at place: Int) {
+        let weight = self.scale.weight(of: bytes)
         self.sources[place].weight += weight
         self.memoryWeight += weight
     }
 
     /// Stops counting a message.
-    mutating func unweigh(_ message: QueuedMessage, at place: Int) {
-        let weight = self.weight(of: message)
+    mutating func unweigh(_ bytes: Int, at place: Int) {
+        let weight = self.scale.weight(of: bytes)
         self.sources[place].weight -= weight
         self.memoryWeight -= weight
         if self.sources[place].hasRows { self.wantSource(place) }
@@ -125,7 +125,7 @@ extension Scheduler {
     mutating func giveBack(_ messages: some BidirectionalCollection<QueuedMessage>, at place: Int) {
         guard !messages.isEmpty else { return }
         for message in messages.reversed() {
-            self.unweigh(message, at: place)
+            self.unweigh(message.bytes, at: place)
             guard self.heldSuspects.remove(message.sequence) == nil else { continue }
             guard self.finished.remove(message.sequence) == nil else { continue }
             self.change(message, .waiting(source: message.source.number))
@@ -201,7 +201,7 @@ extension Scheduler {
             // What is to be told to the handler because a user acted stays, and so does a retry: nobody waits behind them.
             while excess > 0, let last = self.sources[place].queue.last, last.openedBy == nil, last.firstStart == nil {
                 _ = self.sources[place].queue.popLast()
-                excess -= self.weight(of: last)
+                excess -= self.scale.weight(of: last.bytes)
                 back.append(last)
             }
             self.giveBack(back.reversed(), at: place)

@@ -113,7 +113,7 @@ extension Scheduler {
             self.comeBack(message, at: call.place)
             return self.giveUpPlace(id.slot)
         }
-        self.unweigh(message, at: call.place)
+        self.unweigh(message.bytes, at: call.place)
         self.fail(id.slot, message, .timedOut, startedAt: call.startedAt, now: now)
         if !self.reactions.isEmpty { self.react(to: message.sequence, message.installation) }
         if call.hasReturned { self.free(id.slot) } else { self.awaitDeadline(of: id) }

@@ -123,17 +123,27 @@ package struct Scheduler: Sendable {
         self.note(kind(), message.sequence, message.installation)
     }
 
+    /// - Parameters:
+    ///   - attempts: how many more attempts it has from now on.
+    ///   - crashes: how many more crashes.
     mutating func change(
-        _ message: QueuedMessage, _ verdict: MessageChange.Verdict, attempts: Int = 0,
+        _ message: QueuedMessage, _ verdict: MessageChange.Verdict, attempts: Int = 0, crashes: Int = 0,
         attempt: MessageChange.Attempt? = nil
+    ) {
+        self.change(
+            message.sequence, message.installation, verdict, attempts: message.attempts + attempts,
+            crashes: message.crashes + crashes, attempt: attempt)
+    }
+
+    mutating func change(
+        _ sequence: Int64, _ installation: Int64, _ verdict: MessageChange.Verdict, attempts: Int = 0,
+        crashes: Int = 0, attempt: MessageChange.Attempt? = nil
     ) {
         self.output.changes.append(
             MessageChange(
-                sequence: message.sequence, installation: message.installation, verdict: verdict,
-                attempts: message.attempts + attempts, crashes: message.crashes, attempt: attempt))
+                sequence: sequence, installation: installation, verdict: verdict, attempts: attempts, crashes: crashes,
+                attempt: attempt))
     }
-
-    func weight(of message: QueuedMessage) -> Int { self.scale.weight(of: message.bytes) }
 
     var room: Int { self.configuration.messagesInMemory - self.memoryWeight }
 }
