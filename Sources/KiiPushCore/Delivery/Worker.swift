@@ -53,15 +53,73 @@ package final class Worker {
     /// Hands the present message to its handler, on this thread. The attempt began when the message was taken, or when the
     /// one before had returned.
     package func makeCall() -> Outcome {
-        guard let call else { return .returned }
-        let message = call.messages[self.position]
-        let handlerCall = HandlerCall(
-            call: call, position: self.position,
-            deadline: self.configuration.deadline(of: message, startedAt: self.startedAt), box: self.box,
-            queue: self.queue)
-        guard let task = handlerCall.invoke(), self.box.leave(call.id, to: task) else { return .returned }
+        guard let call, let task = self.invoke(call), self.box.leave(call.id, to: task) else { return .returned }
         self.call = nil
         return .left
+    }
+
+    /// Calls what is to be called. The completion is let go of before this returns, unless the handler keeps it.
+    ///
+    /// - Returns: the task of an asynchronous handler, which may be over already.
+    private func invoke(_ call: DeliveryCall) -> Task<Void, Never>? {
+        let message = call.messages[self.position]
+        let completion = FetchCompletion(
+            self.box, AnswerTicket(sequence: message.sequence, call: call.id, position: self.position))
+        // Without an attachment there is nobody to call: letting go of the completion has it tried again.
+        guard let attachment = call.attachment else { return nil }
+        let context = DeliveryContext(
+            installationID: attachment.id,
+            messageID: message.sequence,
+            receivedAt: message.receivedAt,
+            attempt: message.attempts + 1,
+            state: attachment.receiver.state(of: message),
+            userAction: message.openedBy,
+            deadlineInstant: self.configuration.deadline(of: message, startedAt: self.startedAt)
+        )
+        switch message.content {
+        case .message(let message):
+            switch attachment.receiver.route(message, context: context) {
+            case .handler: return self.callHandler(attachment.form, message, context, completion, call.id)
+            case .show(let body, let isForHandler):
+                guard let isShown = self.box.present(call.id, body) else { return nil }
+                guard isShown, !isForHandler else {
+                    return self.callHandler(attachment.form, message, context, completion, call.id)
+                }
+                completion.present()
+            case .nobody: completion.reachNobody()
+            case .invoke(let body): body(completion)
+            }
+        case .command(let command):
+            attachment.commandHandler?.didReceiveThingCommand(
+                command, context: context, fetchCompletionHandler: completion)
+        }
+        return nil
+    }
+
+    private func callHandler(
+        _ form: HandlerForm, _ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion,
+        _ id: CallID
+    ) -> Task<Void, Never>? {
+        switch form {
+        case .completion(let handler):
+            handler.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
+        case .plain(let handler):
+            plainCaller.call(handler, message)
+            completion(.newData)
+        case .none: completion.fail(NoHandlerForm())
+        case .async(let handler):
+            // It starts on this thread, so a handler that does not suspend costs no hop. The box owns it and cancels
+            // it; its failure is the message's.
+            return Task.immediate { [box = self.box, queue = self.queue] in
+                do {
+                    completion(try await handler.didReceiveRemoteNotification(message, context: context))
+                } catch {
+                    completion.fail(error)
+                }
+                if box.taskEnded(id) { queue.leave() }
+            }
+        }
+        return nil
     }
 
     /// The handler has returned: the next message of the call is the present one, or the worker is free.
