@@ -19,7 +19,7 @@ extension PushAgent {
         let ended = OneShot<LaunchError?>()
         // Before any answer: an exit status would be taken for the answer to the first message otherwise.
         channel.send(.ready(configuration.concurrentHandlers))
-        try DeliveryThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
+        try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         async let _ = self.tellStates(channel)
         let error = await withTaskCancellationHandler {
             await ended.value()

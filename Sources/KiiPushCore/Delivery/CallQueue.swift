@@ -30,9 +30,9 @@ final class CallQueue: Sendable {
         }
     }
 
-    private let state: DeliveryMonitor<State>
+    private let state: Monitor<State>
 
-    init(places: Int) { self.state = DeliveryMonitor(State(places: places)) }
+    init(places: Int) { self.state = Monitor(State(places: places)) }
 
     // MARK: - The loop's side
 
@@ -53,7 +53,7 @@ final class CallQueue: Sendable {
             let isMissing = !wakes && left > 0 && state.workers < state.places && !state.isStopped
             return (wakes, isMissing, left > (isMissing ? 1 : 0))
         }
-        if wakes { self.state.signal(.work) }
+        if wakes { self.state.signal() }
         return (isMissing, hasMore)
     }
 
@@ -79,7 +79,7 @@ final class CallQueue: Sendable {
     func stop() {
         self.state.withLock { $0.isStopped = true }
         self.state.signalAll()
-        self.state.wait(for: .time) { $0.workers <= $0.busy ? .leave(()) : .sleep(until: nil) }
+        self.state.wait { $0.workers <= $0.busy ? .leave(()) : .sleep(until: nil) }
     }
 
     // MARK: - The workers' side
@@ -96,7 +96,7 @@ final class CallQueue: Sendable {
             state.running -= 1
             return state.wakesOne()
         }
-        if wakes { self.state.signal(.work) }
+        if wakes { self.state.signal() }
     }
 
     /// A worker begins.
@@ -113,7 +113,7 @@ final class CallQueue: Sendable {
     /// A worker could not be started after all.
     func exit() {
         self.state.withLock { $0.workers -= 1 }
-        self.state.signal(.time)
+        self.state.signalAll()
     }
 
     /// Waits for a call; `nil` when the worker is to end.
@@ -123,7 +123,7 @@ final class CallQueue: Sendable {
     ///   - hasLeft: whether that call holds no place any more.
     func wait(isBack: Bool, hasLeft: Bool) -> DeliveryCall? {
         var (isWaiting, isFirst) = (false, true)
-        let call: DeliveryCall? = self.state.wait(for: .work) { state in
+        let call: DeliveryCall? = self.state.wait { state in
             if isFirst {
                 if hasLeft { state.running -= 1 }
                 if isBack { state.busy -= 1 }
@@ -146,7 +146,7 @@ final class CallQueue: Sendable {
             state.idle += 1
             return .sleep(until: nil)
         }
-        if call == nil { self.state.signal(.time) }
+        if call == nil { self.state.signalAll() }
         return call
     }
 }

@@ -18,7 +18,7 @@ import Testing
                     left -= 1
                     return left >= 0
                 }
-                if isOneLeft { return try DeliveryThread(name: name, body) }
+                if isOneLeft { return try OSThread(name: name, body) }
                 self.refusals.add(EAGAIN)
                 throw ThreadError(code: EAGAIN)
             }

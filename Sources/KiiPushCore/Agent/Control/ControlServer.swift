@@ -54,7 +54,7 @@ final class ControlServer: Sendable {
     let listener: Int32
     let waker: Waker
     private let directory: String
-    private let thread = Locked<DeliveryThread?>(nil)
+    private let thread = Locked<OSThread?>(nil)
 
     /// Listens in a state directory whose lock is held.
     ///
@@ -70,7 +70,7 @@ final class ControlServer: Sendable {
         self.perform = perform
         self.listener = try ControlSocket.listen(in: directory)
         do throws(ThreadError) {
-            let thread = try DeliveryThread(name: "kii-control") { [self] in ControlThread(self).run() }
+            let thread = try OSThread(name: "kii-control") { [self] in ControlThread(self).run() }
             self.thread.withLock { $0 = thread }
         } catch {
             throw .system(path: path, operation: "start a thread for", code: error.code)
