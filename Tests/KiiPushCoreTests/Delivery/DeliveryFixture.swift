@@ -250,7 +250,9 @@ final class DeliveryFixture: Sendable {
     var events: [MessageEvent.Kind] { self.listener.events.entries.map(\.kind) }
 
     var memoryWeight: Int {
-        get async throws { try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.scheduler.memoryWeight } }
+        get async throws {
+            try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.scheduler.memoryWeight }
+        }
     }
 }
 
