@@ -1,6 +1,5 @@
 /// Tells each agent what happened to its messages.
 struct HubObserver {
-    /// Who hears of an installation's messages, by the store's key.
     let hubs: Locked<[Int64: EventHub]>
     /// Where messages are kept.
     let keeping: Keeping
@@ -9,7 +8,6 @@ struct HubObserver {
 
     /// Whether anybody hears of events, so that they are worth being made.
     var isListening: Bool { self.listeners.withLock { $0 } > 0 }
-    /// The installations of agents that run.
     var running: Set<Int64> { self.hubs.withLock { Set($0.keys) } }
 
     /// Where messages are kept.
@@ -44,7 +42,6 @@ struct HubObserver {
         return event
     }
 
-    /// Tells every agent.
     func emit(_ event: PushEvent) {
         for hub in self.hubs.withLock({ Array($0.values) }) { hub.emit(event) }
     }

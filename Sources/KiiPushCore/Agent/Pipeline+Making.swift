@@ -1,15 +1,12 @@
 extension Pipeline {
-    /// The way of a runtime's messages, from their connections to their handlers and back. Made on the loop's thread.
-    ///
-    /// ``PushRuntime`` makes one on its loop. A simulation makes one on a loop and with workers of its own.
+    /// The way of a runtime's messages, from their connections to their handlers and back. A simulation makes one on a
+    /// loop and with workers of its own.
     ///
     /// - Parameters:
-    ///   - loop: what the connections live on. It calls the pipeline in every turn.
     ///   - inbox: the file that keeps messages; `nil` keeps them in memory.
-    ///   - hubs: who hears of an installation's messages, by the store's key: of those that are received as.
+    ///   - hubs: who hears of an installation's messages, by the store's key.
     ///   - listeners: how many listen to the hubs.
     ///   - wake: makes the loop take another turn. Called on any thread.
-    ///   - threads: who calls the handlers.
     package convenience init(
         on loop: any Loop, inbox: OpenInbox?, configuration: PushRuntime.Configuration,
         hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>, wake: @escaping @Sendable () -> Void,
@@ -32,7 +29,6 @@ extension Pipeline {
     /// The key of an installation, made if it is new.
     package func installation(id: String) throws(InboxError) -> Int64 { try self.store.installation(id: id, of: nil) }
 
-    /// What has become of every message, as of the last commit.
     package var ledger: MessageLedger { self.store.ledger }
 
     /// The way of an installation to its broker. It knows what of earlier processes the broker may send again.

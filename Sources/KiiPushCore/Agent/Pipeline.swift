@@ -1,8 +1,8 @@
-/// The middle of every turn, and the only place that decides and writes: what was received and what handlers answered is
-/// stored in one transaction; then it is acknowledged, and the next calls are handed to workers.
+/// The only place that decides and writes. What was received and what handlers answered is stored in one transaction;
+/// then it is acknowledged, and the next calls are handed to workers.
 ///
-/// Lives on the loop thread. Only what a commit has returned for is acknowledged, so a failed commit costs time and never a
-/// message: the turn is kept, verdicts included, and tried again every second.
+/// Lives on the loop thread. Only what a commit has returned for is acknowledged, so a failed commit costs time and
+/// never a message: the turn is kept, verdicts included, and tried again every second.
 package final class Pipeline: TurnDelegate {
     /// An acknowledgement that waits for a message's outcome.
     private struct Gate {
@@ -23,21 +23,17 @@ package final class Pipeline: TurnDelegate {
     let observer: HubObserver
     package internal(set) var scheduler: Scheduler
     var attachments: [Int64: DeliveryAttachment] = [:]
-    /// What the next commit writes.
     var turn = Turn()
     /// What this turn has committed, in parts where the store has little room.
     private var committed: [(turn: Turn, outcome: TurnOutcome)] = []
-    /// How the last commit came out, or that it is under way: there is one at a time.
+    /// One commit is under way at a time.
     private var commitState = CommitState.written
-    /// Room was made in this turn.
     private var hasMadeRoom = false
-    /// What happened to messages, to be told when the turn is over.
     var notes: [DeliveryNote] = []
     /// Taken and handled in every turn; kept for its memory.
     var posts: [AnswerBox.Post] = []
     var waits: [Wait] = []
     var pressure: BackPressure
-    /// When a turn that failed is tried again.
     private(set) var retryAt: MonotonicInstant?
     private var links: [ObjectIdentifier: BrokerLink] = [:]
     /// By row. A broker may send a message again before it was acknowledged, and each time has an acknowledgement.
@@ -45,9 +41,8 @@ package final class Pipeline: TurnDelegate {
     /// Those that this turn has given something to send: a gateway has thousands that are silent.
     private var toFlush: [any MessageLink] = []
     private var timersFired: [BrokerLink] = []
-    /// How many messages the last turn brought: the next one is likely to bring as many.
+    /// The next turn is likely to bring as many.
     private var lastArrivals = 0
-    /// When the loop is to take a turn although nothing happens.
     let alarm: TurnAlarm
     /// When the store wants to be looked after. Set until that was done.
     private let upkeep: TurnAlarm
@@ -57,7 +52,6 @@ package final class Pipeline: TurnDelegate {
     private var isReadingFailing = false
     var isLastTurn = false
 
-    /// How long a store that failed is left alone.
     private static let retryInterval: Duration = .seconds(1)
 
     /// A pipeline over any store. Made on the loop's thread.
@@ -81,7 +75,6 @@ package final class Pipeline: TurnDelegate {
 
     // MARK: - For links
 
-    /// Takes a message into this turn's transaction.
     func received(_ arrival: Arrival) {
         self.pressure.unstoredBytes += MemoryStore.memory(of: arrival.bytes)
         if self.turn.arrivals.isEmpty { self.turn.arrivals.reserveCapacity(self.lastArrivals) }
@@ -92,12 +85,11 @@ package final class Pipeline: TurnDelegate {
 
     func remove(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = nil }
 
-    /// Has the link's clock looked at when everything that this turn received has been read, so that an answer which
-    /// lies in the socket does not count as missing.
+    /// Looks at the link's clock when all that this turn received is read: an answer that lies in the socket is not
+    /// missing.
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
 
-    /// The machine slept or its calendar was set: connections are asked whether they still stand, retries keep their
-    /// delays.
+    /// Connections are asked whether they still stand; retries keep their delays.
     package func clocksJumped(_ jump: ClockJump) {
         if jump.calendarMoved != .zero { self.store.calendarMoved(by: jump.calendarMoved) }
         guard jump.slept > .zero else { return }
@@ -106,20 +98,19 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.machineSlept(at: self.clock())
     }
 
-    /// Whether this turn has brought as much as may be kept; what else has come is read when that is stored. While reading
-    /// is paused nothing comes that could be put off.
+    /// Whether the turn has brought as much as may be kept. While reading is paused nothing comes that could be put
+    /// off.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
     /// Whether a store on the other side of a network has not completed a commit yet.
     var isCommitUnderWay: Bool { if case .underWay = self.commitState { true } else { false } }
 
-    /// Whether acknowledgements wait for outcomes.
     var hasGates: Bool { !self.gates.isEmpty }
 
     package var isReadingPaused: Bool { self.pressure.isReadingPaused }
 
-    /// A broker writes a message at a time, and a loop that is fast would wake for each. So it leaves what follows closely on
-    /// other messages a moment to gather. A message that comes alone waits for nothing.
+    /// A broker writes a message at a time, and the loop would wake for each. So what follows closely on others gets a
+    /// moment to gather; a message that comes alone waits for nothing.
     package var pauseBeforeNextTurn: Duration { self.gathering.pause }
 
     // MARK: - The turn
@@ -175,7 +166,7 @@ package final class Pipeline: TurnDelegate {
         self.store.commit(part) { self.partEnded(part, $0) }
     }
 
-    /// Now, or in a later turn: a store may be on the other side of a network.
+    /// Called now, or in a later turn: a store may be on the other side of a network.
     private func partEnded(_ part: Turn, _ result: Result<TurnOutcome, InboxError>) {
         switch result {
         case .success(let outcome):
@@ -205,7 +196,7 @@ package final class Pipeline: TurnDelegate {
         self.pressure.unstoredBytes = self.turn.arrivals.reduce(0) { $0 + MemoryStore.memory(of: $1.bytes) }
     }
 
-    /// Asks the scheduler how much of this turn it has room for; the rest is stored as waiting and read back later.
+    /// What the scheduler has no room for is stored as waiting and read back later.
     private func admit(_ arrivals: [Arrival]) {
         for arrival in arrivals {
             guard let source = arrival.source else { continue }
@@ -237,8 +228,8 @@ package final class Pipeline: TurnDelegate {
         self.declineClaims { _ in true }
     }
 
-    /// Asks for nothing that nobody takes any more: what is marked as in hand would look, to the next process, as if this
-    /// one had ended of it.
+    /// Nobody takes what these ask for. Marked as in hand, it would look to the next process as if this one had ended
+    /// of it.
     func declineClaims(where isDeclined: (StoreClaim) -> Bool) {
         let declined = self.turn.claims.filter(isDeclined)
         guard !declined.isEmpty else { return }
@@ -256,7 +247,6 @@ package final class Pipeline: TurnDelegate {
         self.finishTurn(at: now)
     }
 
-    /// Acknowledges what was committed, and hands it to the scheduler.
     private func follow(_ turn: Turn, _ outcome: TurnOutcome) {
         self.plan(upkeepIn: outcome.upkeepDue)
         self.report(reads: outcome.reads)
@@ -303,7 +293,7 @@ package final class Pipeline: TurnDelegate {
         }
     }
 
-    /// Has the store looked after also when nothing else happens: at once, in the next turn, while there is more to do.
+    /// Has the store looked after also when nothing else happens: in the next turn, while there is more to do.
     private func plan(upkeepIn pause: Duration?) {
         self.isUpkeepDue = false
         if self.upkeep.isDue { self.upkeep.reset() }
@@ -376,8 +366,7 @@ package final class Pipeline: TurnDelegate {
         self.release()
     }
 
-    /// Lets go of the links, which hold the pipeline: without this the inbox would stay open whenever a message of theirs
-    /// could not be stored, or waits for its outcome in memory.
+    /// Lets go of the links, which hold the pipeline: otherwise the inbox stays open while a message of theirs waits.
     package func release() {
         self.turn = Turn()
         self.committed = []

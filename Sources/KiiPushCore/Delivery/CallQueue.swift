@@ -4,7 +4,6 @@ final class CallQueue: Sendable {
         var calls = Fifo<DeliveryCall>()
         /// How many calls hold a place: taken by a worker, and not over.
         var running = 0
-        /// How many may.
         var places = 0
         /// Workers that wait, and how many of them have been woken and have not come back yet.
         var idle = 0
@@ -20,7 +19,6 @@ final class CallQueue: Sendable {
             return call
         }
 
-        /// Whether a worker that waits is to be woken.
         mutating func wakesOne() -> Bool {
             guard self.idle > self.woken, self.running + self.woken < self.places, self.calls.count > self.woken else {
                 return false
@@ -36,7 +34,7 @@ final class CallQueue: Sendable {
 
     // MARK: - The loop's side
 
-    /// Puts calls into the queue. ``wakeAnother()`` follows.
+    /// ``wakeAnother()`` follows.
     func append(_ calls: [DeliveryCall]) {
         self.state.withLock { state in
             for call in calls { state.calls.append(call) }
@@ -45,7 +43,7 @@ final class CallQueue: Sendable {
 
     /// Wakes one more worker if there is work for it.
     ///
-    /// - Returns: `isMissing`: there is work and a place, and no worker who waits for it. `hasMore`: there is for one more.
+    /// - Returns: `isMissing`: there is work and a place, and no worker waits. `hasMore`: there is work for one more.
     func wakeAnother() -> (isMissing: Bool, hasMore: Bool) {
         let (wakes, isMissing, hasMore) = self.state.withLock { state -> (Bool, Bool, Bool) in
             let wakes = state.wakesOne()
@@ -57,14 +55,12 @@ final class CallQueue: Sendable {
         return (isMissing, hasMore)
     }
 
-    /// Takes a call back that no worker has taken; false if one has.
+    /// - Returns: false if a worker has taken the call.
     func recall(_ id: CallID) -> Bool {
         self.state.withLock { state in !state.calls.removeAll { $0.id == id }.isEmpty }
     }
 
-    /// How many calls may hold a place from now on.
-    ///
-    /// - Returns: whether they are more than before.
+    /// - Returns: whether there are more places than before.
     func setPlaces(_ places: Int) -> Bool {
         let (isMore, isSurplus) = self.state.withLock { state in
             defer { state.places = places }
@@ -75,7 +71,7 @@ final class CallQueue: Sendable {
         return isMore
     }
 
-    /// Has every worker leave, gives out no more calls, and waits for the workers that are at no call.
+    /// Has every worker leave, and waits for those that are at no call.
     func stop() {
         self.state.withLock { $0.isStopped = true }
         self.state.signalAll()
@@ -84,13 +80,10 @@ final class CallQueue: Sendable {
 
     // MARK: - The workers' side
 
-    /// Whether calls wait that a worker could take.
     var isWaitedFor: Bool { self.state.withLock { !$0.calls.isEmpty } }
 
-    /// The next call, if there is one and a place is free.
     func take() -> DeliveryCall? { self.state.withLock { $0.next() } }
 
-    /// A call does not hold its place any more.
     func leave() {
         let wakes = self.state.withLock { state in
             state.running -= 1
@@ -99,9 +92,7 @@ final class CallQueue: Sendable {
         if wakes { self.state.signal() }
     }
 
-    /// A worker begins.
-    ///
-    /// - Returns: false if there are as many as there are places.
+    /// - Returns: false if there are as many workers as places.
     func enter() -> Bool {
         self.state.withLock { state in
             guard state.workers < state.places, !state.isStopped else { return false }
@@ -110,7 +101,6 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// A worker could not be started after all.
     func exit() {
         self.state.withLock { $0.workers -= 1 }
         self.state.signalAll()
@@ -119,8 +109,8 @@ final class CallQueue: Sendable {
     /// Waits for a call; `nil` when the worker is to end.
     ///
     /// - Parameters:
-    ///   - isBack: whether the worker comes from a call.
-    ///   - hasLeft: whether that call holds no place any more.
+    ///   - isBack: the worker comes from a call.
+    ///   - hasLeft: that call holds no place any more.
     func wait(isBack: Bool, hasLeft: Bool) -> DeliveryCall? {
         var (isWaiting, isFirst) = (false, true)
         let call: DeliveryCall? = self.state.wait { state in

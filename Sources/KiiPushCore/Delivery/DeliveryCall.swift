@@ -1,23 +1,20 @@
-/// Names a call: the slot that it has in the scheduler and in the ``AnswerBox``, and a number that no other call has.
+/// The slot in the scheduler and in the ``AnswerBox``, and a number that no other call has.
 package struct CallID: Sendable, Hashable {
     package var slot: Int
     package var number: Int
 }
 
-/// What a worker takes to work on: messages of one source, to be handed to their handler one after the other.
+/// What a worker takes: messages of one source, to be handed over one after the other.
 package struct DeliveryCall: Sendable {
     package let id: CallID
-    /// The store's key of the installation.
     package let installation: Int64
     package let messages: [QueuedMessage]
-    /// Whom they are handed to.
     var attachment: DeliveryAttachment?
 }
 
 /// A call that was handed out, until it has returned and its attempt is over.
 struct CallRecord: Sendable {
     let id: CallID
-    /// Where its source stands.
     let place: Int
     var messages: [QueuedMessage]
     let isAlone: Bool
@@ -31,25 +28,22 @@ struct CallRecord: Sendable {
     var answeredAt: MonotonicInstant?
     /// The handler has returned, and the answer is still to come.
     var hasReturned = false
-    /// It is to start no further message.
     var isCut = false
     /// It has lost its place to a fresh thread.
     var isStuck = false
-    /// It keeps its place however long it takes: no more fresh threads are given up to calls like it.
+    /// It keeps its place however long it takes: no more threads are given up.
     var keepsPlace = false
 
-    /// Whether messages of it may be given back.
     var isCuttable: Bool { !self.isCut && self.position + 1 < self.messages.count }
 
-    /// Whether its worker may be at a further message of which the scheduler does not know.
+    /// Its worker may be at a message of which the scheduler does not know.
     var mayGoOn: Bool { self.isOver && self.isCuttable }
 
-    /// The message that is called, or was the last to be.
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }
 }
 
 extension DeliveryConfiguration {
-    /// When an attempt that begins at a time is over without an answer.
+    /// When an attempt is over without an answer.
     func deadline(of message: QueuedMessage, startedAt: MonotonicInstant) -> MonotonicInstant {
         let whole = startedAt + self.deadline
         let own = message.answerBy.map { min(whole, $0) } ?? whole

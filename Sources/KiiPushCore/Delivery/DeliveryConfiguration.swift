@@ -2,7 +2,6 @@
 package struct DeliveryConfiguration: Sendable, Hashable {
     /// How many handlers run at once. At least 1.
     package var concurrentHandlers = 4
-    /// How long a handler has for its answer.
     package var deadline: Duration = .seconds(30)
     /// The pauses between attempts, counted from the failure; one attempt more than there are pauses.
     package var retryDelays: [Duration] = [.seconds(1), .seconds(5), .seconds(30), .seconds(300), .seconds(1800)]
@@ -25,7 +24,6 @@ package struct DeliveryConfiguration: Sendable, Hashable {
         return configuration
     }
 
-    /// What messages weigh; memory holds a weight of ``messagesInMemory``.
     package var scale: DeliveryScale {
         self.bytesInMemory.map { DeliveryScale(messages: self.messagesInMemory, bytes: $0) } ?? .uniform
     }

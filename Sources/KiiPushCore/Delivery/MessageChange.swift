@@ -7,15 +7,13 @@ package struct MessageChange: Sendable, Hashable {
         case done(FetchResult)
         /// To be tried again when `after` has passed. `firstStart` is kept where the time for all attempts is limited.
         indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
-        /// Handed to a handler, alone; if the process ends now, it is suspected again.
+        /// Handed to a handler, alone. If the process ends now, it is suspected again.
         case inHand
         /// Given back unstarted, to the rows of its source.
         case waiting(source: Int64)
         /// Left to the next run of its agent: it waits, and belongs to no source until then.
         case setAside
-        /// Shown to the user.
         case presented
-        /// Given up on.
         indirect case dead(DeadLetterReason)
         /// The user opened what showed it. One in hand stays so; any other waits to be delivered, with its attempts
         /// forgotten. From now on it is read back with what the user chose.
@@ -26,14 +24,12 @@ package struct MessageChange: Sendable, Hashable {
         case unpresented
     }
 
-    /// The attempt that a change is about.
     package struct Attempt: Sendable, Hashable {
         /// 1, 2, …
         package var number: Int
-        /// When its handler was called; `nil` before that, and where an answer is late: what was recorded when the
-        /// attempt was over has it.
+        /// `nil` before the call, and for a late answer.
         package var startedAt: MonotonicInstant?
-        /// When it came to this; `nil` before.
+        /// `nil` before its end.
         package var endedAt: MonotonicInstant?
     }
 

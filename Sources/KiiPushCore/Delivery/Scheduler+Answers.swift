@@ -1,5 +1,4 @@
 extension Scheduler {
-    /// The message at `position` of a call has its answer.
     package mutating func answered(
         _ id: CallID, position: Int, _ verdict: HandlerVerdict, startedAt: MonotonicInstant, at now: MonotonicInstant
     ) {
@@ -32,7 +31,6 @@ extension Scheduler {
         self.react(to: sequence, source.installation)
     }
 
-    /// Takes a message out of memory whose handler does not run.
     mutating func withdraw(_ sequence: Int64, in source: SourceID) {
         self.output.ended.append(sequence)
         self.finished.insert(sequence)
@@ -57,7 +55,6 @@ extension Scheduler {
 
     // MARK: - Verdicts
 
-    /// The attempt of a message that a call has is over.
     private mutating func conclude(
         _ slot: Int, _ message: QueuedMessage, _ verdict: HandlerVerdict, startedAt: MonotonicInstant,
         now: MonotonicInstant
@@ -131,8 +128,8 @@ extension Scheduler {
     /// How long no more handlers are tried, and how long they have to be had until a shortage is over.
     private static var pause: Duration { .seconds(1) }
 
-    /// The handler of a message could not be started. That is no failure of the message: it keeps its place and its
-    /// attempts, and delivery goes on with as many handlers as the machine gives.
+    /// The handler could not be started. That is no failure of the message, which keeps its place and its attempts.
+    /// Delivery goes on with as many handlers as the machine gives.
     private mutating func postpone(_ slot: Int, _ message: QueuedMessage, _ reason: String, now: MonotonicInstant) {
         guard let call = self.calls[slot] else { return }
         if self.shortage == nil { self.output.stalls.append(.noHandler(reason)) }

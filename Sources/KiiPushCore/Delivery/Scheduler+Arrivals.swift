@@ -1,6 +1,6 @@
 extension Scheduler {
-    /// Decides whether a message that is about to be stored is in hand at once: its installation has nothing unknown, its
-    /// source nothing that waits, and there is room. The others wait in the store.
+    /// Decides whether a message that is about to be stored is in hand at once: its installation has nothing unknown,
+    /// its source nothing that waits, and there is room.
     package mutating func admit(_ source: SourceID, bytes: Int) -> Bool {
         guard let intake = self.intakes[source.installation], !self.isDraining else { return false }
         // Before that it is found when its source is listed.
@@ -21,7 +21,6 @@ extension Scheduler {
         return true
     }
 
-    /// A message that was admitted is stored.
     package mutating func stored(_ message: QueuedMessage) {
         guard let place = self.place(of: message.source) else { return }
         self.sources[place].arriving -= 1
@@ -36,12 +35,11 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// A message came again; it is in memory, and nothing is started for it.
+    /// A message in hand came again.
     package mutating func joined(_ sequence: Int64, installation: Int64) {
         self.note(.duplicate, sequence, installation)
     }
 
-    /// A message was refused as it was stored.
     package mutating func refused(_ sequence: Int64, installation: Int64, _ reason: DeadLetterReason) {
         self.note(.dead(reason, attempt: nil), sequence, installation)
     }

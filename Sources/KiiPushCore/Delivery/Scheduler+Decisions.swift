@@ -1,9 +1,9 @@
 /// What users and operators decide about messages.
 extension Scheduler {
-    /// The user opened what showed a message: it is delivered (again), and told what the user chose.
+    /// The user opened what showed a message: it is delivered (again).
     ///
-    /// A message that is not in memory is changed in the store, which hands it over again from there. One that is called is
-    /// changed when its present attempt is over, and recorded at once, so that a crash does not lose what the user did.
+    /// A message that is not in memory is changed in the store, which hands it over again. One that is called is
+    /// changed when its attempt is over, and recorded at once: a crash does not lose what the user did.
     package mutating func opened(_ opening: DeliveryOpening) {
         let (sequence, installation) = (opening.message.sequence, opening.message.installation)
         self.note(.opened(opening.action), sequence, installation)
@@ -32,13 +32,12 @@ extension Scheduler {
         if !self.isCalled(sequence) { self.react(to: sequence, installation) }
     }
 
-    /// What showed a message, for whose sake nobody was called, has ended, and the user has not seen to it.
+    /// What showed a message has ended, and the user has not seen to it.
     package mutating func withdrawn(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = .withdrawn
         if !self.isCalled(sequence) { self.react(to: sequence, installation) }
     }
 
-    /// Does what was put off until a message's attempt was over.
     mutating func react(to sequence: Int64, _ installation: Int64) {
         switch self.reactions.removeValue(forKey: sequence) {
         case .opened(let opening): self.change(opening, isRecorded: true)
@@ -54,8 +53,7 @@ extension Scheduler {
         self.change(opening.message.sequence, opening.message.installation, .opened(opening))
     }
 
-    /// The call that holds a message and has not begun with it, as far as is known: it is to be cut before
-    /// ``letGo(_:installation:)``.
+    /// The call that holds a message and, as far as is known, has not begun with it.
     package func callHolding(_ sequence: Int64) -> CallID? {
         guard let slot = self.slot(calling: sequence), let call = self.calls[slot],
             call.current?.sequence != sequence
@@ -63,13 +61,11 @@ extension Scheduler {
         return call.id
     }
 
-    /// Since when a message's handler has been running; `nil` if it does not run.
     package func runningSince(_ sequence: Int64) -> MonotonicInstant? {
         self.slot(calling: sequence).flatMap { self.calls[$0]?.startedAt }
     }
 
-    /// A person has decided about a message whose handler does not run: delivery lets go of it, and what was to be written
-    /// about it is out of date.
+    /// A person has decided about a message whose handler does not run. What was to be written about it is out of date.
     package mutating func letGo(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
         let places = self.places(of: installation)
@@ -79,12 +75,11 @@ extension Scheduler {
         self.finished.remove(sequence)
     }
 
-    /// Where an installation's sources stand.
     private func places(of installation: Int64) -> [Int] {
         self.places.values.filter { self.sources[$0].id.installation == installation }
     }
 
-    /// Takes a message out of memory that no call has, and whose source stands at one of these places.
+    /// Takes out a message that no call has, and whose source stands at one of these places.
     mutating func takeOut(_ sequence: Int64, at places: [Int]) -> QueuedMessage? {
         var found: QueuedMessage?
         if case .committing(let message) = self.alone, message.sequence == sequence {

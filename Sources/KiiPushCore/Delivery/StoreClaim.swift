@@ -20,18 +20,14 @@ package struct StoreClaim: Sendable, Hashable {
         case retries
     }
 
-    /// The store's key of the installation.
     package var installation: Int64
-    /// Which of the installation's attachments, of which there is one after the other, it is for.
+    /// Tells it from claims before the installation was attached again.
     package var attachment = 1
     package var kind: Kind
-    /// What the rows that are returned may weigh together, so that it is their largest number too. The first is returned
-    /// whatever it weighs. Of sources, their largest number.
+    /// The most that the rows may weigh together; the first is returned whatever it weighs. For `sources`: how many.
     package var limit: Int
-    /// What rows weigh.
     package var scale = DeliveryScale.uniform
 
-    /// Whether the rows that it brings are in hand from then on.
     package var takesInHand: Bool {
         switch self.kind {
         case .source, .row, .retries: true
@@ -44,7 +40,6 @@ package struct StoreClaim: Sendable, Hashable {
 package struct StoreAnswer: Sendable, Hashable {
     /// The rows, in the order of their sequences; of retries in the order in which they are due.
     package var messages: [StoredMessage] = []
-    /// The numbers of sources.
     package var sources: [Int64] = []
     /// Whether there are no more of that kind (now, for retries).
     package var isComplete = true

@@ -10,17 +10,14 @@ package struct StoredMessage: Sendable, Hashable {
     package var payload: [UInt8]
     /// How long the payload was in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
-    /// When it was received.
     package var receivedAt: Timestamp
     /// Attempts that failed, and attempts that ran alone when the process ended.
     package var attempts = 0
-    /// Attempts that ran alone when the process ended.
     package var crashes = 0
     /// What the user chose on the notification that showed it, who is yet to be told: the handler is called (again).
     package var openedBy: UserAction?
     /// When its attempt is over at the latest, where another process counts that as well.
     package var answerBy: MonotonicInstant?
-    /// Its topic is not the installation's.
     package var isUnexpectedTopic = false
     /// Which source it belongs to; `nil` where the store has not noted that.
     package var source: Int64?

@@ -21,7 +21,7 @@ package final class Worker {
     private var position = 0
     private var startedAt = MonotonicInstant(nanoseconds: 0)
     private var sliceBeganAt = MonotonicInstant(nanoseconds: 0)
-    /// Whether the call that it had last holds no place any more.
+    /// The last call holds no place any more.
     private(set) var hasLeft = false
 
     init(_ workers: Workers) {
@@ -30,12 +30,9 @@ package final class Worker {
         self.configuration = workers.configuration
     }
 
-    /// Whether a message is to be handed to its handler.
     package var hasCall: Bool { self.call != nil }
 
-    /// Takes the next call.
-    ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a call.
     package func takeCall() -> Bool {
         guard let call = self.queue.take() else { return false }
         self.begin(call)
@@ -43,22 +40,20 @@ package final class Worker {
         return true
     }
 
-    /// Begins with a call that was taken.
     func begin(_ call: DeliveryCall) {
         self.call = call
         self.follow(self.box.begin(call, from: 0))
         self.sliceBeganAt = self.startedAt
     }
 
-    /// Hands the present message to its handler, on this thread. The attempt began when the message was taken, or when the
-    /// one before had returned.
+    /// Calls the handler on this thread.
     package func makeCall() -> Outcome {
         guard let call, let task = self.invoke(call), self.box.leave(call.id, to: task) else { return .returned }
         self.call = nil
         return .left
     }
 
-    /// Calls what is to be called. The completion is let go of before this returns, unless the handler keeps it.
+    /// The completion is let go of before this returns, unless the handler keeps it.
     ///
     /// - Returns: the task of an asynchronous handler, which may be over already.
     private func invoke(_ call: DeliveryCall) -> Task<Void, Never>? {
@@ -135,13 +130,13 @@ package final class Worker {
         if !self.hasCall, !self.isThread, self.takeLeave() { self.queue.leave() }
     }
 
-    /// Whether the place of the last call is to be given up, as it is once.
+    /// Whether the place of the last call is to be given up: true once.
     func takeLeave() -> Bool {
         defer { self.hasLeft = false }
         return self.hasLeft
     }
 
-    /// Whether a thread of its own takes its steps, which gives up places as it waits for the next call.
+    /// A thread of its own gives up the place as it waits for the next call.
     var isThread = false
 
     private func follow(_ step: AnswerBox.Step) {
