@@ -273,9 +273,9 @@ final class Account {
     /// Whether a verdict that a process knew may be missing in its inbox: the process was killed before it was written.
     func mayBeUnwritten(_ process: Int, _ at: MonotonicInstant) -> Bool {
         if self.processes[process].mayLackAnswers { return true }
-        // An answer is collected, and written, with the next turn of the loop.
+        // An answer is written with the next turn of the loop, and the turn before may take its time, on a disk as well.
         guard process < self.process, let diedAt = self.processes[process].diedAt else { return false }
-        return diedAt - at < .milliseconds(20)
+        return diedAt - at < .milliseconds(200)
     }
 
     private func judgeStart(_ messageID: Int64, _ life: Life, attempt: Int) {

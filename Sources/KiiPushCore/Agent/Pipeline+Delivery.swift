@@ -184,6 +184,20 @@ extension Pipeline {
         self.staff.isDue = true
     }
 
+    func report(reads: [Result<Void, InboxError>]) {
+        for read in reads {
+            switch read {
+            case .failure(let error) where !self.isReadingFailing:
+                self.isReadingFailing = true
+                self.report(.readingFailed(reason: error.description))
+            case .success where self.isReadingFailing:
+                self.isReadingFailing = false
+                self.report(.readingRecovered)
+            case .success, .failure: break
+            }
+        }
+    }
+
     /// Tells what happened, and sees to it that the next turn comes in time.
     func finishTurn(at now: MonotonicInstant) {
         if !self.notes.isEmpty {
@@ -196,13 +210,10 @@ extension Pipeline {
         let hasMore =
             (!self.turn.isEmpty && self.retryAt == nil && !self.isCommitUnderWay)
             || !self.workers.box.prepareToSleep(isAwaited: isAwaited)
-        let next =
-            hasMore
-            ? now
-            : [
-                self.scheduler.nextDeadline, self.staff.retryAt, self.waits.map(\.deadline).min(),
-                isAwaited ? nil : now + Pipeline.answersKept,
-            ].compactMap(\.self).min()
+        var next = hasMore ? now : self.scheduler.nextDeadline
+        next = .earlier(next, self.staff.retryAt)
+        for wait in self.waits { next = .earlier(next, wait.deadline) }
+        if !isAwaited { next = .earlier(next, now + Pipeline.answersKept) }
         if let next { self.alarm.set(for: self.loop.now + max(next - now, .zero)) }
         // The alarm keeps its earliest time alone, and any turn may have used that up.
         if let retryAt { self.alarm.set(for: max(retryAt, self.loop.now)) }

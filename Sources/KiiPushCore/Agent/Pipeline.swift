@@ -8,6 +8,8 @@ package final class Pipeline: TurnDelegate {
     private struct Gate {
         let link: any MessageLink
         let ticket: UInt64
+        /// A broker may send a message again before it was acknowledged, and each time has an acknowledgement.
+        var repetitions: [Gate] = []
     }
 
     private enum CommitState {
@@ -36,8 +38,8 @@ package final class Pipeline: TurnDelegate {
     var pressure: BackPressure
     private(set) var retryAt: MonotonicInstant?
     private var links: [ObjectIdentifier: BrokerLink] = [:]
-    /// By row. A broker may send a message again before it was acknowledged, and each time has an acknowledgement.
-    private var gates: [Int64: [Gate]] = [:]
+    /// By row.
+    private var gates = SequenceMap<Gate>()
     /// Those that this turn has given something to send: a gateway has thousands that are silent.
     private var toFlush: [any MessageLink] = []
     private var timersFired: [BrokerLink] = []
@@ -49,7 +51,7 @@ package final class Pipeline: TurnDelegate {
     private var isUpkeepDue = true
     var staff = Staffing()
     private var gathering = Gathering()
-    private var isReadingFailing = false
+    var isReadingFailing = false
     var isLastTurn = false
 
     private static let retryInterval: Duration = .seconds(1)
@@ -105,7 +107,7 @@ package final class Pipeline: TurnDelegate {
     /// Whether a store on the other side of a network has not completed a commit yet.
     var isCommitUnderWay: Bool { if case .underWay = self.commitState { true } else { false } }
 
-    var hasGates: Bool { !self.gates.isEmpty }
+    var hasGates: Bool { self.gates.count > 0 }
 
     package var isReadingPaused: Bool { self.pressure.isReadingPaused }
 
@@ -254,7 +256,7 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.committed(turn.changes)
         let now = self.loop.clocks.calendar
         for index in outcome.arrivals.indices { self.follow(turn.arrivals[index], outcome.arrivals[index], at: now) }
-        for sequence in outcome.finished where !self.gates.isEmpty { self.openGates(of: sequence) }
+        for sequence in outcome.finished where self.hasGates { self.openGates(of: sequence) }
         for row in outcome.appeared {
             self.scheduler.appeared(
                 row.sequence, source: row.source, installation: row.installation, goesFirst: true)
@@ -300,20 +302,6 @@ package final class Pipeline: TurnDelegate {
         if let pause { self.upkeep.set(for: self.loop.now + pause) }
     }
 
-    private func report(reads: [Result<Void, InboxError>]) {
-        for read in reads {
-            switch read {
-            case .failure(let error) where !self.isReadingFailing:
-                self.isReadingFailing = true
-                self.report(.readingFailed(reason: error.description))
-            case .success where self.isReadingFailing:
-                self.isReadingFailing = false
-                self.report(.readingRecovered)
-            case .success, .failure: break
-            }
-        }
-    }
-
     // MARK: - Acknowledging
 
     private func openGate(of arrival: Arrival, sequence: Int64, isFinal: Bool) {
@@ -324,17 +312,28 @@ package final class Pipeline: TurnDelegate {
         } else if isFinal {
             arrival.link.acknowledge(ticket)
         } else {
-            self.gates[sequence, default: []].append(Gate(link: arrival.link, ticket: ticket))
+            let gate = Gate(link: arrival.link, ticket: ticket)
+            if var first = self.gates[sequence] {
+                first.repetitions.append(gate)
+                self.gates[sequence] = first
+            } else {
+                self.gates[sequence] = gate
+            }
             return
         }
         self.queueFlush(arrival.link)
     }
 
     private func openGates(of sequence: Int64) {
-        for gate in self.gates.removeValue(forKey: sequence) ?? [] {
-            gate.link.acknowledge(gate.ticket)
-            self.queueFlush(gate.link)
-        }
+        guard let first = self.gates[sequence] else { return }
+        self.gates[sequence] = nil
+        self.open(first)
+        for gate in first.repetitions { self.open(gate) }
+    }
+
+    private func open(_ gate: Gate) {
+        gate.link.acknowledge(gate.ticket)
+        self.queueFlush(gate.link)
     }
 
     private func queueFlush(_ link: any MessageLink) {
@@ -370,7 +369,7 @@ package final class Pipeline: TurnDelegate {
     package func release() {
         self.turn = Turn()
         self.committed = []
-        self.gates = [:]
+        self.gates = SequenceMap()
         self.links = [:]
         self.timersFired = []
         self.attachments = [:]

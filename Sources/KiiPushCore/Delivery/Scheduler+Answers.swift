@@ -137,14 +137,7 @@ extension Scheduler {
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1
         self.shortage = HandlerShortage(places: min(self.shortage?.places ?? others, others), over: now + Self.pause)
         self.weigh(message.bytes, at: call.place)
-        // It has not run: where it ran alone, this attempt is taken back.
-        guard call.isAlone else { return self.comeBack(message, at: call.place) }
-        self.change(message, .inHand)
-        guard !self.isDraining, self.intakes[message.installation] != nil else {
-            return self.unweigh(message.bytes, at: call.place)
-        }
-        self.sources[call.place].arriving += 1
-        self.suspects.insert(message) { $0.sequence > message.sequence }
+        if call.isAlone { self.suspectAgain(message, at: call.place) } else { self.comeBack(message, at: call.place) }
     }
 
     /// Has more handlers tried when the pause is over, and ends the shortage when none was refused for as long again.

@@ -215,7 +215,13 @@ extension Scheduler {
         guard first < call.messages.count else { return }
         let messages = call.messages[first...]
         self.calls[slot]?.messages.removeSubrange(first...)
-        for message in messages.reversed() { self.comeBack(message, at: call.place) }
+        for message in messages.reversed() {
+            if call.isAlone {
+                self.suspectAgain(message, at: call.place)
+            } else {
+                self.comeBack(message, at: call.place)
+            }
+        }
     }
 
     /// A message whose handler was not called is queued again, or waits.
@@ -227,6 +233,17 @@ extension Scheduler {
             return self.giveBack([message], at: place)
         }
         self.enqueue(message, at: place)
+    }
+
+    /// A suspect that was to run alone has not run: its attempt is taken back, and it is a suspect still.
+    mutating func suspectAgain(_ message: QueuedMessage, at place: Int) {
+        if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
+        self.change(message, .inHand)
+        guard !self.isDraining, self.intakes[message.installation] != nil else {
+            return self.unweigh(message.bytes, at: place)
+        }
+        self.sources[place].arriving += 1
+        self.suspects.insert(message) { $0.sequence > message.sequence }
     }
 
     mutating func free(_ slot: Int) {

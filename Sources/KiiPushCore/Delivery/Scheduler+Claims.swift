@@ -201,7 +201,7 @@ extension Scheduler {
                 self.wants.append(.row(sequence, installation: installation))
             }
             self.intakes[installation]?.failedRows = []
-            for place in self.places.values where self.sources[place].id.installation == installation {
+            for place in self.knownPlaces where self.sources[place].id.installation == installation {
                 self.wantSource(place)
             }
         }

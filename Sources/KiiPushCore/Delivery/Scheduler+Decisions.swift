@@ -76,7 +76,7 @@ extension Scheduler {
     }
 
     private func places(of installation: Int64) -> [Int] {
-        self.places.values.filter { self.sources[$0].id.installation == installation }
+        self.knownPlaces.filter { self.sources[$0].id.installation == installation }
     }
 
     /// Takes out a message that no call has, and whose source stands at one of these places.

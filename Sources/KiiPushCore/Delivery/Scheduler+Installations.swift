@@ -76,7 +76,7 @@ extension Scheduler {
         // Their rows say `in hand`, and that is what the next process has to find.
         for suspect in self.suspects.removeAll(where: { isLeft($0.installation) }) { self.forget(suspect) }
         if case .committing(let message) = self.alone, isLeft(message.installation) { self.takeBackAlone(message) }
-        for place in self.places.values where isLeft(self.sources[place].id.installation) {
+        for place in self.knownPlaces where isLeft(self.sources[place].id.installation) {
             self.setHasRows(place, false)
             self.sources[place].blockers = []
             self.tidy(place)

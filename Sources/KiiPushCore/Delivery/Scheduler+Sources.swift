@@ -35,6 +35,9 @@ extension Scheduler {
     /// again.
     static var mostSources: Int { 10_000 }
 
+    /// In an order that is the same in every process.
+    var knownPlaces: [Int] { self.places.values.sorted() }
+
     mutating func place(of id: SourceID) -> Int? {
         if let latest, latest.id == id { return latest.place }
         guard let place = self.places[id] else { return nil }
@@ -135,7 +138,7 @@ extension Scheduler {
     }
 
     mutating func giveBackQueues(of isGivenBack: (Int64) -> Bool) {
-        for place in self.places.values where isGivenBack(self.sources[place].id.installation) {
+        for place in self.knownPlaces where isGivenBack(self.sources[place].id.installation) {
             // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
             let staysInHand = self.holdsSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
@@ -164,7 +167,7 @@ extension Scheduler {
         self.isTrimDue = true
         let share = self.trimmedShare
         for call in self.calls {
-            guard let call, self.sources[call.place].weight > share, call.isCuttable else { continue }
+            guard let call, self.sources[call.place].weight > share, call.isCuttable, !call.isAlone else { continue }
             self.output.cuts.append(call.id)
         }
     }
@@ -186,7 +189,7 @@ extension Scheduler {
         // Nothing of a source goes back while suspects wait that come after it.
         guard self.suspects.isEmpty, case .none = self.alone else { return }
         let share = self.trimmedShare
-        for place in self.places.values where self.sources[place].weight > share && !self.holdsSuspects(place) {
+        for place in self.knownPlaces where self.sources[place].weight > share && !self.holdsSuspects(place) {
             var excess = self.sources[place].weight - share
             var back: [QueuedMessage] = []
             // What is to be told to the handler because a user acted stays, and so does a retry: nobody waits behind them.

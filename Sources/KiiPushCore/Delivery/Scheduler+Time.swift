@@ -1,7 +1,7 @@
 extension Scheduler {
     /// When there is something to do although nothing happens. It may come early.
     package var nextDeadline: MonotonicInstant? {
-        [self.callsDue, self.looks.nextDue, self.sharingDue, self.shortage?.over].compactMap(\.self).min()
+        .earlier(.earlier(self.callsDue, self.looks.nextDue), .earlier(self.sharingDue, self.shortage?.over))
     }
 
     /// Overdue calls are told separately, by ``overdueCalls(at:)`` and ``timedOut(_:position:isPresenting:at:)``.

@@ -2,10 +2,10 @@
 final class FileStore: Store {
     private let file: RecoverableInbox
     private var room: InboxRoom
-    private let longestDelay: Duration
+    let longestDelay: Duration
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
-    private var acknowledgements = AcknowledgementTimes()
+    var acknowledgements = AcknowledgementTimes()
     /// The unproven rows of earlier processes that nobody has asked for, by installation, and how often the file had been
     /// replaced when they were read; `nil` until somebody asks.
     private var earlierUnproven: (rows: [Int64: [UnprovenRow]], replacements: Int)?
@@ -161,96 +161,6 @@ final class FileStore: Store {
         return .new(sequence)
     }
 
-    // MARK: - Claims
-
-    /// Reads rows back, and marks them as in hand where that is asked for.
-    private func answer(
-        _ claim: StoreClaim, of inbox: Inbox, in transaction: borrowing InboxTransaction, at now: Timestamp,
-        into outcome: inout TurnOutcome
-    ) throws(InboxError) -> StoreAnswer {
-        var answer = StoreAnswer()
-        if case .sources(let after) = claim.kind {
-            answer.sources =
-                try self.read(into: &answer, &outcome, inbox) { () throws(InboxError) in
-                    try inbox.sources(installation: claim.installation, after: after, limit: claim.limit)
-                } ?? []
-            answer.isComplete = answer.sources.count < claim.limit
-            return answer
-        }
-        var room = ClaimRoom(claim)
-        let read = try self.read(into: &answer, &outcome, inbox) { () throws(InboxError) in
-            try self.rows(claim, of: inbox, at: now) { room.takes($0) }
-        }
-        guard let rows = read else { return answer }
-        answer.isComplete = !room.isFull && rows.count < self.limit(of: claim)
-        for row in rows {
-            if claim.takesInHand {
-                let acknowledgedAt = self.acknowledgements.time(of: row.sequence)
-                try transaction.take(row, acknowledgedAt: acknowledgedAt, at: now)
-            }
-            answer.messages.append(StoredMessage(row))
-        }
-        guard case .retries = claim.kind else { return answer }
-        let next = try self.read(into: &answer, &outcome, inbox) { () throws(InboxError) in
-            try inbox.nextRetry(installation: claim.installation)
-        }
-        if let next = next ?? nil {
-            answer.nextRetry = .milliseconds(max(0, next.millisecondsSinceEpoch - now.millisecondsSinceEpoch))
-        }
-        return answer
-    }
-
-    /// What cannot be read is no reason to give up the rest of the turn, as long as the transaction stands.
-    ///
-    /// - Returns: `nil` if it cannot be read now.
-    private func read<Result>(
-        into answer: inout StoreAnswer, _ outcome: inout TurnOutcome, _ inbox: Inbox,
-        _ body: () throws(InboxError) -> Result
-    ) throws(InboxError) -> Result? {
-        do throws(InboxError) {
-            let result = try body()
-            outcome.reads.append(.success(()))
-            return result
-        } catch {
-            guard error.kind != .corrupt, inbox.isInTransaction else { throw error }
-            outcome.reads.append(.failure(error))
-            answer.isFailure = true
-            return nil
-        }
-    }
-
-    private func rows(
-        _ claim: StoreClaim, of inbox: Inbox, at now: Timestamp, while hasRoom: (StoredRow) -> Bool
-    ) throws(InboxError) -> [StoredRow] {
-        let (installation, limit) = (claim.installation, self.limit(of: claim))
-        switch claim.kind {
-        case .unsettled(let sequence):
-            return try inbox.rowsOfNoSource(
-                installation: installation, after: sequence, limit: limit, while: hasRoom)
-        case .paused(let sequence):
-            return try inbox.rows(.retry, installation: installation, after: sequence, limit: limit, while: hasRoom)
-        case .suspects(let sequence):
-            return try inbox.rows(.inHand, installation: installation, after: sequence, limit: limit, while: hasRoom)
-        case .source(let source, let before):
-            return try inbox.rows(
-                ofSource: source, installation: installation, before: before, limit: limit, while: hasRoom)
-        case .row(let sequence):
-            guard let row = try inbox.row(sequence), row.state == .waiting, row.message.installation == installation
-            else { return [] }
-            return [row]
-        case .retries:
-            return try inbox.dueRetries(
-                installation: installation, now: now, longestDelay: self.longestDelay, limit: limit, while: hasRoom)
-        case .sources: return []
-        }
-    }
-
-    /// Each row that is marked changes a page.
-    private func limit(of claim: StoreClaim) -> Int {
-        guard claim.takesInHand, let bytes = self.commitBytes else { return claim.limit }
-        return min(claim.limit, Int(max(bytes / 4096, 1)))
-    }
-
     // MARK: - What the runtime asks for
 
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
@@ -362,7 +272,7 @@ final class FileStore: Store {
 }
 
 /// What is left of the weight that the rows for a claim may have.
-private struct ClaimRoom {
+struct ClaimRoom {
     private let scale: DeliveryScale
     private var weight: Int
     private var isEmpty = true

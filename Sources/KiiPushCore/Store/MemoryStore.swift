@@ -4,46 +4,23 @@
 final class MemoryStore: Store {
     // A class: looking up a message then costs no copy of it.
     fileprivate final class Entry {
-        let sequence: Int64
-        let installation: Int64
+        var message: StoredMessage
         let packetID: UInt16?
         let bytes: Int64
-        /// As it came, until something of it changes.
-        private let arrival: Arrival?
-        private var changed: StoredMessage?
         /// `nil` while a handler, or delivery's memory, has it.
         var standing: Standing?
         /// Of a message that was final before its alert was opened, and is known by this ever since.
         let fingerprint: FinalMessages.Fingerprint?
 
-        init(_ arrival: Arrival, sequence: Int64) {
-            self.sequence = sequence
-            self.installation = arrival.link.installation
-            self.packetID = arrival.message.packetID
-            self.bytes = MemoryStore.memory(of: arrival.bytes)
-            self.arrival = arrival
-            self.standing = arrival.isInHand ? nil : .waiting
-            self.fingerprint = nil
-        }
-
-        init(_ message: StoredMessage, packetID: UInt16?, fingerprint: FinalMessages.Fingerprint?) {
-            self.sequence = message.sequence
-            self.installation = message.installation
+        init(
+            message: StoredMessage, packetID: UInt16?, standing: Standing?,
+            fingerprint: FinalMessages.Fingerprint? = nil
+        ) {
+            self.message = message
             self.packetID = packetID
             self.bytes = MemoryStore.memory(of: message.bytes)
-            self.arrival = nil
-            self.changed = message
-            self.standing = .waiting
+            self.standing = standing
             self.fingerprint = fingerprint
-        }
-
-        var message: StoredMessage {
-            get {
-                if let changed { return changed }
-                guard let arrival else { preconditionFailure("an entry is made of an arrival or a message") }
-                return StoredMessage(arrival, sequence: self.sequence)
-            }
-            set { self.changed = newValue }
         }
 
         /// Whether it waits for a handler, or has one.
@@ -108,7 +85,7 @@ final class MemoryStore: Store {
     func pendingBytes(besides installations: Set<Int64>) -> Int64 {
         var sum: Int64 = 0
         self.entries.forEach { _, entry in
-            guard entry.isPending, !installations.contains(entry.installation) else { return }
+            guard entry.isPending, !installations.contains(entry.message.installation) else { return }
             sum += entry.bytes
         }
         return sum
@@ -117,7 +94,7 @@ final class MemoryStore: Store {
     func unproven(installation: Int64) -> [UnprovenRow] {
         var rows = self.finals.unproven(installation: installation)
         self.entries.forEach { sequence, entry in
-            guard entry.installation == installation, let packetID = entry.packetID else { return }
+            guard entry.message.installation == installation, let packetID = entry.packetID else { return }
             rows.append(UnprovenRow(sequence: sequence, packetID: packetID))
         }
         return rows.sorted { $0.sequence < $1.sequence }
@@ -138,8 +115,8 @@ final class MemoryStore: Store {
     func presented(installation: Int64, after sequence: Int64, limit: Int) -> [StoredMessage] {
         var presented: [StoredMessage] = []
         self.entries.forEach { _, entry in
-            guard case .presented = entry.standing, entry.installation == installation,
-                entry.sequence > sequence
+            guard case .presented = entry.standing, entry.message.installation == installation,
+                entry.message.sequence > sequence
             else { return }
             presented.append(entry.message)
         }
@@ -172,8 +149,10 @@ final class MemoryStore: Store {
         }
         self.lastSequence += 1
         let sequence = self.lastSequence
+        let message = StoredMessage(arrival, sequence: sequence)
         if arrival.message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
-        let entry = Entry(arrival, sequence: sequence)
+        let entry = Entry(
+            message: message, packetID: arrival.message.packetID, standing: arrival.isInHand ? nil : .waiting)
         self.entries[sequence] = entry
         self.pendingBytes += entry.bytes
         if case .refused = arrival.content {
@@ -231,7 +210,7 @@ final class MemoryStore: Store {
         case .retry(let delay, _, let firstStart):
             entry.message.firstStart = firstStart
             self.move(entry, to: .retry(at: now + delay))
-            self.retries[entry.installation, default: []].insert(change.sequence)
+            self.retries[entry.message.installation, default: []].insert(change.sequence)
         case .dead:
             self.counted.dead += 1
             outcome.finished.append(change.sequence)
@@ -239,15 +218,14 @@ final class MemoryStore: Store {
         case .done: return self.finish(entry, into: &outcome)
         case .opened: return
         }
-        guard entry.message.attempts != change.attempts || entry.message.crashes != change.crashes else { return }
         entry.message.attempts = change.attempts
         entry.message.crashes = change.crashes
     }
 
     private func finish(_ entry: Entry, into outcome: inout TurnOutcome) {
         self.counted.done += 1
-        outcome.finished.append(entry.sequence)
-        self.finish(entry.sequence, entry)
+        outcome.finished.append(entry.message.sequence)
+        self.finish(entry.message.sequence, entry)
     }
 
     /// Makes a message wait for delivery that the user opened; one that was handled may be forgotten by now.
@@ -258,7 +236,8 @@ final class MemoryStore: Store {
             let final = self.finals.remove(sequence)
             var message = opening.message
             message.source = DecodedContent(message).source
-            let entry = Entry(message, packetID: final?.packetID, fingerprint: final?.fingerprint)
+            let entry = Entry(
+                message: message, packetID: final?.packetID, standing: .waiting, fingerprint: final?.fingerprint)
             self.entries[sequence] = entry
             self.pendingBytes += entry.bytes
             self.wait(entry)
@@ -396,7 +375,7 @@ final class MemoryStore: Store {
 
 extension MemoryStore.Entry {
     fileprivate var appearance: TurnOutcome.Appearance {
-        .init(sequence: self.sequence, installation: self.installation, source: self.message.source)
+        .init(sequence: self.message.sequence, installation: self.message.installation, source: self.message.source)
     }
 }
 

@@ -33,6 +33,14 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
     }
 }
 
+extension MonotonicInstant? {
+    /// The earlier of two times, of which `nil` is never.
+    package static func earlier(_ one: Self, _ other: Self) -> Self {
+        guard let one else { return other }
+        return other.map { min(one, $0) } ?? one
+    }
+}
+
 extension Duration {
     /// The duration in nanoseconds, held to what an `Int64` can carry through an addition (about 146 years).
     package var wholeNanoseconds: Int64 {

@@ -54,6 +54,50 @@ import Testing
         #expect(scheduler.start(at: 0)?.sequence == 1)
     }
 
+    /// A scheduler that has handed out suspect 1 to run alone, which no worker has taken yet, before suspect 2 of its source.
+    private func handedOut() -> TestScheduler {
+        let scheduler = self.recovered(.push(1), .push(2))
+        scheduler.turn(at: 0)
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1)])
+        return scheduler
+    }
+
+    @Test func aSuspectThatIsTakenBackUnstartedRunsAloneAgain() throws {
+        let scheduler = self.handedOut()
+        scheduler.scheduler.isStoreFailing = true
+        scheduler.turn(at: 0)
+        #expect(scheduler.changes() == [.change(1, .inHand)])
+        scheduler.scheduler.isStoreFailing = false
+        let call = try #require(scheduler.start(at: 1))
+        #expect(call.sequences == [1])
+        #expect(scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1)])
+        scheduler.answer(call, Self.done, at: 1)
+        #expect(scheduler.run(at: 1) == [2])
+        #expect(scheduler.memoryWeight == 0)
+    }
+
+    @Test func aSuspectThatIsLeftUnstartedIsOneForTheNextRun() throws {
+        let scheduler = self.handedOut()
+        scheduler.detach()
+        scheduler.turn(at: 0)
+        #expect(scheduler.changes() == [.change(1, .inHand)])
+        #expect(scheduler.rows[1] == .inHand)
+        #expect(scheduler.memoryWeight == 0)
+        scheduler.attach()
+        #expect(scheduler.start(at: 1)?.sequences == [1])
+    }
+
+    @Test func sharingMemoryLeavesASuspectAlone() throws {
+        let scheduler = TestScheduler { $0.messagesInMemory = 4 }
+        for sequence in 1...2 as ClosedRange<Int64> { scheduler.rows.insert(.push(sequence), .inHand) }
+        scheduler.store((3...9).map { .push($0) } + (10...19).map { .push($0, source: "b") })
+        scheduler.attach()
+        scheduler.turn(at: 0)
+        scheduler.turn(at: 0.05)
+        scheduler.turn(at: 1)
+        #expect(scheduler.run(at: 1).filter { $0 < 10 } == Array(1...9))
+    }
+
     @Test func aStopThatDoesNotWaitForIsNoCrash() throws {
         let scheduler = self.recovered(.push(1))
         _ = try #require(scheduler.start(at: 0))
@@ -142,7 +186,8 @@ import Testing
         scheduler.turn(at: 0)
         // 2 stays in hand in the store, so it needs no change.
         #expect(
-            scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1), .change(1, .back())])
+            scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1), .change(1, .inHand)])
+        #expect(scheduler.rows[1] == .inHand)
         #expect(scheduler.rows[2] == .inHand)
         #expect(scheduler.start(at: 0) == nil)
         #expect(scheduler.memoryWeight == 0)
