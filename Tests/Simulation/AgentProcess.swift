@@ -38,12 +38,12 @@ final class AgentProcess: @unchecked Sendable {
     func begin() throws {
         let plan = self.history.plan
         let configuration = self.configuration
-        var inbox: OpenInbox?
+        var inbox: FileStore?
         if !plan.agent.isInMemory {
             var file = configuration.inboxFile
             file.clocks = self.history.clocks
-            inbox = try OpenInbox(
-                path: self.history.inboxPath, configuration: file,
+            inbox = try FileStore(
+                path: self.history.inboxPath, configuration: file, longestDelay: configuration.longestRetryDelay,
                 freeBytes: { [history] _ in history.disk.free })
         }
         guard !self.isDead else { return }

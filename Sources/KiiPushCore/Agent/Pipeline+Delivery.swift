@@ -184,18 +184,11 @@ extension Pipeline {
         self.staff.isDue = true
     }
 
-    func report(reads: [Result<Void, InboxError>]) {
-        for read in reads {
-            switch read {
-            case .failure(let error) where !self.isReadingFailing:
-                self.isReadingFailing = true
-                self.report(.readingFailed(reason: error.description))
-            case .success where self.isReadingFailing:
-                self.isReadingFailing = false
-                self.report(.readingRecovered)
-            case .success, .failure: break
-            }
-        }
+    /// Tells whether the store can be read.
+    func reportReading(_ answer: StoreAnswer) {
+        guard answer.isFailure != self.isReadingFailing else { return }
+        self.isReadingFailing = answer.isFailure
+        self.report(answer.failure.map { PushEvent.readingFailed(reason: $0) } ?? .readingRecovered)
     }
 
     /// Tells what happened, and sees to it that the next turn comes in time.

@@ -8,15 +8,13 @@ extension Pipeline {
     ///   - listeners: how many listen to the hubs.
     ///   - wake: makes the loop take another turn. Called on any thread.
     package convenience init(
-        on loop: any Loop, inbox: OpenInbox?, configuration: PushRuntime.Configuration,
+        on loop: any Loop, inbox: FileStore?, configuration: PushRuntime.Configuration,
         hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>, wake: @escaping @Sendable () -> Void,
         threads: DeliveryThreads
     ) {
         var configuration = configuration
         if inbox == nil { configuration.inbox = .memory }
-        let store: any Store =
-            inbox.map { FileStore($0.file, in: $0.room, longestDelay: configuration.longestRetryDelay) }
-            ?? MemoryStore(clocks: configuration.clocks)
+        let store: any Store = inbox ?? MemoryStore(clocks: configuration.clocks)
         var limits = inbox == nil ? BackPressure.Limits.memory : .file
         if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
         self.init(

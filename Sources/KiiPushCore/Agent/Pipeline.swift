@@ -251,7 +251,7 @@ package final class Pipeline: TurnDelegate {
 
     private func follow(_ turn: Turn, _ outcome: TurnOutcome) {
         self.plan(upkeepIn: outcome.upkeepDue)
-        self.report(reads: outcome.reads)
+        for answer in outcome.answers { self.reportReading(answer) }
         self.pressure.deadLetters.removed(outcome.removedDeadLetters, at: self.loop.now, report: self.report)
         self.scheduler.committed(turn.changes)
         let now = self.loop.clocks.calendar

@@ -13,7 +13,7 @@ extension PushRuntime {
         if let core = self.opened { return core }
         var events: [PushEvent] = []
         let lock: StateLock?
-        let inbox: OpenInbox?
+        let inbox: FileStore?
         switch self.configuration.inbox {
         case .memory: (lock, inbox) = (nil, nil)
         case .file: (lock, inbox) = try self.openFiles(&events)
@@ -39,7 +39,7 @@ extension PushRuntime {
 
     private func openFiles(
         _ events: inout [PushEvent]
-    ) throws(PushAgentError) -> (StateLock?, OpenInbox?) {
+    ) throws(PushAgentError) -> (StateLock?, FileStore?) {
         let directory = self.configuration.stateDirectory
         let lock: StateLock
         do throws(FileError) {
@@ -57,7 +57,10 @@ extension PushRuntime {
         }
         let path = StateDirectory.inboxFile(in: directory)
         do throws(InboxError) {
-            return (lock, try OpenInbox(path: path, configuration: self.configuration.inboxFile))
+            let store = try FileStore(
+                path: path, configuration: self.configuration.inboxFile,
+                longestDelay: self.configuration.longestRetryDelay)
+            return (lock, store)
         } catch {
             throw PushAgentError(error, in: directory)
         }
@@ -67,14 +70,14 @@ extension PushRuntime {
     /// up: it passes, or a person can help.
     private static func withoutFiles(
         _ error: FileError, _ events: inout [PushEvent]
-    ) throws(PushAgentError) -> (StateLock?, OpenInbox?) {
+    ) throws(PushAgentError) -> (StateLock?, FileStore?) {
         guard error.forbidsWriting else { throw .file(error) }
         events.append(.inboxInMemory(reason: error.description))
         return (nil, nil)
     }
 
     private func assemble(
-        inbox: OpenInbox?, lock: StateLock?, control: ControlServer?, events: [PushEvent]
+        inbox: FileStore?, lock: StateLock?, control: ControlServer?, events: [PushEvent]
     ) -> Core {
         let loop = self.loop
         let pipeline = Pipeline(

@@ -95,7 +95,7 @@ extension Scheduler {
     /// The turn that had the claim failed, or its installation is detached.
     package mutating func declined(_ claim: StoreClaim) {
         var answer = StoreAnswer()
-        answer.isFailure = true
+        answer.failure = "declined"
         self.claimed(claim, answer)
     }
 

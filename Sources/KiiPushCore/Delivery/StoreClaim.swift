@@ -45,6 +45,7 @@ package struct StoreAnswer: Sendable, Hashable {
     package var isComplete = true
     /// For retries: how long until the next one in the store is due; `nil` if there is none.
     package var nextRetry: Duration?
-    /// The store could not be read; delivery asks again in a second.
-    package var isFailure = false
+    /// Why the store could not be read, if it could not; delivery asks again in a second.
+    package var failure: String?
+    package var isFailure: Bool { self.failure != nil }
 }

@@ -98,6 +98,10 @@ final class LoopCore {
     }
 
     private func sleep() {
+        // The loop sleeps here although sockets may be ready, so that more of them are when it looks: waiting for readiness
+        // would end at once. Behind mosquitto this halves the CPU time of a message (10.7 to 5.4 us of user time at QoS 0,
+        // 19.5 to 11.2 us at QoS 1, in one run of both in turn). It is 50 us at most, and never after a message that came
+        // alone: `GatheringTests`. A command that is submitted meanwhile waits as long.
         if let pause = self.turnDelegate?.pauseBeforeNextTurn, pause > .zero {
             usleep(UInt32(clamping: pause.wholeNanoseconds / 1000))
         }

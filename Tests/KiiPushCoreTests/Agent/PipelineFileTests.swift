@@ -17,8 +17,8 @@ import Testing
             self.loop = loop
             (self.pipeline, self.workers, self.installation) = try await loop.run {
                 let configuration = DeliveryConfiguration()
-                let inbox = try OpenInbox(path: path, configuration: Inbox.Configuration())
-                let store = FileStore(inbox.file, in: inbox.room, longestDelay: .seconds(1800))
+                let store = try FileStore(
+                    path: path, configuration: Inbox.Configuration(), longestDelay: .seconds(1800))
                 let installation = try store.installation(id: "installation", of: nil)
                 let pipeline = Pipeline(
                     store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() },
@@ -136,9 +136,8 @@ import Testing
     }
 
     private static func store(_ directory: String) throws -> FileStore {
-        let path = directory + "/inbox.db"
-        let file = try RecoverableInbox(path: path, configuration: Inbox.Configuration())
-        return FileStore(file, in: InboxRoom(of: path), longestDelay: .seconds(1800))
+        try FileStore(
+            path: directory + "/inbox.db", configuration: Inbox.Configuration(), longestDelay: .seconds(1800))
     }
 
     /// Whether messages of a source are claimed in the next turn.
