@@ -155,7 +155,11 @@ extension Pipeline {
         while true {
             self.scheduler.settle(at: now)
             let output = self.scheduler.takeOutput()
-            self.turn.changes += output.changes
+            if self.turn.changes.isEmpty {
+                self.turn.changes = output.changes
+            } else {
+                self.turn.changes += output.changes
+            }
             self.turn.claims += output.claims
             self.notes += output.notes
             for _ in 0..<output.freedPlaces { self.workers.queue.leave() }

@@ -43,8 +43,6 @@ package final class Pipeline: TurnDelegate {
     /// Those that this turn has given something to send: a gateway has thousands that are silent.
     private var toFlush: [any MessageLink] = []
     private var timersFired: [BrokerLink] = []
-    /// The next turn is likely to bring as many.
-    private var lastArrivals = 0
     let alarm: TurnAlarm
     /// When the store wants to be looked after. Set until that was done.
     private let upkeep: TurnAlarm
@@ -77,9 +75,8 @@ package final class Pipeline: TurnDelegate {
 
     // MARK: - For links
 
-    func received(_ arrival: Arrival) {
+    func received(_ arrival: consuming Arrival) {
         self.pressure.unstoredBytes += MemoryStore.memory(of: arrival.bytes)
-        if self.turn.arrivals.isEmpty { self.turn.arrivals.reserveCapacity(self.lastArrivals) }
         self.turn.arrivals.append(arrival)
     }
 
@@ -155,17 +152,16 @@ package final class Pipeline: TurnDelegate {
 
     private func commitTurn() {
         guard self.commitState != .underWay else { return }
-        self.lastArrivals = min(self.turn.arrivals.count, 4096)
         self.hasMadeRoom = false
         if self.isLastTurn { self.declineClaims { _ in true } }
         repeat { self.commitPart() } while self.commitState == .written && !self.turn.isEmpty
     }
 
     private func commitPart() {
-        let part = self.turn.takePart(of: self.store.commitBytes)
-        self.admit(part.arrivals)
+        var part = self.turn.takePart(of: self.store.commitBytes)
+        self.admit(&part.arrivals)
         self.commitState = .underWay
-        self.store.commit(part) { self.partEnded(part, $0) }
+        self.store.commit(part) { [part] in self.partEnded(part, $0) }
     }
 
     /// Called now, or in a later turn: a store may be on the other side of a network.
@@ -199,10 +195,10 @@ package final class Pipeline: TurnDelegate {
     }
 
     /// What the scheduler has no room for is stored as waiting and read back later.
-    private func admit(_ arrivals: [Arrival]) {
-        for arrival in arrivals {
-            guard let source = arrival.source else { continue }
-            arrival.isInHand = self.scheduler.admit(source, bytes: arrival.bytes)
+    private func admit(_ arrivals: inout [Arrival]) {
+        for index in arrivals.indices {
+            guard let source = arrivals[index].source else { continue }
+            arrivals[index].isInHand = self.scheduler.admit(source, bytes: arrivals[index].bytes)
         }
     }
 
@@ -255,7 +251,8 @@ package final class Pipeline: TurnDelegate {
         self.pressure.deadLetters.removed(outcome.removedDeadLetters, at: self.loop.now, report: self.report)
         self.scheduler.committed(turn.changes)
         let now = self.loop.clocks.calendar
-        for index in outcome.arrivals.indices { self.follow(turn.arrivals[index], outcome.arrivals[index], at: now) }
+        let arrivals = turn.arrivals.span
+        for index in arrivals.indices { self.follow(arrivals[index], outcome.arrivals[index], at: now) }
         for sequence in outcome.finished where self.hasGates { self.openGates(of: sequence) }
         for row in outcome.appeared {
             self.scheduler.appeared(

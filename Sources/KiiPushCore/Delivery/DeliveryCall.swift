@@ -40,6 +40,25 @@ struct CallRecord: Sendable {
     var mayGoOn: Bool { self.isOver && self.isCuttable }
 
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }
+
+    /// Notes the answer to the message at `position`, whose attempt may not have been known of.
+    ///
+    /// All in one look at the record: this is done for each message. `nil` if no answer is waited for there.
+    mutating func answered(
+        _ id: CallID, position: Int, startedAt: MonotonicInstant, at now: MonotonicInstant
+    ) -> (message: QueuedMessage, place: Int, isNew: Bool, hasReturned: Bool)? {
+        let isNew = position > self.position
+        guard self.id == id, self.messages.indices.contains(position),
+            isNew || (position == self.position && !self.isOver)
+        else { return nil }
+        if isNew {
+            self.position = position
+            self.startedAt = startedAt
+        }
+        self.isOver = true
+        self.answeredAt = now
+        return (self.messages[position], self.place, isNew, self.hasReturned)
+    }
 }
 
 extension DeliveryConfiguration {

@@ -8,25 +8,43 @@ package struct SourceID: Sendable, Hashable {
 
 /// A message that some handler is meant for, decoded, on its way through delivery's memory.
 ///
-/// By reference: it is handed on several times, and what it holds is large and never changes.
-package final class QueuedMessage: Sendable {
-    package enum Content: Sendable {
+/// Small: it is handed on several times, so what is large, or rare, stands elsewhere.
+package struct QueuedMessage: Sendable {
+    package indirect enum Content: Sendable {
         case message(ReceivedMessage)
         case command(ThingCommand)
     }
 
+    /// Why a message is delivered that is not new.
+    private final class Past: Sendable {
+        let attempts: Int
+        let crashes: Int
+        let firstStart: MonotonicInstant?
+        let openedBy: UserAction?
+        let answerBy: MonotonicInstant?
+
+        init(_ stored: StoredMessage) {
+            self.attempts = stored.attempts
+            self.crashes = stored.crashes
+            self.firstStart = stored.firstStart
+            self.openedBy = stored.openedBy
+            self.answerBy = stored.answerBy
+        }
+    }
+
     package let sequence: Int64
     package let source: SourceID
-    package let attempts: Int
-    package let crashes: Int
-    package let firstStart: MonotonicInstant?
-    package let openedBy: UserAction?
-    /// When an attempt is over at the latest, where another process counts that as well.
-    package let answerBy: MonotonicInstant?
     package let bytes: Int
     package let receivedAt: Timestamp
     package let content: Content
+    private let past: Past?
 
+    package var attempts: Int { self.past?.attempts ?? 0 }
+    package var crashes: Int { self.past?.crashes ?? 0 }
+    package var firstStart: MonotonicInstant? { self.past?.firstStart }
+    package var openedBy: UserAction? { self.past?.openedBy }
+    /// When an attempt is over at the latest, where another process counts that as well.
+    package var answerBy: MonotonicInstant? { self.past?.answerBy }
     package var installation: Int64 { self.source.installation }
 
     /// Its time is limited by more than its attempt's beginning.
@@ -41,27 +59,19 @@ package final class QueuedMessage: Sendable {
     ) {
         self.sequence = sequence
         self.source = source
-        self.attempts = 0
-        self.crashes = 0
-        self.firstStart = nil
-        self.openedBy = nil
-        self.answerBy = nil
         self.bytes = bytes
         self.receivedAt = receivedAt
         self.content = content
+        self.past = nil
     }
 
     package init(_ stored: StoredMessage, _ content: Content) {
         self.sequence = stored.sequence
         self.source = SourceID(installation: stored.installation, number: stored.source ?? content.source)
-        self.attempts = stored.attempts
-        self.crashes = stored.crashes
-        self.firstStart = stored.firstStart
-        self.openedBy = stored.openedBy
-        self.answerBy = stored.answerBy
         self.bytes = stored.bytes
         self.receivedAt = stored.receivedAt
         self.content = content
+        self.past = Past(stored)
     }
 }
 

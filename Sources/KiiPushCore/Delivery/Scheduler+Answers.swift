@@ -2,15 +2,13 @@ extension Scheduler {
     package mutating func answered(
         _ id: CallID, position: Int, _ verdict: HandlerVerdict, startedAt: MonotonicInstant, at now: MonotonicInstant
     ) {
-        // Field by field: a record is large, and this is done for each message.
-        guard let message = self.message(of: id, at: position), let last = self.calls[id.slot]?.position,
-            position > last || (position == last && self.calls[id.slot]?.isOver == false)
+        guard self.calls.indices.contains(id.slot),
+            let (message, place, isNew, hasReturned) = self.calls[id.slot]?.answered(
+                id, position: position, startedAt: startedAt, at: now) ?? nil
         else { return }
-        if position > last { self.begin(id.slot, position, at: startedAt) }
-        self.calls[id.slot]?.isOver = true
-        self.calls[id.slot]?.answeredAt = now
-        self.conclude(id.slot, message, verdict, startedAt: startedAt, now: now)
-        if self.calls[id.slot]?.hasReturned == true { self.free(id.slot) }
+        if isNew { self.begun(message) }
+        self.conclude(id.slot, message, verdict, at: place, startedAt: startedAt, now: now)
+        if hasReturned { self.free(id.slot) }
     }
 
     /// An answer came after the deadline.
@@ -56,10 +54,9 @@ extension Scheduler {
     // MARK: - Verdicts
 
     private mutating func conclude(
-        _ slot: Int, _ message: QueuedMessage, _ verdict: HandlerVerdict, startedAt: MonotonicInstant,
+        _ slot: Int, _ message: QueuedMessage, _ verdict: HandlerVerdict, at place: Int, startedAt: MonotonicInstant,
         now: MonotonicInstant
     ) {
-        guard let place = self.calls[slot]?.place else { return }
         let number = message.attempts + 1
         let attempt = MessageChange.Attempt(number: number, startedAt: startedAt, endedAt: now)
         self.unweigh(message.bytes, at: place)

@@ -203,10 +203,12 @@ extension Scheduler {
         self.calls[slot]?.position = position
         self.calls[slot]?.startedAt = now
         self.calls[slot]?.isOver = false
-        self.note(.started(attempt: message.attempts + 1), message)
+        self.begun(message)
         // Its time may be over before any other's.
         if message.hasOwnLimit { self.awaitDeadline(of: id) }
     }
+
+    mutating func begun(_ message: QueuedMessage) { self.note(.started(attempt: message.attempts + 1), message) }
 
     mutating func takeBack(_ slot: Int) {
         guard let call = self.calls[slot], !call.isCut else { return }

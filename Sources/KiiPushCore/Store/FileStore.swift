@@ -184,7 +184,7 @@ package final class FileStore: Store {
             receivedAt: arrival.receivedAt,
             storedAt: now,
             state: arrival.isInHand ? .inHand : .waiting,
-            source: arrival.content.source
+            source: arrival.source?.number
         )
         if case .refused(let reason) = arrival.content {
             row.state = .dead

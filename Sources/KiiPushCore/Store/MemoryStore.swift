@@ -13,12 +13,12 @@ final class MemoryStore: Store {
         let fingerprint: FinalMessages.Fingerprint?
 
         init(
-            message: StoredMessage, packetID: UInt16?, standing: Standing?,
+            message: consuming StoredMessage, packetID: UInt16?, standing: Standing?,
             fingerprint: FinalMessages.Fingerprint? = nil
         ) {
+            self.bytes = MemoryStore.memory(of: message.bytes)
             self.message = message
             self.packetID = packetID
-            self.bytes = MemoryStore.memory(of: message.bytes)
             self.standing = standing
             self.fingerprint = fingerprint
         }
@@ -146,10 +146,10 @@ final class MemoryStore: Store {
         }
         self.lastSequence += 1
         let sequence = self.lastSequence
-        let message = StoredMessage(arrival, sequence: sequence)
         if arrival.message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
         let entry = Entry(
-            message: message, packetID: arrival.message.packetID, standing: arrival.isInHand ? nil : .waiting)
+            message: StoredMessage(arrival, sequence: sequence), packetID: arrival.message.packetID,
+            standing: arrival.isInHand ? nil : .waiting)
         self.entries[sequence] = entry
         self.pendingBytes += entry.bytes
         if case .refused = arrival.content {
@@ -394,7 +394,7 @@ extension StoredMessage {
             payload: arrival.message.payload,
             originalLength: arrival.message.truncatedLength,
             receivedAt: arrival.receivedAt,
-            source: arrival.content.source
+            source: arrival.source?.number
         )
     }
 }

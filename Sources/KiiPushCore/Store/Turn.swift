@@ -32,14 +32,15 @@ protocol MessageLink: AnyObject {
 
 /// A message on its way from a connection into the store.
 ///
-/// By reference: it stands in several places in its turn, and copying all that it holds costs more than it is worth.
-final class Arrival {
+struct Arrival {
     let link: any MessageLink
     let message: MQTTSession.InboundMessage
     /// Which connection it came on; rises with every connection, also across restarts.
     let connection: Int64
     let receivedAt: Timestamp
     let content: DecodedContent
+    /// Its source; `nil` of a message that no handler is to see.
+    let source: SourceID?
     /// Whether delivery has room for it; otherwise it waits in the store.
     var isInHand = false
 
@@ -52,11 +53,7 @@ final class Arrival {
             payload: message.payload, originalLength: message.truncatedLength,
             // By bytes, as a broker compares: to Swift, texts that only look the same are equal.
             isUnexpectedTopic: !message.topic.hasBytes(of: link.topic))
-    }
-
-    /// Its source; `nil` of a message that no handler is to see.
-    var source: SourceID? {
-        self.content.source.map { SourceID(installation: self.link.installation, number: $0) }
+        self.source = self.content.source.map { SourceID(installation: link.installation, number: $0) }
     }
 
     var bytes: Int { self.message.payload.count + self.message.topic.utf8.count }
