@@ -137,6 +137,11 @@ import Testing
         #expect(result.exit == 0, "\(result.error)")
         #expect(result.output.contains(#"{"q":"\"é\\","n":12345678901234567890.10"#), "\(result.output)")
         #expect(result.output == first.output(containing: "\0"))
+        if hasFile {
+            let refused = try session.tool("inbox", "drop", "1")
+            #expect(refused.exit == 74)
+            #expect(refused.error.contains("has its inbox in memory, and can only be watched; stop it first\n"))
+        }
         first.stop()
     }
 
