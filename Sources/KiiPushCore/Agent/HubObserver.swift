@@ -19,7 +19,9 @@ struct HubObserver {
     }
 
     /// These things happened, in this order.
-    func tell(_ notes: [DeliveryNote], at now: Timestamp) {
+    ///
+    /// - Parameter handlers: those of the agents that run.
+    func tell(_ notes: [DeliveryNote], at now: Timestamp, handlers: [Int64: DeliveryAttachment]) {
         let known = self.hubs.withLock { $0 }
         // They come in runs of one installation, mostly with no listener.
         var latest: (installation: Int64, hub: EventHub?)?
@@ -29,7 +31,9 @@ struct HubObserver {
             if latest?.installation != installation {
                 latest = (installation, known[installation].flatMap { $0.hasListeners ? $0 : nil })
             }
-            latest?.hub?.emit(.message(self.event(notes[index], at: now)))
+            guard let hub = latest?.hub else { continue }
+            let event = self.event(notes[index], at: now)
+            hub.emit(.message(event), toListener: event.telling(notes[index], handlers[installation]?.id))
         }
     }
 
@@ -44,6 +48,20 @@ struct HubObserver {
 
     func emit(_ event: PushEvent) {
         for hub in self.hubs.withLock({ Array($0.values) }) { hub.emit(event) }
+    }
+}
+
+extension MessageEvent {
+    /// The same with what the handler was called with, for who has no handler; `nil` where none was.
+    fileprivate func telling(_ note: DeliveryNote, _ installationID: String?) -> PushEvent? {
+        guard case .started(let attempt) = self.kind, let queued = note.message, let installationID,
+            case .message(let message) = queued.content
+        else { return nil }
+        let context = DeliveryContext(
+            installationID: installationID, messageID: self.messageID, receivedAt: queued.receivedAt, attempt: attempt)
+        var event = self
+        event.call = .handler(message, context)
+        return .message(event)
     }
 }
 

@@ -198,7 +198,7 @@ extension Pipeline {
     /// Tells what happened, and sees to it that the next turn comes in time.
     func finishTurn(at now: MonotonicInstant) {
         if !self.notes.isEmpty {
-            self.observer.tell(self.notes, at: self.loop.clocks.calendar)
+            self.observer.tell(self.notes, at: self.loop.clocks.calendar, handlers: self.attachments)
             self.notes.removeAll(keepingCapacity: true)
         }
         self.lookAfterWorkers(at: now)

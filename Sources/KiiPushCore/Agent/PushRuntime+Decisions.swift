@@ -75,6 +75,13 @@ extension PushRuntime {
             return reply(
                 .failed(id: request.messageID, reason: "the process is about to begin, or to end; try again"))
         }
+        guard core.isDurable else {
+            return reply(
+                .failed(
+                    id: request.messageID,
+                    reason: "the process that receives has its inbox in memory, and can only be watched; stop it first")
+            )
+        }
         // As ``withPipeline(_:)``.
         self.loop.submit { [weak self] in
             guard let self else { return }

@@ -15,7 +15,7 @@ extension PushRuntime {
         let lock: StateLock?
         let inbox: FileStore?
         switch self.configuration.inbox {
-        case .memory: (lock, inbox) = (nil, nil)
+        case .memory: (lock, inbox) = (self.lockForControlSocket(&events), nil)
         case .file: (lock, inbox) = try self.openFiles(&events)
         }
         let control = lock == nil ? nil : self.openControlSocket(&events)
@@ -37,18 +37,39 @@ extension PushRuntime {
         }
     }
 
+    /// An inbox in memory needs the directory for its control socket alone.
+    private func lockForControlSocket(_ events: inout [PushEvent]) -> StateLock? {
+        guard self.configuration.hasControlSocket else { return nil }
+        do throws(LockError) {
+            return try self.lockDirectory()
+        } catch {
+            let error: PushAgentError =
+                switch error {
+                case .held(let path, let processID): .stateDirectoryInUse(path: path, processID: processID)
+                case .unusable(let error): .file(error)
+                }
+            events.append(.controlSocketFailed(reason: error.description))
+            return nil
+        }
+    }
+
+    private func lockDirectory() throws(LockError) -> StateLock {
+        let directory = self.configuration.stateDirectory
+        do throws(FileError) {
+            try PrivateFile.makeDirectory(directory)
+        } catch {
+            throw .unusable(error)
+        }
+        return StateLock(try LockFile(path: "\(directory)/lock"))
+    }
+
     private func openFiles(
         _ events: inout [PushEvent]
     ) throws(PushAgentError) -> (StateLock?, FileStore?) {
         let directory = self.configuration.stateDirectory
         let lock: StateLock
-        do throws(FileError) {
-            try PrivateFile.makeDirectory(directory)
-        } catch {
-            return try PushRuntime.withoutFiles(error, &events)
-        }
         do throws(LockError) {
-            lock = StateLock(try LockFile(path: "\(directory)/lock"))
+            lock = try self.lockDirectory()
         } catch {
             switch error {
             case .held(let path, let processID): throw .stateDirectoryInUse(path: path, processID: processID)

@@ -1,8 +1,10 @@
 /// Something that happened to a message, for those who watch.
-package struct DeliveryNote: Sendable, Hashable {
+package struct DeliveryNote: Sendable {
     package var sequence: Int64
     package var installation: Int64
     package var kind: MessageEvent.Kind
+    /// The message, where it was at hand.
+    var message: QueuedMessage?
 }
 
 /// Why fewer handlers run than may.

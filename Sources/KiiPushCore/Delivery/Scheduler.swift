@@ -108,13 +108,17 @@ package struct Scheduler: Sendable {
 
     // MARK: - Notes
 
-    mutating func note(_ kind: @autoclosure () -> MessageEvent.Kind, _ sequence: Int64, _ installation: Int64) {
+    mutating func note(
+        _ kind: @autoclosure () -> MessageEvent.Kind, _ sequence: Int64, _ installation: Int64,
+        _ message: QueuedMessage? = nil
+    ) {
         guard self.isObserved else { return }
-        self.output.notes.append(DeliveryNote(sequence: sequence, installation: installation, kind: kind()))
+        self.output.notes.append(
+            DeliveryNote(sequence: sequence, installation: installation, kind: kind(), message: message))
     }
 
     mutating func note(_ kind: @autoclosure () -> MessageEvent.Kind, _ message: QueuedMessage) {
-        self.note(kind(), message.sequence, message.installation)
+        self.note(kind(), message.sequence, message.installation, message)
     }
 
     /// Counts attempts and crashes on top of those that the message has.

@@ -108,7 +108,11 @@ final class ControlServer: Sendable {
     private func listen(to hub: EventHub) { hub.listener = { [weak self] event in self?.tell(event) } }
 
     private func tell(_ event: PushEvent) {
-        guard let line = ControlReply.event(event).line else { return }
+        guard var line = ControlReply.event(event).line else { return }
+        if line.count > ControlLines.maximumBytes, case .message(var event) = event {
+            event.call = nil
+            line = ControlReply.event(.message(event)).line ?? line
+        }
         self.state.withLock { $0.tell(line) }
         self.waker.wakeUp()
     }
