@@ -40,6 +40,7 @@ import Testing
         #expect(
             (isJSON ? watcher.output(containing: "before") : watcher.error(containing: "before")).contains("before"))
         for (event, _) in Self.events { hub.emit(event) }
+        hub.emit(.message(MessageEvent(messageID: 7, at: .now(), kind: .started(attempt: 1), isKept: false)))
         hub.emit(.disconnected(reason: "after", retryIn: .seconds(1)))
         #expect((isJSON ? watcher.output(containing: "after") : watcher.error(containing: "after")).contains("after"))
         server.stop()
@@ -55,7 +56,7 @@ import Testing
         let states = lines.filter { $0["type"] == "state" && $0["at"]?.string != nil }.compactMap {
             $0["state"]?.string
         }
-        #expect(states == ["offline"] + Self.events.map(\.state) + ["offline"])
+        #expect(states == ["offline"] + Self.events.map(\.state) + ["not shown", "offline"])
     }
 
     @Test func eachIsALineForPeople() throws {
@@ -64,6 +65,7 @@ import Testing
             let words = state.hasSuffix("again") ? "> \(state.prefix(1).uppercased())\(state.dropFirst()).\n" : state
             #expect(text.contains(words), "\(state)")
         }
+        #expect(text.contains("#7: it is a thing-if command, or too long for the control socket\n"))
     }
 
     @Test func thatNobodyCanWatchIsSaid() throws {

@@ -121,6 +121,30 @@ import Testing
                 "kii-push: the process that received has ended\n          run it again: it receives itself then\n"))
     }
 
+    /// A file that an earlier process left has other messages by the same numbers.
+    @Test(arguments: [false, true]) func watchesAProcessWhoseInboxIsInMemory(hasFile: Bool) throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        if hasFile {
+            try session.succeed("send", "user", "me", "--data", #"{"earlier":true}"#)
+            #expect(try session.tool("listen", "-n1", "-t5m").exit == 0)
+        }
+        let format = #"%i %a %{received} %p\0"#
+        let first = try session.ready(["listen", "--in-memory", "-F", format])
+        let watcher = try session.ready(["listen", "-n1", "-F", format])
+        try session.succeed("send", "user", "me", "--data", #"{"q":"\"é\\","n":12345678901234567890.10}"#)
+        let result = watcher.waitForExit()
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.output.contains(#"{"q":"\"é\\","n":12345678901234567890.10"#), "\(result.output)")
+        #expect(result.output == first.output(containing: "\0"))
+        if hasFile {
+            let refused = try session.tool("inbox", "drop", "1")
+            #expect(refused.exit == 74)
+            #expect(refused.error.contains("has its inbox in memory, and can only be watched; stop it first\n"))
+        }
+        first.stop()
+    }
+
     private func directory(_ session: EmulatorSession) -> String {
         session.tool.home.path + "/state/kii-push/profiles/default"
     }

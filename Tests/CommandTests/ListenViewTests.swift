@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
-import KiiPushCore
 import TestTraits
 import Testing
 
+@testable import KiiPushCore
 @testable import kii_push
 
 @Suite(.ownThreads) struct ListenViewTests {

@@ -38,12 +38,12 @@ final class AgentProcess: @unchecked Sendable {
     func begin() throws {
         let plan = self.history.plan
         let configuration = self.configuration
-        var inbox: OpenInbox?
+        var inbox: FileStore?
         if !plan.agent.isInMemory {
             var file = configuration.inboxFile
             file.clocks = self.history.clocks
-            inbox = try OpenInbox(
-                path: self.history.inboxPath, configuration: file,
+            inbox = try FileStore(
+                path: self.history.inboxPath, configuration: file, longestDelay: configuration.longestRetryDelay,
                 freeBytes: { [history] _ in history.disk.free })
         }
         guard !self.isDead else { return }
@@ -332,7 +332,7 @@ final class AgentProcess: @unchecked Sendable {
     private func judgeBounds() {
         guard let pipeline else { return }
         let agent = self.history.plan.agent
-        let (weight, limit) = (pipeline.memoryWeight, agent.messagesInMemory * 5 / 4 + 4)
+        let (weight, limit) = (pipeline.scheduler.memoryWeight, agent.messagesInMemory * 5 / 4 + 4)
         guard !agent.isInMemory, weight > limit else { return }
         if !agent.isStrict || weight > limit + self.history.account.retries {
             self.history.account.violated("delivery has a weight of \(weight) in memory")

@@ -64,6 +64,10 @@ final class Handler: RemoteNotificationHandler, Receiver {
 
     var handler: any NotificationHandler { self }
 
+    func state(of message: QueuedMessage) -> LifecycleState { .active }
+
+    func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute { .handler }
+
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {

@@ -53,8 +53,8 @@ final class Workforce {
 
     private func step() {
         guard let pipeline, !self.isDead else { return }
-        while self.places.count < pipeline.runningLimit { self.places.append(Place(pipeline.workers)) }
-        let free = self.places.prefix(pipeline.runningLimit).filter { !$0.isBusy }.shuffled(using: &self.dice)
+        while self.places.count < pipeline.scheduler.runningLimit { self.places.append(Place(pipeline.workers)) }
+        let free = self.places.prefix(pipeline.scheduler.runningLimit).filter { !$0.isBusy }.shuffled(using: &self.dice)
         for place in free where !self.isDead && place.worker.takeCall() {
             if place.worker.hasCall { self.call(place) }
             // Another one may be there; somebody takes it in a while.

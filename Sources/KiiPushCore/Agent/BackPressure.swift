@@ -15,7 +15,6 @@ struct BackPressure {
     }
 
     private let limits: Limits
-    /// The installations of agents that run.
     let running: () -> Set<Int64>
     var unstoredBytes: Int64 = 0
     private(set) var isReadingPaused = false
@@ -49,9 +48,6 @@ struct BackPressure {
         return pending > self.pendingLimit(store)
     }
 
-    /// Decides anew whether reading stops.
-    ///
-    /// - Returns: whether that has changed.
     mutating func isChanged(_ store: any Store, report: (PushEvent) -> Void) -> Bool {
         let isStopped = self.deadLetters.stopReading(store.deadLetterStock, of: self.running, report: report)
         if self.isReadingPaused {

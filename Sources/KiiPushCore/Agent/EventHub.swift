@@ -68,7 +68,8 @@ package final class EventHub: Sendable {
     /// The last event that said how the connection stands.
     var connectionEvent: PushEvent? { self.state.withLock { $0.connectionEvent } }
 
-    func emit(_ event: PushEvent) {
+    /// - Parameter told: what the listener is told in its place. Default: the same.
+    func emit(_ event: PushEvent, toListener told: @autoclosure () -> PushEvent? = nil) {
         let (observers, listeners, listener) = self.state.withLock { state in
             switch event {
             case .connecting, .connected, .disconnected, .stopping: state.connectionEvent = event
@@ -78,7 +79,7 @@ package final class EventHub: Sendable {
         }
         for observe in observers { observe(event) }
         for listener in listeners { listener.continuation.yield(event) }
-        listener?(event)
+        listener?(told() ?? event)
     }
 
     deinit {

@@ -134,7 +134,6 @@ public final class InboxReader {
     public func stranded() throws(InboxReadingError) -> [StrandedMessages] {
         guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
         return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }
-            .map { StrandedMessages($0) }
     }
 
     /// The number of the message that came last, 0 for none.

@@ -10,7 +10,6 @@ final class LaunchStore: Store {
     private var entries: [Int64: Entry] = [:]
     private var installations: [String: Int64] = [:]
 
-    /// - Parameter tell: says over there what a message has come to.
     init(tell: @escaping @Sendable (_ sequence: Int64, ActivationVerdict) -> Void) { self.tell = tell }
 
     // Its messages are never acknowledged from here.
@@ -28,7 +27,6 @@ final class LaunchStore: Store {
     /// Takes a message that has come, for delivery to claim.
     func add(_ message: StoredMessage) { self.entries[message.sequence] = Entry(message: message) }
 
-    /// Messages that have no verdict yet.
     var openMessages: [Int64] { self.entries.keys.sorted() }
 
     func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {

@@ -1,4 +1,3 @@
-/// Somebody who waits for the end of something.
 struct Wait {
     enum Event: Sendable {
         /// No call of this installation runs any more, `nil`: of any.
@@ -8,9 +7,7 @@ struct Wait {
     }
 
     let event: Event
-    /// How long to wait, on delivery's clock.
     let deadline: MonotonicInstant
-    /// Told whether it has come to that.
     let done: @Sendable (Bool) -> Void
 }
 
@@ -19,20 +16,19 @@ struct Staffing {
     /// How long a worker is left alone with what waits, before another one is woken.
     static let interval: Duration = .milliseconds(1)
 
-    /// Calls were handed out in this turn.
     var isDue = false
-    /// When another worker is woken if work is left. On the loop's clock: threads take their time whatever delivery goes by.
+    /// When another worker is woken. On the loop's clock: threads take their time whatever delivery goes by.
     var next: MonotonicInstant?
     /// When a thread is asked for again, on delivery's clock.
     var retryAt: MonotonicInstant?
-    /// The system gave no thread the last time, and that was told.
+    /// That the system gives no thread was told.
     var isStalled = false
 }
 
 // MARK: - Agents
 
 extension Pipeline {
-    /// Starts to deliver the messages of an installation, first those that the store holds.
+    /// Delivers the messages of an installation, those that the store holds first.
     package func attach(installation: Int64, id: String, receiver: any Receiver) {
         let attachment = DeliveryAttachment(id: id, receiver: receiver)
         self.attachments[installation] = attachment
@@ -40,7 +36,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Stops delivering the messages of an installation. Calls that run go on, and their answers count.
+    /// Calls that run go on, and their answers count.
     package func detach(installation: Int64) {
         self.attachments[installation] = nil
         self.scheduler.detached(installation)
@@ -48,46 +44,33 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Starts nothing any more, and gives what is queued back to the store. Calls that run go on, and their answers count.
+    /// Starts nothing any more. Calls that run go on, and their answers count.
     package func drain() {
         self.scheduler.drain()
         self.declineClaims { _ in true }
         self.takeTurn()
     }
 
-    /// Has `done` called on the loop's thread when it has come to the event, or the deadline has passed, or the loop ends.
+    /// `done` is called on the loop's thread: at the event, at the deadline or at the loop's end.
     func wait(for event: Wait.Event, until deadline: MonotonicInstant, done: @escaping @Sendable (Bool) -> Void) {
         self.waits.append(Wait(event: event, deadline: deadline, done: done))
         self.takeTurn()
     }
 
-    /// How often what happened.
-    package var counters: DeliveryCounters { self.scheduler.counters }
-
-    /// What the messages in memory weigh, those on their way to it included.
-    package var memoryWeight: Int { self.scheduler.memoryWeight }
-
-    /// How many calls may run at once, those included that are stuck.
-    package var runningLimit: Int { self.scheduler.runningLimit }
-
-    /// How long the running call that began first is past its deadline; zero when none is.
+    /// See ``Scheduler/overdue(at:)``.
     var overdue: Duration {
         self.collectAnswers()
         return self.scheduler.overdue(at: self.clock())
     }
 
-    /// Has something written that nobody delivers.
     func record(_ change: MessageChange) {
         self.turn.changes.append(change)
         self.takeTurn()
     }
 
-    /// A message waits in the store that did not.
     func appeared(_ message: StoredMessage) {
         self.scheduler.appeared(
-            message.sequence,
-            in: message.source.map { SourceID(installation: message.installation, number: $0) },
-            of: message.installation, goesFirst: false)
+            message.sequence, source: message.source, installation: message.installation, goesFirst: false)
         self.takeTurn()
     }
 
@@ -106,8 +89,6 @@ extension Pipeline {
 // MARK: - In every turn
 
 extension Pipeline {
-    /// Tells the scheduler what was answered until now.
-    ///
     /// - Parameter sequence: a message that somebody decides about: late answers to it do not count from now on.
     func collectAnswers(closing sequence: Int64? = nil) {
         self.workers.box.take(into: &self.posts, closing: sequence)
@@ -134,7 +115,6 @@ extension Pipeline {
         }
     }
 
-    /// Ends the attempts whose time is over.
     func lookAtDeadlines(at now: MonotonicInstant) {
         for id in self.scheduler.overdueCalls(at: now) {
             let (progress, posts) = self.workers.box.progress(of: id)
@@ -162,21 +142,24 @@ extension Pipeline {
         }
     }
 
-    /// Whether a success after the deadline can count: not of a message that the user has opened meanwhile, and not where
-    /// a message that is given up on is gone.
+    /// A late success does not count for a message that the user has opened meanwhile, or where what is given up on is
+    /// gone.
     private func mayEndLate(_ message: QueuedMessage) -> Bool {
         !self.scheduler.isOpened(message.sequence)
             && (self.store.keepsDeadLetters
                 || message.attempts + 1 < self.scheduler.configuration.maximumAttempts)
     }
 
-    /// Does what the scheduler wants done.
     func settle(at now: MonotonicInstant) {
         self.scheduler.isObserved = self.observer.isListening
         while true {
             self.scheduler.settle(at: now)
             let output = self.scheduler.takeOutput()
-            self.turn.changes += output.changes
+            if self.turn.changes.isEmpty {
+                self.turn.changes = output.changes
+            } else {
+                self.turn.changes += output.changes
+            }
             self.turn.claims += output.claims
             self.notes += output.notes
             for _ in 0..<output.freedPlaces { self.workers.queue.leave() }
@@ -184,14 +167,13 @@ extension Pipeline {
             for id in output.cuts { self.cut(id) }
             if !output.ended.isEmpty { self.workers.box.forgetEnded(output.ended) }
             if !output.calls.isEmpty { self.hand(output.calls) }
-            for stall in output.stalls { self.tell(stall) }
+            for stall in output.stalls { self.report(.delivery(stall)) }
             // What a call gave back may start at once, and what was handed out may have to be cut.
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
         if self.workers.queue.setPlaces(self.scheduler.runningLimit) { self.staff.isDue = true }
     }
 
-    /// Has a call give back what it has not begun with.
     func cut(_ id: CallID) {
         if self.workers.queue.recall(id) { return self.scheduler.recalled(id) }
         let (position, startedAt, posts) = self.workers.box.cut(id)
@@ -206,36 +188,24 @@ extension Pipeline {
         self.staff.isDue = true
     }
 
-    private func tell(_ stall: DeliveryStall?) {
-        if let stall { self.observer.deliveryStalled(stall) } else { self.observer.deliveryRecovered() }
-    }
-
     /// Tells whether the store can be read.
-    func report(reads: [Result<Void, InboxError>]) {
-        for read in reads {
-            switch read {
-            case .failure(let error) where !self.isReadingFailing:
-                self.isReadingFailing = true
-                self.report(.readingFailed(reason: error.description))
-            case .success where self.isReadingFailing:
-                self.isReadingFailing = false
-                self.report(.readingRecovered)
-            case .success, .failure: break
-            }
-        }
+    func reportReading(_ answer: StoreAnswer) {
+        guard answer.isFailure != self.isReadingFailing else { return }
+        self.isReadingFailing = answer.isFailure
+        self.report(answer.failure.map { PushEvent.readingFailed(reason: $0) } ?? .readingRecovered)
     }
 
-    /// The end of a turn: tells what happened, and sees to it that the next turn comes in time.
+    /// Tells what happened, and sees to it that the next turn comes in time.
     func finishTurn(at now: MonotonicInstant) {
         if !self.notes.isEmpty {
-            self.observer.deliveryHappened(self.notes, at: self.loop.clocks.calendar)
+            self.observer.tell(self.notes, at: self.loop.clocks.calendar, handlers: self.attachments)
             self.notes.removeAll(keepingCapacity: true)
         }
         self.lookAfterWorkers(at: now)
         self.endWaits(at: now)
         let isAwaited = self.awaitsAnswers
         let hasMore =
-            (!self.turn.isEmpty && !self.waitsForStore && !self.isCommitUnderWay)
+            (!self.turn.isEmpty && self.retryAt == nil && !self.isCommitUnderWay)
             || !self.workers.box.prepareToSleep(isAwaited: isAwaited)
         var next = hasMore ? now : self.scheduler.nextDeadline
         next = .earlier(next, self.staff.retryAt)
@@ -249,8 +219,8 @@ extension Pipeline {
     /// How long answers lie that nobody waits for.
     private static let answersKept: Duration = .milliseconds(10)
 
-    /// Whether an answer is to be taken at once: a row waits for its verdict, a broker for its acknowledgement, a message for
-    /// its source, or a person for the news. Otherwise it is taken in the next turn that comes, or a little later.
+    /// Whether a row, a broker, a source or a person waits for an answer. Otherwise it is taken in the next turn, or a
+    /// little later.
     private var awaitsAnswers: Bool {
         self.store.isDurable || self.hasGates || self.scheduler.isIdle || self.scheduler.isObserved
             || !self.waits.isEmpty || self.scheduler.hasQueues
@@ -270,13 +240,13 @@ extension Pipeline {
             }
             guard self.staff.isStalled else { return }
             self.staff.isStalled = false
-            self.observer.deliveryRecovered()
+            self.report(.delivery(nil))
         } catch {
             self.staff.isDue = true
             self.staff.retryAt = now + Workers.threadRetryInterval
             guard !self.staff.isStalled else { return }
             self.staff.isStalled = true
-            self.observer.deliveryStalled(.noThread(error))
+            self.report(.delivery(.noThread(error)))
         }
     }
 
@@ -295,7 +265,6 @@ extension Pipeline {
         self.waits = left
     }
 
-    /// Ends every wait: nothing follows.
     func endWaits() {
         let waits = self.waits
         self.waits = []

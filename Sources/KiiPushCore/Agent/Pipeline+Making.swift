@@ -1,56 +1,32 @@
 extension Pipeline {
-    /// The way of a runtime's messages, from their connections to their handlers and back. Made on the loop's thread.
-    ///
-    /// ``PushRuntime`` makes one on its loop. A simulation makes one on a loop and with workers of its own.
+    /// The way of a runtime's messages, from their connections to their handlers and back. A simulation makes one on a
+    /// loop and with workers of its own.
     ///
     /// - Parameters:
-    ///   - loop: what the connections live on. It calls the pipeline in every turn.
     ///   - inbox: the file that keeps messages; `nil` keeps them in memory.
-    ///   - hubs: who hears of an installation's messages, by the store's key: of those that are received as.
+    ///   - hubs: who hears of an installation's messages, by the store's key.
     ///   - listeners: how many listen to the hubs.
     ///   - wake: makes the loop take another turn. Called on any thread.
-    ///   - threads: who calls the handlers.
     package convenience init(
-        on loop: any Loop, inbox: OpenInbox?, configuration: PushRuntime.Configuration,
+        on loop: any Loop, inbox: FileStore?, configuration: PushRuntime.Configuration,
         hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>, wake: @escaping @Sendable () -> Void,
         threads: DeliveryThreads
     ) {
         var configuration = configuration
         if inbox == nil { configuration.inbox = .memory }
-        let store: any Store =
-            inbox.map { FileStore($0.file, in: $0.room, longestDelay: configuration.longestRetryDelay) }
-            ?? MemoryStore(clocks: configuration.clocks)
+        let store: any Store = inbox ?? MemoryStore(clocks: configuration.clocks)
         var limits = inbox == nil ? BackPressure.Limits.memory : .file
         if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
         self.init(
             store: store, on: loop, configuration: configuration.delivery, limits: limits,
-            clock: configuration.clocks.monotonic, hubs: hubs, listeners: listeners,
-            keeping: inbox == nil ? .memory : .file, wake: wake, threads: threads)
-    }
-
-    /// A pipeline over any store.
-    convenience init(
-        store: any Store, on loop: any Loop, configuration: DeliveryConfiguration, limits: BackPressure.Limits,
-        clock: @escaping @Sendable () -> MonotonicInstant, hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>,
-        keeping: HubObserver.Keeping, wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
-    ) {
-        self.init(
-            store: store,
-            loop: loop,
-            workers: Workers(configuration: configuration, threads: threads, clock: clock, wake: wake),
-            configuration: configuration,
-            limits: limits,
-            clock: clock,
-            observer: HubObserver(hubs: hubs, keeping: keeping, listeners: listeners),
-            running: { hubs.withLock { Set($0.keys) } },
-            report: { event in hubs.withLock { Array($0.values) }.forEach { $0.emit(event) } }
-        )
+            clock: configuration.clocks.monotonic,
+            observer: HubObserver(hubs: hubs, keeping: inbox == nil ? .memory : .file, listeners: listeners),
+            wake: wake, threads: threads)
     }
 
     /// The key of an installation, made if it is new.
     package func installation(id: String) throws(InboxError) -> Int64 { try self.store.installation(id: id, of: nil) }
 
-    /// What has become of every message, as of the last commit.
     package var ledger: MessageLedger { self.store.ledger }
 
     /// The way of an installation to its broker. It knows what of earlier processes the broker may send again.

@@ -1,8 +1,8 @@
-/// The middle of every turn, and the only place that decides and writes: what was received and what handlers answered is
-/// stored in one transaction; then it is acknowledged, and the next calls are handed to workers.
+/// The only place that decides and writes. What was received and what handlers answered is stored in one transaction;
+/// then it is acknowledged, and the next calls are handed to workers.
 ///
-/// Lives on the loop thread. Only what a commit has returned for is acknowledged, so a failed commit costs time and never a
-/// message: the turn is kept, verdicts included, and tried again every second.
+/// Lives on the loop thread. Only what a commit has returned for is acknowledged, so a failed commit costs time and
+/// never a message: the turn is kept, verdicts included, and tried again every second.
 package final class Pipeline: TurnDelegate {
     /// An acknowledgement that waits for a message's outcome.
     private struct Gate {
@@ -22,25 +22,20 @@ package final class Pipeline: TurnDelegate {
     let loop: any Loop
     package let workers: Workers
     let clock: @Sendable () -> MonotonicInstant
-    let observer: any DeliveryObserver
-    let report: (PushEvent) -> Void
-    var scheduler: Scheduler
+    let observer: HubObserver
+    package internal(set) var scheduler: Scheduler
     var attachments: [Int64: DeliveryAttachment] = [:]
-    /// What the next commit writes.
     var turn = Turn()
     /// What this turn has committed, in parts where the store has little room.
     private var committed: [(turn: Turn, outcome: TurnOutcome)] = []
-    /// How the last commit came out, or that it is under way: there is one at a time.
+    /// One commit is under way at a time.
     private var commitState = CommitState.written
-    /// Room was made in this turn.
     private var hasMadeRoom = false
-    /// What happened to messages, to be told when the turn is over.
     var notes: [DeliveryNote] = []
     /// Taken and handled in every turn; kept for its memory.
     var posts: [AnswerBox.Post] = []
     var waits: [Wait] = []
     var pressure: BackPressure
-    /// When a turn that failed is tried again.
     private(set) var retryAt: MonotonicInstant?
     private var links: [ObjectIdentifier: BrokerLink] = [:]
     /// By row.
@@ -48,9 +43,6 @@ package final class Pipeline: TurnDelegate {
     /// Those that this turn has given something to send: a gateway has thousands that are silent.
     private var toFlush: [any MessageLink] = []
     private var timersFired: [BrokerLink] = []
-    /// How many messages the last turn brought: the next one is likely to bring as many.
-    private var lastArrivals = 0
-    /// When the loop is to take a turn although nothing happens.
     let alarm: TurnAlarm
     /// When the store wants to be looked after. Set until that was done.
     private let upkeep: TurnAlarm
@@ -60,32 +52,31 @@ package final class Pipeline: TurnDelegate {
     var isReadingFailing = false
     var isLastTurn = false
 
-    /// How long a store that failed is left alone.
     private static let retryInterval: Duration = .seconds(1)
 
+    /// A pipeline over any store. Made on the loop's thread.
     init(
-        store: any Store, loop: any Loop, workers: Workers, configuration: DeliveryConfiguration,
-        limits: BackPressure.Limits, clock: @escaping @Sendable () -> MonotonicInstant, observer: any DeliveryObserver,
-        running: @escaping () -> Set<Int64>, report: @escaping (PushEvent) -> Void
+        store: any Store, on loop: any Loop, configuration: DeliveryConfiguration, limits: BackPressure.Limits,
+        clock: @escaping @Sendable () -> MonotonicInstant, observer: HubObserver,
+        wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
     ) {
         self.store = store
         self.loop = loop
-        self.workers = workers
+        self.workers = Workers(configuration: configuration, threads: threads, clock: clock, wake: wake)
         self.scheduler = Scheduler(configuration: configuration)
-        self.pressure = BackPressure(limits: limits, running: running)
+        self.pressure = BackPressure(limits: limits, running: { observer.running })
         self.clock = clock
         self.observer = observer
-        self.report = report
         self.alarm = TurnAlarm(loop)
         self.upkeep = TurnAlarm(loop)
     }
 
+    func report(_ event: PushEvent) { self.observer.emit(event) }
+
     // MARK: - For links
 
-    /// Takes a message into this turn's transaction.
-    func received(_ arrival: Arrival) {
+    func received(_ arrival: consuming Arrival) {
         self.pressure.unstoredBytes += MemoryStore.memory(of: arrival.bytes)
-        if self.turn.arrivals.isEmpty { self.turn.arrivals.reserveCapacity(self.lastArrivals) }
         self.turn.arrivals.append(arrival)
     }
 
@@ -93,12 +84,11 @@ package final class Pipeline: TurnDelegate {
 
     func remove(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = nil }
 
-    /// Has the link's clock looked at when everything that this turn received has been read, so that an answer which
-    /// lies in the socket does not count as missing.
+    /// Looks at the link's clock when all that this turn received is read: an answer that lies in the socket is not
+    /// missing.
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
 
-    /// The machine slept or its calendar was set: connections are asked whether they still stand, retries keep their
-    /// delays.
+    /// Connections are asked whether they still stand; retries keep their delays.
     package func clocksJumped(_ jump: ClockJump) {
         if jump.calendarMoved != .zero { self.store.calendarMoved(by: jump.calendarMoved) }
         guard jump.slept > .zero else { return }
@@ -107,23 +97,19 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.machineSlept(at: self.clock())
     }
 
-    /// Whether this turn has brought as much as may be kept; what else has come is read when that is stored. While reading
-    /// is paused nothing comes that could be put off.
+    /// Whether the turn has brought as much as may be kept. While reading is paused nothing comes that could be put
+    /// off.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
-
-    /// Whether the store has failed and is left alone for a moment.
-    var waitsForStore: Bool { self.retryAt != nil }
 
     /// Whether a store on the other side of a network has not completed a commit yet.
     var isCommitUnderWay: Bool { if case .underWay = self.commitState { true } else { false } }
 
-    /// Whether acknowledgements wait for outcomes.
     var hasGates: Bool { self.gates.count > 0 }
 
     package var isReadingPaused: Bool { self.pressure.isReadingPaused }
 
-    /// A broker writes a message at a time, and a loop that is fast would wake for each. So it leaves what follows closely on
-    /// other messages a moment to gather. A message that comes alone waits for nothing.
+    /// A broker writes a message at a time, and the loop would wake for each. So what follows closely on others gets a
+    /// moment to gather; a message that comes alone waits for nothing.
     package var pauseBeforeNextTurn: Duration { self.gathering.pause }
 
     // MARK: - The turn
@@ -142,7 +128,7 @@ package final class Pipeline: TurnDelegate {
         defer { self.tellNotices() }
         guard
             !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
-                || self.waitsForStore
+                || self.retryAt != nil
         else {
             // An agent may have begun or ended, with what waits for it.
             if self.pressure.isReadingPaused || self.pressure.isOverLimit(self.store) { self.applyBackPressure() }
@@ -166,20 +152,19 @@ package final class Pipeline: TurnDelegate {
 
     private func commitTurn() {
         guard self.commitState != .underWay else { return }
-        self.lastArrivals = min(self.turn.arrivals.count, 4096)
         self.hasMadeRoom = false
         if self.isLastTurn { self.declineClaims { _ in true } }
         repeat { self.commitPart() } while self.commitState == .written && !self.turn.isEmpty
     }
 
     private func commitPart() {
-        let part = self.turn.takePart(of: self.store.commitBytes)
-        self.admit(part.arrivals)
+        var part = self.turn.takePart(of: self.store.commitBytes)
+        self.admit(&part.arrivals)
         self.commitState = .underWay
-        self.store.commit(part) { self.partEnded(part, $0) }
+        self.store.commit(part) { [part] in self.partEnded(part, $0) }
     }
 
-    /// Now, or in a later turn: a store may be on the other side of a network.
+    /// Called now, or in a later turn: a store may be on the other side of a network.
     private func partEnded(_ part: Turn, _ result: Result<TurnOutcome, InboxError>) {
         switch result {
         case .success(let outcome):
@@ -209,11 +194,11 @@ package final class Pipeline: TurnDelegate {
         self.pressure.unstoredBytes = self.turn.arrivals.reduce(0) { $0 + MemoryStore.memory(of: $1.bytes) }
     }
 
-    /// Asks the scheduler how much of this turn it has room for; the rest is stored as waiting and read back later.
-    private func admit(_ arrivals: [Arrival]) {
-        for arrival in arrivals {
-            guard let source = arrival.source else { continue }
-            arrival.isInHand = self.scheduler.admit(source, bytes: arrival.bytes)
+    /// What the scheduler has no room for is stored as waiting and read back later.
+    private func admit(_ arrivals: inout [Arrival]) {
+        for index in arrivals.indices {
+            guard let source = arrivals[index].source else { continue }
+            arrivals[index].isInHand = self.scheduler.admit(source, bytes: arrivals[index].bytes)
         }
     }
 
@@ -241,8 +226,8 @@ package final class Pipeline: TurnDelegate {
         self.declineClaims { _ in true }
     }
 
-    /// Asks for nothing that nobody takes any more: what is marked as in hand would look, to the next process, as if this
-    /// one had ended of it.
+    /// Nobody takes what these ask for. Marked as in hand, it would look to the next process as if this one had ended
+    /// of it.
     func declineClaims(where isDeclined: (StoreClaim) -> Bool) {
         let declined = self.turn.claims.filter(isDeclined)
         guard !declined.isEmpty else { return }
@@ -260,16 +245,19 @@ package final class Pipeline: TurnDelegate {
         self.finishTurn(at: now)
     }
 
-    /// Acknowledges what was committed, and hands it to the scheduler.
     private func follow(_ turn: Turn, _ outcome: TurnOutcome) {
         self.plan(upkeepIn: outcome.upkeepDue)
-        self.report(reads: outcome.reads)
+        for answer in outcome.answers { self.reportReading(answer) }
         self.pressure.deadLetters.removed(outcome.removedDeadLetters, at: self.loop.now, report: self.report)
         self.scheduler.committed(turn.changes)
         let now = self.loop.clocks.calendar
-        for index in outcome.arrivals.indices { self.follow(turn.arrivals[index], outcome.arrivals[index], at: now) }
+        let arrivals = turn.arrivals.span
+        for index in arrivals.indices { self.follow(arrivals[index], outcome.arrivals[index], at: now) }
         for sequence in outcome.finished where self.hasGates { self.openGates(of: sequence) }
-        for appearance in outcome.appeared { self.appeared(appearance) }
+        for row in outcome.appeared {
+            self.scheduler.appeared(
+                row.sequence, source: row.source, installation: row.installation, goesFirst: true)
+        }
         for index in outcome.answers.indices { self.scheduler.claimed(turn.claims[index], outcome.answers[index]) }
         if outcome.isMoved { self.scheduler.readAgain() }
     }
@@ -304,14 +292,7 @@ package final class Pipeline: TurnDelegate {
         }
     }
 
-    private func appeared(_ appearance: TurnOutcome.Appearance) {
-        let installation = appearance.installation
-        self.scheduler.appeared(
-            appearance.sequence, in: appearance.source.map { SourceID(installation: installation, number: $0) },
-            of: installation, goesFirst: true)
-    }
-
-    /// Has the store looked after also when nothing else happens: at once, in the next turn, while there is more to do.
+    /// Has the store looked after also when nothing else happens: in the next turn, while there is more to do.
     private func plan(upkeepIn pause: Duration?) {
         self.isUpkeepDue = false
         if self.upkeep.isDue { self.upkeep.reset() }
@@ -381,8 +362,7 @@ package final class Pipeline: TurnDelegate {
         self.release()
     }
 
-    /// Lets go of the links, which hold the pipeline: without this the inbox would stay open whenever a message of theirs
-    /// could not be stored, or waits for its outcome in memory.
+    /// Lets go of the links, which hold the pipeline: otherwise the inbox stays open while a message of theirs waits.
     package func release() {
         self.turn = Turn()
         self.committed = []

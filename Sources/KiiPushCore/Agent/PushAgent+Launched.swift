@@ -19,7 +19,7 @@ extension PushAgent {
         let ended = OneShot<LaunchError?>()
         // Before any answer: an exit status would be taken for the answer to the first message otherwise.
         channel.send(.ready(configuration.concurrentHandlers))
-        try DeliveryThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
+        try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         async let _ = self.tellStates(channel)
         let error = await withTaskCancellationHandler {
             await ended.value()
@@ -59,9 +59,9 @@ private final class LaunchReception: Sendable {
         (self.store, self.pipeline, self.workers) = try await loop.run { [hubs = self.hubs] in
             let store = LaunchStore { channel.send(.verdict(id: $0, $1)) }
             let pipeline = Pipeline(
-                store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() }, hubs: hubs,
-                listeners: agent.runtime.listeners, keeping: .launcher, wake: { [weak loop] in _ = loop?.submit {} },
-                threads: DeliveryThreads())
+                store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() },
+                observer: HubObserver(hubs: hubs, keeping: .launcher, listeners: agent.runtime.listeners),
+                wake: { [weak loop] in _ = loop?.submit {} }, threads: DeliveryThreads())
             loop.setTurnDelegate(pipeline)
             return (
                 LoopIsolated(confining: store, to: loop), LoopIsolated(confining: pipeline, to: loop), pipeline.workers

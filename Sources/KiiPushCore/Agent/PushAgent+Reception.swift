@@ -45,7 +45,7 @@ extension PushAgent {
         guard desk.presenter != nil else { return desk.restore(page, installationID: installationID) }
         let done = OneShot<[Int64]>()
         do throws(ThreadError) {
-            try DeliveryThread(name: "kii-presenter") {
+            try OSThread(name: "kii-presenter") {
                 done.resume(desk.restore(page, installationID: installationID))
             }.detach()
         } catch {

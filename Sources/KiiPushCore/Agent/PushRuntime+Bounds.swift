@@ -90,7 +90,7 @@ extension PushRuntime.Configuration {
 
     /// No retry is due later than this; one that seems to be was written before the clock was set back, or with other
     /// pauses.
-    var longestRetryDelay: Duration { (self.delivery.retryDelays.max() ?? .zero) + .seconds(3600) }
+    package var longestRetryDelay: Duration { (self.delivery.retryDelays.max() ?? .zero) + .seconds(3600) }
 
     /// How the inbox file is kept.
     package var inboxFile: KiiPushCore.Inbox.Configuration {

@@ -75,6 +75,13 @@ extension PushRuntime {
             return reply(
                 .failed(id: request.messageID, reason: "the process is about to begin, or to end; try again"))
         }
+        guard core.isDurable else {
+            return reply(
+                .failed(
+                    id: request.messageID,
+                    reason: "the process that receives has its inbox in memory, and can only be watched; stop it first")
+            )
+        }
         // As ``withPipeline(_:)``.
         self.loop.submit { [weak self] in
             guard let self else { return }
@@ -126,9 +133,7 @@ extension Pipeline {
         self.scheduler.letGo(messageID, installation: installation)
         self.turn.changes.removeAll { $0.sequence == messageID }
         if decision == .retry {
-            self.scheduler.appeared(
-                messageID, in: source.map { SourceID(installation: installation, number: $0) }, of: installation,
-                goesFirst: true)
+            self.scheduler.appeared(messageID, source: source, installation: installation, goesFirst: true)
         }
         self.takeTurn()
         return .carriedOut

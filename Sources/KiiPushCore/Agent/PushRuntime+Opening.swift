@@ -13,9 +13,9 @@ extension PushRuntime {
         if let core = self.opened { return core }
         var events: [PushEvent] = []
         let lock: StateLock?
-        let inbox: OpenInbox?
+        let inbox: FileStore?
         switch self.configuration.inbox {
-        case .memory: (lock, inbox) = (nil, nil)
+        case .memory: (lock, inbox) = (self.lockForControlSocket(&events), nil)
         case .file: (lock, inbox) = try self.openFiles(&events)
         }
         let control = lock == nil ? nil : self.openControlSocket(&events)
@@ -37,18 +37,39 @@ extension PushRuntime {
         }
     }
 
-    private func openFiles(
-        _ events: inout [PushEvent]
-    ) throws(PushAgentError) -> (StateLock?, OpenInbox?) {
+    /// An inbox in memory needs the directory for its control socket alone.
+    private func lockForControlSocket(_ events: inout [PushEvent]) -> StateLock? {
+        guard self.configuration.hasControlSocket else { return nil }
+        do throws(LockError) {
+            return try self.lockDirectory()
+        } catch {
+            let error: PushAgentError =
+                switch error {
+                case .held(let path, let processID): .stateDirectoryInUse(path: path, processID: processID)
+                case .unusable(let error): .file(error)
+                }
+            events.append(.controlSocketFailed(reason: error.description))
+            return nil
+        }
+    }
+
+    private func lockDirectory() throws(LockError) -> StateLock {
         let directory = self.configuration.stateDirectory
-        let lock: StateLock
         do throws(FileError) {
             try PrivateFile.makeDirectory(directory)
         } catch {
-            return try PushRuntime.withoutFiles(error, &events)
+            throw .unusable(error)
         }
+        return StateLock(try LockFile(path: "\(directory)/lock"))
+    }
+
+    private func openFiles(
+        _ events: inout [PushEvent]
+    ) throws(PushAgentError) -> (StateLock?, FileStore?) {
+        let directory = self.configuration.stateDirectory
+        let lock: StateLock
         do throws(LockError) {
-            lock = StateLock(try LockFile(path: "\(directory)/lock"))
+            lock = try self.lockDirectory()
         } catch {
             switch error {
             case .held(let path, let processID): throw .stateDirectoryInUse(path: path, processID: processID)
@@ -57,7 +78,10 @@ extension PushRuntime {
         }
         let path = StateDirectory.inboxFile(in: directory)
         do throws(InboxError) {
-            return (lock, try OpenInbox(path: path, configuration: self.configuration.inboxFile))
+            let store = try FileStore(
+                path: path, configuration: self.configuration.inboxFile,
+                longestDelay: self.configuration.longestRetryDelay)
+            return (lock, store)
         } catch {
             throw PushAgentError(error, in: directory)
         }
@@ -67,14 +91,14 @@ extension PushRuntime {
     /// up: it passes, or a person can help.
     private static func withoutFiles(
         _ error: FileError, _ events: inout [PushEvent]
-    ) throws(PushAgentError) -> (StateLock?, OpenInbox?) {
+    ) throws(PushAgentError) -> (StateLock?, FileStore?) {
         guard error.forbidsWriting else { throw .file(error) }
         events.append(.inboxInMemory(reason: error.description))
         return (nil, nil)
     }
 
     private func assemble(
-        inbox: OpenInbox?, lock: StateLock?, control: ControlServer?, events: [PushEvent]
+        inbox: FileStore?, lock: StateLock?, control: ControlServer?, events: [PushEvent]
     ) -> Core {
         let loop = self.loop
         let pipeline = Pipeline(

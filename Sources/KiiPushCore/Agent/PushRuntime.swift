@@ -47,7 +47,7 @@ public final class PushRuntime: Sendable {
         public var callTimeout: Duration
         /// Whether other processes of the same user may watch what arrives and have dead letters retried or dropped, as
         /// `kii-push listen` and `kii-push inbox` do: over the unix socket `control.sock` in the state directory, mode
-        /// 0600. Only with ``Inbox/file``. Default: no.
+        /// 0600. With ``Inbox/memory`` they may watch alone. Default: no.
         public var hasControlSocket: Bool
         /// How long a stop waits for running handlers. Default 10 s. Messages that are not finished by then are
         /// delivered again by the next run.

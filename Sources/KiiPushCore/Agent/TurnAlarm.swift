@@ -10,7 +10,6 @@ struct Gathering {
     /// How long to wait for what follows.
     private(set) var pause = Duration.zero
 
-    /// A turn has brought so many messages.
     mutating func received(_ count: Int, at now: MonotonicInstant) {
         self.pause = .zero
         guard count > 0 else { return }
@@ -41,6 +40,5 @@ final class TurnAlarm {
         self.timer = (id, deadline)
     }
 
-    /// The time has come, and was attended to.
     func reset() { self.isDue = false }
 }

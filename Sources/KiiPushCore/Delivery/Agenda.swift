@@ -8,9 +8,7 @@ struct Agenda<Element: Sendable>: Sendable {
     /// The latest first, so that the earliest is taken off the end.
     private var items: [Item] = []
 
-    var count: Int { self.items.count }
     var nextDue: MonotonicInstant? { self.items.last?.due }
-    var elements: [Element] { self.items.reversed().map(\.element) }
 
     mutating func add(_ element: Element, due: MonotonicInstant) {
         var low = 0
@@ -26,12 +24,5 @@ struct Agenda<Element: Sendable>: Sendable {
         guard let last = self.items.last, last.due <= now else { return nil }
         self.items.removeLast()
         return last.element
-    }
-
-    /// Takes out every element that `isMatch` says yes to, the earliest first.
-    mutating func removeAll(where isMatch: (Element) -> Bool) -> [Element] {
-        let removed = self.items.filter { isMatch($0.element) }.reversed().map(\.element)
-        self.items.removeAll { isMatch($0.element) }
-        return removed
     }
 }

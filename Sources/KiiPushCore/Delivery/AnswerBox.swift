@@ -8,12 +8,10 @@ package final class AnswerBox: AnswerChannel {
         /// The first message of a call is begun with.
         case started(CallID, at: MonotonicInstant)
         case answered(CallID, position: Int, HandlerVerdict, startedAt: MonotonicInstant, at: MonotonicInstant)
-        /// A message was passed over: a late answer had ended it.
         case skipped(CallID, position: Int)
         indirect case late(Late, sequence: Int64, HandlerVerdict, counts: Bool, at: MonotonicInstant)
         /// A worker, or the task that it had left the call to, is done with it.
         case ended(CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool)
-        /// A worker has left a call to its task.
         case left(CallID, position: Int, startedAt: MonotonicInstant)
     }
 
@@ -29,17 +27,15 @@ package final class AnswerBox: AnswerChannel {
 
     /// How far a call has come.
     enum Progress: Sendable {
-        /// No worker has begun with it.
         case waiting
         case running(position: Int, startedAt: MonotonicInstant)
-        /// The present attempt has its answer, which the loop has or finds here.
+        /// The loop has the answer or finds it among the posts.
         case answered
     }
 
     fileprivate enum Attempt: Sendable {
         case open
         case answered(isSuccess: Bool)
-        /// Its time is over.
         case over
     }
 
@@ -48,11 +44,9 @@ package final class AnswerBox: AnswerChannel {
         var position = -1
         var attempt = Attempt.over
         var startedAt = MonotonicInstant(nanoseconds: 0)
-        /// No further message of it starts.
         var isCut = false
-        /// Nobody is called yet: the message is being shown to the user.
+        /// The message is being shown to the user; nobody is called yet.
         var isPresenting = false
-        /// A worker has it.
         var isHeld = true
         /// The task that it was left to, or that ended before it could be.
         var task: Task<Void, Never>?
@@ -73,15 +67,12 @@ package final class AnswerBox: AnswerChannel {
     private let clock: @Sendable () -> MonotonicInstant
     private let wake: @Sendable () -> Void
 
-    /// - Parameters:
-    ///   - clock: tells the time.
-    ///   - wake: makes the loop take a turn. Called on any thread.
+    /// - Parameter wake: makes the loop take a turn. Called on any thread.
     init(clock: @escaping @Sendable () -> MonotonicInstant, wake: @escaping @Sendable () -> Void) {
         self.clock = clock
         self.wake = wake
     }
 
-    /// The time.
     var now: MonotonicInstant { self.clock() }
 
     // MARK: - The handler's side
@@ -115,15 +106,11 @@ package final class AnswerBox: AnswerChannel {
 
     /// What a worker does next.
     enum Step: Sendable {
-        /// It calls the handler of the message at this position, whose attempt begins now.
         case call(position: Int, startedAt: MonotonicInstant)
-        /// It is done with the call.
-        ///
-        /// - isPlaceKept: the call keeps its place: an answer is still to come.
+        /// An answer may still be to come, for which the call keeps its place.
         case done(isPlaceKept: Bool)
     }
 
-    /// The message at `position` is to be begun with.
     func begin(_ call: DeliveryCall, from position: Int) -> Step {
         let now = self.clock()
         let (step, wakes) = self.state.withLock { state in
@@ -134,9 +121,9 @@ package final class AnswerBox: AnswerChannel {
         return step
     }
 
-    /// The handler of the present message has returned. It may have answered long before.
+    /// The handler has returned. It may have answered long before.
     ///
-    /// - Parameter isYielding: whether no further message is to be begun with.
+    /// - Parameter isYielding: no further message is to be begun with.
     func returned(_ call: DeliveryCall, isYielding: Bool, at now: MonotonicInstant) -> Step {
         let (step, wakes) = self.state.withLock { state -> (Step, Bool) in
             let slot = state.slots[call.id.slot]
@@ -151,9 +138,7 @@ package final class AnswerBox: AnswerChannel {
         return step
     }
 
-    /// Has a message shown to the user.
-    ///
-    /// - Returns: what `show` returns; `nil` if that took so long that the message is in other hands by now.
+    /// - Returns: what `show` returns; `nil` if the message is in other hands by now.
     func present(_ id: CallID, _ show: () -> Bool) -> Bool? {
         self.state.withLock { $0.slots[id.slot].isPresenting = true }
         let isShown = show()
@@ -164,8 +149,6 @@ package final class AnswerBox: AnswerChannel {
         }
     }
 
-    /// A worker leaves an asynchronous call to its task.
-    ///
     /// - Returns: false if the task is over already: then the call has returned.
     func leave(_ id: CallID, to task: Task<Void, Never>) -> Bool {
         let (isLeft, isTooLate, wakes) = self.state.withLock { state -> (Bool, Bool, Bool) in
@@ -183,8 +166,6 @@ package final class AnswerBox: AnswerChannel {
         return isLeft
     }
 
-    /// An asynchronous call's task is over.
-    ///
     /// - Returns: whether a worker had left the call to it, so that its place is free.
     func taskEnded(_ id: CallID) -> Bool {
         let (isLeft, wakes) = self.state.withLock { state -> (Bool, Bool) in
@@ -203,9 +184,10 @@ package final class AnswerBox: AnswerChannel {
 // MARK: - The loop's side
 
 extension AnswerBox {
-    /// Takes what was posted since the last time, into an array that is empty.
+    /// Takes the posts, into an array that is empty.
     ///
-    /// - Parameter sequence: a message whose late answers do not count from now on. One that came before is among the posts.
+    /// - Parameter sequence: a message whose late answers do not count from now on. One that came before is among the
+    ///   posts.
     func take(into posts: inout [Post], closing sequence: Int64? = nil) {
         self.state.withLock { state in
             swap(&state.posts, &posts)
@@ -216,8 +198,7 @@ extension AnswerBox {
 
     /// Whether the loop may sleep.
     ///
-    /// - Parameter isAwaited: whether something waits for the next post: then the loop may not sleep on one, and is woken by
-    ///   one from now on.
+    /// - Parameter isAwaited: something waits for the next post, which is to wake the loop.
     func prepareToSleep(isAwaited: Bool) -> Bool {
         self.state.withLock { state in
             state.isLoopAsleep = isAwaited && state.posts.isEmpty
@@ -235,12 +216,9 @@ extension AnswerBox {
         }
     }
 
-    // What follows looks at a call. What was posted before is taken under the same lock, since the loop has to know of it
-    // first: that a call is at one message says that those before have their answers.
+    // Cutting and looking take the posts, too: the loop must know them before it acts on a position.
 
-    /// Has a call start no further message.
-    ///
-    /// - Returns: the last message that was begun with, -1 if none was, and when; and what was posted before.
+    /// - Returns: the last message that was begun with, -1 if none was.
     func cut(_ id: CallID) -> (position: Int, startedAt: MonotonicInstant, posts: [Post]) {
         self.state.withLock { state in
             let posts = state.takePosts()
@@ -249,7 +227,6 @@ extension AnswerBox {
         }
     }
 
-    /// How far a call has come, and what was posted before.
     func progress(of id: CallID) -> (progress: Progress, posts: [Post]) {
         self.state.withLock { state in
             let (slot, posts) = (state.slots[id.slot], state.takePosts())
@@ -259,10 +236,10 @@ extension AnswerBox {
         }
     }
 
-    /// Ends the attempt that a call is at, unless it has been answered by now. No further message of it starts.
+    /// Ends the attempt unless it has been answered. No further message of the call starts.
     ///
     /// - Parameter mayEndLate: whether a success that comes before the next attempt counts.
-    /// - Returns: `nil` if it has been answered; else whether the message was being shown to the user still.
+    /// - Returns: `nil` if it has been answered; else whether the message was being shown still.
     func expire(_ id: CallID, position: Int, _ message: QueuedMessage, mayEndLate: Bool) -> Bool? {
         let (isPresenting, task) = self.state.withLock { state -> (Bool?, Task<Void, Never>?) in
             let slot = state.slots[id.slot]
@@ -286,7 +263,7 @@ extension AnswerBox {
 
     /// No answer counts from now on, and no message is begun with.
     ///
-    /// - Returns: the tasks that go on, which are to be cancelled.
+    /// - Returns: the tasks that go on, to be cancelled.
     func stop() -> [Task<Void, Never>] {
         self.state.withLock { state in
             state.isStopped = true
@@ -296,9 +273,6 @@ extension AnswerBox {
 }
 
 extension AnswerBox.State {
-    /// Leaves a post.
-    ///
-    /// - Returns: whether the loop is to be woken.
     fileprivate mutating func post(_ post: AnswerBox.Post) -> Bool {
         self.posts.append(post)
         return self.takeSleep()

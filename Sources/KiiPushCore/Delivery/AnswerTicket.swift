@@ -7,13 +7,7 @@ package protocol AnswerChannel: AnyObject, Sendable {
 /// What an answer is about: one attempt to deliver one message.
 package struct AnswerTicket: Sendable, Hashable {
     package var sequence: Int64
-    package var call: CallID
+    package var call = CallID(slot: 0, number: 0)
     /// Where the message stands in the call.
-    package var position: Int
-
-    package init(sequence: Int64, call: CallID = CallID(slot: 0, number: 0), position: Int = 0) {
-        self.sequence = sequence
-        self.call = call
-        self.position = position
-    }
+    package var position = 0
 }

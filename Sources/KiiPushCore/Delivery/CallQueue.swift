@@ -4,7 +4,6 @@ final class CallQueue: Sendable {
         var calls = Fifo<DeliveryCall>()
         /// How many calls hold a place: taken by a worker, and not over.
         var running = 0
-        /// How many may.
         var places = 0
         /// Workers that wait, and how many of them have been woken and have not come back yet.
         var idle = 0
@@ -20,7 +19,6 @@ final class CallQueue: Sendable {
             return call
         }
 
-        /// Whether a worker that waits is to be woken.
         mutating func wakesOne() -> Bool {
             guard self.idle > self.woken, self.running + self.woken < self.places, self.calls.count > self.woken else {
                 return false
@@ -30,13 +28,13 @@ final class CallQueue: Sendable {
         }
     }
 
-    private let state: DeliveryMonitor<State>
+    private let state: Monitor<State>
 
-    init(places: Int) { self.state = DeliveryMonitor(State(places: places)) }
+    init(places: Int) { self.state = Monitor(State(places: places)) }
 
     // MARK: - The loop's side
 
-    /// Puts calls into the queue. ``wakeAnother()`` follows.
+    /// ``wakeAnother()`` follows.
     func append(_ calls: [DeliveryCall]) {
         self.state.withLock { state in
             for call in calls { state.calls.append(call) }
@@ -45,7 +43,7 @@ final class CallQueue: Sendable {
 
     /// Wakes one more worker if there is work for it.
     ///
-    /// - Returns: `isMissing`: there is work and a place, and no worker who waits for it. `hasMore`: there is for one more.
+    /// - Returns: `isMissing`: there is work and a place, and no worker waits. `hasMore`: there is work for one more.
     func wakeAnother() -> (isMissing: Bool, hasMore: Bool) {
         let (wakes, isMissing, hasMore) = self.state.withLock { state -> (Bool, Bool, Bool) in
             let wakes = state.wakesOne()
@@ -53,18 +51,16 @@ final class CallQueue: Sendable {
             let isMissing = !wakes && left > 0 && state.workers < state.places && !state.isStopped
             return (wakes, isMissing, left > (isMissing ? 1 : 0))
         }
-        if wakes { self.state.signal(.work) }
+        if wakes { self.state.signal() }
         return (isMissing, hasMore)
     }
 
-    /// Takes a call back that no worker has taken; false if one has.
+    /// - Returns: false if a worker has taken the call.
     func recall(_ id: CallID) -> Bool {
         self.state.withLock { state in !state.calls.removeAll { $0.id == id }.isEmpty }
     }
 
-    /// How many calls may hold a place from now on.
-    ///
-    /// - Returns: whether they are more than before.
+    /// - Returns: whether there are more places than before.
     func setPlaces(_ places: Int) -> Bool {
         let (isMore, isSurplus) = self.state.withLock { state in
             defer { state.places = places }
@@ -75,33 +71,28 @@ final class CallQueue: Sendable {
         return isMore
     }
 
-    /// Has every worker leave, gives out no more calls, and waits for the workers that are at no call.
+    /// Has every worker leave, and waits for those that are at no call.
     func stop() {
         self.state.withLock { $0.isStopped = true }
         self.state.signalAll()
-        self.state.wait(for: .time) { $0.workers <= $0.busy ? .leave(()) : .sleep(until: nil) }
+        self.state.wait { $0.workers <= $0.busy ? .leave(()) : .sleep(until: nil) }
     }
 
     // MARK: - The workers' side
 
-    /// Whether calls wait that a worker could take.
     var isWaitedFor: Bool { self.state.withLock { !$0.calls.isEmpty } }
 
-    /// The next call, if there is one and a place is free.
     func take() -> DeliveryCall? { self.state.withLock { $0.next() } }
 
-    /// A call does not hold its place any more.
     func leave() {
         let wakes = self.state.withLock { state in
             state.running -= 1
             return state.wakesOne()
         }
-        if wakes { self.state.signal(.work) }
+        if wakes { self.state.signal() }
     }
 
-    /// A worker begins.
-    ///
-    /// - Returns: false if there are as many as there are places.
+    /// - Returns: false if there are as many workers as places.
     func enter() -> Bool {
         self.state.withLock { state in
             guard state.workers < state.places, !state.isStopped else { return false }
@@ -110,20 +101,19 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// A worker could not be started after all.
     func exit() {
         self.state.withLock { $0.workers -= 1 }
-        self.state.signal(.time)
+        self.state.signalAll()
     }
 
     /// Waits for a call; `nil` when the worker is to end.
     ///
     /// - Parameters:
-    ///   - isBack: whether the worker comes from a call.
-    ///   - hasLeft: whether that call holds no place any more.
+    ///   - isBack: the worker comes from a call.
+    ///   - hasLeft: that call holds no place any more.
     func wait(isBack: Bool, hasLeft: Bool) -> DeliveryCall? {
         var (isWaiting, isFirst) = (false, true)
-        let call: DeliveryCall? = self.state.wait(for: .work) { state in
+        let call: DeliveryCall? = self.state.wait { state in
             if isFirst {
                 if hasLeft { state.running -= 1 }
                 if isBack { state.busy -= 1 }
@@ -146,7 +136,7 @@ final class CallQueue: Sendable {
             state.idle += 1
             return .sleep(until: nil)
         }
-        if call == nil { self.state.signal(.time) }
+        if call == nil { self.state.signalAll() }
         return call
     }
 }

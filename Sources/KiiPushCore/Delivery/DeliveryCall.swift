@@ -1,28 +1,20 @@
-/// Names a call: the slot that it has in the scheduler and in the ``AnswerBox``, and a number that no other call has.
+/// The slot in the scheduler and in the ``AnswerBox``, and a number that no other call has.
 package struct CallID: Sendable, Hashable {
     package var slot: Int
     package var number: Int
-
-    package init(slot: Int, number: Int) {
-        self.slot = slot
-        self.number = number
-    }
 }
 
-/// What a worker takes to work on: messages of one source, to be handed to their handler one after the other.
+/// What a worker takes: messages of one source, to be handed over one after the other.
 package struct DeliveryCall: Sendable {
     package let id: CallID
-    /// The store's key of the installation.
     package let installation: Int64
     package let messages: [QueuedMessage]
-    /// Whom they are handed to.
     var attachment: DeliveryAttachment?
 }
 
 /// A call that was handed out, until it has returned and its attempt is over.
 struct CallRecord: Sendable {
     let id: CallID
-    /// Where its source stands.
     let place: Int
     var messages: [QueuedMessage]
     let isAlone: Bool
@@ -36,25 +28,41 @@ struct CallRecord: Sendable {
     var answeredAt: MonotonicInstant?
     /// The handler has returned, and the answer is still to come.
     var hasReturned = false
-    /// It is to start no further message.
     var isCut = false
     /// It has lost its place to a fresh thread.
     var isStuck = false
-    /// It keeps its place however long it takes: no more fresh threads are given up to calls like it.
+    /// It keeps its place however long it takes: no more threads are given up.
     var keepsPlace = false
 
-    /// Whether messages of it may be given back.
     var isCuttable: Bool { !self.isCut && self.position + 1 < self.messages.count }
 
-    /// Whether its worker may be at a further message of which the scheduler does not know.
+    /// Its worker may be at a message of which the scheduler does not know.
     var mayGoOn: Bool { self.isOver && self.isCuttable }
 
-    /// The message that is called, or was the last to be.
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }
+
+    /// Notes the answer to the message at `position`, whose attempt may not have been known of.
+    ///
+    /// All in one look at the record: this is done for each message. `nil` if no answer is waited for there.
+    mutating func answered(
+        _ id: CallID, position: Int, startedAt: MonotonicInstant, at now: MonotonicInstant
+    ) -> (message: QueuedMessage, place: Int, isNew: Bool, hasReturned: Bool)? {
+        let isNew = position > self.position
+        guard self.id == id, self.messages.indices.contains(position),
+            isNew || (position == self.position && !self.isOver)
+        else { return nil }
+        if isNew {
+            self.position = position
+            self.startedAt = startedAt
+        }
+        self.isOver = true
+        self.answeredAt = now
+        return (self.messages[position], self.place, isNew, self.hasReturned)
+    }
 }
 
 extension DeliveryConfiguration {
-    /// When an attempt that begins at a time is over without an answer.
+    /// When an attempt is over without an answer.
     func deadline(of message: QueuedMessage, startedAt: MonotonicInstant) -> MonotonicInstant {
         let whole = startedAt + self.deadline
         let own = message.answerBy.map { min(whole, $0) } ?? whole

@@ -2,28 +2,19 @@
 package struct DeliveryConfiguration: Sendable, Hashable {
     /// How many handlers run at once. At least 1.
     package var concurrentHandlers = 4
-    /// How long a handler has for its answer.
     package var deadline: Duration = .seconds(30)
     /// The pauses between attempts, counted from the failure; one attempt more than there are pauses.
     package var retryDelays: [Duration] = [.seconds(1), .seconds(5), .seconds(30), .seconds(300), .seconds(1800)]
     /// No attempt starts, and none goes on, later than this after the first one started. `nil`: no such limit.
     package var totalLimit: Duration?
-    /// As many runs alone that ended the process make a dead letter. `nil`: as many as there are attempts.
-    package var maximumCrashes: Int?
     /// Whether a message that waits for its retry holds back its successors of the same source.
     package var isStrictlyOrdered = false
     /// How many messages are kept in memory; the rest stays in the store.
     package var messagesInMemory = 1000
     /// How many bytes of messages are kept in memory; `nil`: however many.
     package var bytesInMemory: Int?
-    /// How long after its deadline a call that has not returned keeps its place; then a fresh thread takes over.
-    package var stuckAfter: Duration = .seconds(300)
     /// No more stuck calls than this are given fresh threads; any further one keeps its place until a call returns.
     package var maximumStuckCalls = 64
-    /// The name of the threads, at most 15 bytes.
-    package var threadName = "kii-delivery"
-
-    package init() {}
 
     /// For an inbox in memory, where an acknowledgement waits for the outcome: three attempts, 60 s in all.
     package static var memoryInbox: DeliveryConfiguration {
@@ -33,7 +24,6 @@ package struct DeliveryConfiguration: Sendable, Hashable {
         return configuration
     }
 
-    /// What messages weigh; memory holds a weight of ``messagesInMemory``.
     package var scale: DeliveryScale {
         self.bytesInMemory.map { DeliveryScale(messages: self.messagesInMemory, bytes: $0) } ?? .uniform
     }

@@ -21,6 +21,7 @@ public struct DeliveryContext: Sendable, Hashable {
     /// When the attempt is over without an answer, on the monotonic clock.
     package let deadlineInstant: MonotonicInstant
 
+    /// - Parameter deadlineInstant: Default: it is over, for who only tells of the attempt.
     package init(
         installationID: String,
         messageID: Int64,
@@ -28,7 +29,7 @@ public struct DeliveryContext: Sendable, Hashable {
         attempt: Int,
         state: LifecycleState = .active,
         userAction: UserAction? = nil,
-        deadlineInstant: MonotonicInstant
+        deadlineInstant: MonotonicInstant = MonotonicInstant(nanoseconds: 0)
     ) {
         self.installationID = installationID
         self.messageID = messageID

@@ -6,7 +6,6 @@ package struct DeliveryScale: Sendable, Hashable {
     /// No message weighs more, or it might never find room.
     private let heaviest: Int
 
-    /// Every message weighs 1.
     package static let uniform = DeliveryScale(step: .max, heaviest: 1)
 
     private init(step: Int, heaviest: Int) {
@@ -19,6 +18,5 @@ package struct DeliveryScale: Sendable, Hashable {
         self.init(step: max(1, bytes / max(1, messages)), heaviest: max(1, messages / 4))
     }
 
-    /// What a message of so many bytes weighs.
     package func weight(of bytes: Int) -> Int { bytes < self.step ? 1 : min(1 + bytes / self.step, self.heaviest) }
 }

@@ -7,15 +7,13 @@ package struct MessageChange: Sendable, Hashable {
         case done(FetchResult)
         /// To be tried again when `after` has passed. `firstStart` is kept where the time for all attempts is limited.
         indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
-        /// Handed to a handler, alone; if the process ends now, it is suspected again.
+        /// Handed to a handler, alone. If the process ends now, it is suspected again.
         case inHand
         /// Given back unstarted, to the rows of its source.
         case waiting(source: Int64)
         /// Left to the next run of its agent: it waits, and belongs to no source until then.
         case setAside
-        /// Shown to the user.
         case presented
-        /// Given up on.
         indirect case dead(DeadLetterReason)
         /// The user opened what showed it. One in hand stays so; any other waits to be delivered, with its attempts
         /// forgotten. From now on it is read back with what the user chose.
@@ -26,43 +24,23 @@ package struct MessageChange: Sendable, Hashable {
         case unpresented
     }
 
-    /// The attempt that a change is about.
     package struct Attempt: Sendable, Hashable {
         /// 1, 2, …
         package var number: Int
-        /// When its handler was called; `nil` before that, and where an answer is late: what was recorded when the
-        /// attempt was over has it.
+        /// `nil` before the call, and for a late answer.
         package var startedAt: MonotonicInstant?
-        /// When it came to this; `nil` before.
+        /// `nil` before its end.
         package var endedAt: MonotonicInstant?
-
-        package init(number: Int, startedAt: MonotonicInstant? = nil, endedAt: MonotonicInstant? = nil) {
-            self.number = number
-            self.startedAt = startedAt
-            self.endedAt = endedAt
-        }
     }
 
     package var sequence: Int64
     package var installation: Int64
     package var verdict: Verdict
     /// The message's attempts from now on.
-    package var attempts: Int
+    package var attempts = 0
     /// The message's crashes from now on.
-    package var crashes: Int
+    package var crashes = 0
     /// For the record; `nil` where the change follows from no attempt. With ``Verdict/inHand``: the attempt that is to
     /// run alone.
     package var attempt: Attempt?
-
-    package init(
-        sequence: Int64, installation: Int64, verdict: Verdict, attempts: Int = 0, crashes: Int = 0,
-        attempt: Attempt? = nil
-    ) {
-        self.sequence = sequence
-        self.installation = installation
-        self.verdict = verdict
-        self.attempts = attempts
-        self.crashes = crashes
-        self.attempt = attempt
-    }
 }

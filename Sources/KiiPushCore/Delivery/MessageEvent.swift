@@ -55,6 +55,18 @@ public struct MessageEvent: Sendable, Hashable {
     /// Whether the inbox is a file, which keeps messages that are given up on as dead letters. With the inbox in memory
     /// such a message is gone.
     public var isKept: Bool
+    /// What the handler was called with.
+    package var call: Call?
+    /// The message that the handler was called with: what a ``ControlClient`` is told with ``Kind/started(attempt:)``.
+    ///
+    /// `nil` in the process that receives, whose handler has the message; for a thing-if command; and for a message that
+    /// is too long for the socket.
+    public var message: ReceivedMessage? { if case .handler(let message, _) = self.call { message } else { nil } }
+
+    /// What a handler is called with. By reference, since most events have none.
+    package indirect enum Call: Sendable, Hashable {
+        case handler(ReceivedMessage, DeliveryContext)
+    }
 
     /// Makes an event, for a test of what watches them.
     public init(messageID: Int64, at: Timestamp, kind: Kind, isKept: Bool = true) {

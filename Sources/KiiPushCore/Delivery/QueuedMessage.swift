@@ -1,81 +1,77 @@
 /// What messages start in order by: an installation's topic, bucket, or sender of direct pushes. Its commands are one
 /// source.
 package struct SourceID: Sendable, Hashable {
-    /// The store's key of the installation.
     package var installation: Int64
-    /// The source among those of the installation, as ``SourceKey/number`` has it.
+    /// As ``SourceKey/number`` has it.
     package var number: Int64
-
-    package init(installation: Int64, number: Int64) {
-        self.installation = installation
-        self.number = number
-    }
 }
 
 /// A message that some handler is meant for, decoded, on its way through delivery's memory.
 ///
-/// By reference: it is handed on several times, and what it holds is large and never changes.
-package final class QueuedMessage: Sendable {
-    /// What a handler is called with.
-    package enum Content: Sendable {
+/// Small: it is handed on several times, so what is large, or rare, stands elsewhere.
+package struct QueuedMessage: Sendable {
+    package indirect enum Content: Sendable {
         case message(ReceivedMessage)
         case command(ThingCommand)
     }
 
+    /// Why a message is delivered that is not new.
+    private final class Past: Sendable {
+        let attempts: Int
+        let crashes: Int
+        let firstStart: MonotonicInstant?
+        let openedBy: UserAction?
+        let answerBy: MonotonicInstant?
+
+        init(_ stored: StoredMessage) {
+            self.attempts = stored.attempts
+            self.crashes = stored.crashes
+            self.firstStart = stored.firstStart
+            self.openedBy = stored.openedBy
+            self.answerBy = stored.answerBy
+        }
+    }
+
     package let sequence: Int64
     package let source: SourceID
-    /// Attempts that are over.
-    package let attempts: Int
-    /// Attempts that ran alone when the process ended.
-    package let crashes: Int
-    /// When its first attempt in this process started, where the time for all attempts is limited.
-    package let firstStart: MonotonicInstant?
-    /// What the user chose on the notification that showed it, if that is why a handler is called.
-    package let openedBy: UserAction?
-    /// When an attempt is over at the latest, where somebody else has set that.
-    package let answerBy: MonotonicInstant?
-    /// The bytes of its payload and topic.
     package let bytes: Int
     package let receivedAt: Timestamp
     package let content: Content
+    private let past: Past?
 
+    package var attempts: Int { self.past?.attempts ?? 0 }
+    package var crashes: Int { self.past?.crashes ?? 0 }
+    package var firstStart: MonotonicInstant? { self.past?.firstStart }
+    package var openedBy: UserAction? { self.past?.openedBy }
+    /// When an attempt is over at the latest, where another process counts that as well.
+    package var answerBy: MonotonicInstant? { self.past?.answerBy }
     package var installation: Int64 { self.source.installation }
 
-    /// Whether its time is limited by more than its attempt's beginning.
+    /// Its time is limited by more than its attempt's beginning.
     var hasOwnLimit: Bool { self.answerBy != nil || self.firstStart != nil }
 
     package var isCommand: Bool {
         if case .command = self.content { true } else { false }
     }
 
-    /// A message that was just received.
     init(
         sequence: Int64, source: SourceID, content: Content, bytes: Int, receivedAt: Timestamp
     ) {
         self.sequence = sequence
         self.source = source
-        self.attempts = 0
-        self.crashes = 0
-        self.firstStart = nil
-        self.openedBy = nil
-        self.answerBy = nil
         self.bytes = bytes
         self.receivedAt = receivedAt
         self.content = content
+        self.past = nil
     }
 
-    /// A message that the store has handed over.
     package init(_ stored: StoredMessage, _ content: Content) {
         self.sequence = stored.sequence
         self.source = SourceID(installation: stored.installation, number: stored.source ?? content.source)
-        self.attempts = stored.attempts
-        self.crashes = stored.crashes
-        self.firstStart = stored.firstStart
-        self.openedBy = stored.openedBy
-        self.answerBy = stored.answerBy
         self.bytes = stored.bytes
         self.receivedAt = stored.receivedAt
         self.content = content
+        self.past = Past(stored)
     }
 }
 
@@ -92,15 +88,9 @@ extension QueuedMessage.Content {
 /// What decoding a message comes to.
 package enum DecodedContent: Sendable {
     case content(QueuedMessage.Content)
-    /// No handler is to see it, for this reason.
     case refused(DeadLetterReason)
 
-    /// Reads a message. Whether somebody takes a command depends on the handler, so it is not refused here.
-    ///
-    /// - Parameters:
-    ///   - payload: the payload, or its beginning.
-    ///   - originalLength: how long it was in bytes, if that is only its beginning.
-    ///   - isUnexpectedTopic: whether it came on a topic that is not the installation's.
+    /// Whether somebody takes a command depends on the handler, so it is not refused here.
     package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool) {
         // Checked first: what is cut off, or comes from elsewhere, may still look like a whole message.
         if let originalLength {
@@ -118,7 +108,6 @@ package enum DecodedContent: Sendable {
         }
     }
 
-    /// Reads a message that the store has handed over.
     package init(_ stored: StoredMessage) {
         self.init(
             payload: stored.payload, originalLength: stored.originalLength, isUnexpectedTopic: stored.isUnexpectedTopic)

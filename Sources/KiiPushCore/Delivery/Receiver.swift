@@ -1,6 +1,5 @@
 /// Whom the messages of an installation are for, and what is to be done with each.
 package protocol Receiver: Sendable {
-    /// What the messages are handed to.
     var handler: any NotificationHandler { get }
 
     /// Where the program stands, as far as an attempt to deliver this message is concerned. Called on delivery's threads.
@@ -10,19 +9,8 @@ package protocol Receiver: Sendable {
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute
 }
 
-extension Receiver {
-    /// A program without states of its own is always active.
-    package func state(of message: QueuedMessage) -> LifecycleState {
-        message.openedBy?.opensProgram == true ? .inactive : .active
-    }
-
-    /// Every message reaches the handler.
-    package func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute { .handler }
-}
-
 /// What is to be done with a message.
 package enum DeliveryRoute: Sendable {
-    /// The handler is called.
     case handler
     /// There is nobody whom it is for: it is done, without data.
     case nobody

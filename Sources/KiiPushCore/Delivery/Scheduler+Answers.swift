@@ -1,17 +1,14 @@
 extension Scheduler {
-    /// The message at `position` of a call has its answer.
     package mutating func answered(
         _ id: CallID, position: Int, _ verdict: HandlerVerdict, startedAt: MonotonicInstant, at now: MonotonicInstant
     ) {
-        // Field by field: a record is large, and this is done for each message.
-        guard let message = self.message(of: id, at: position), let last = self.calls[id.slot]?.position,
-            position > last || (position == last && self.calls[id.slot]?.isOver == false)
+        guard self.calls.indices.contains(id.slot),
+            let (message, place, isNew, hasReturned) = self.calls[id.slot]?.answered(
+                id, position: position, startedAt: startedAt, at: now) ?? nil
         else { return }
-        if position > last { self.begin(id.slot, position, at: startedAt) }
-        self.calls[id.slot]?.isOver = true
-        self.calls[id.slot]?.answeredAt = now
-        self.conclude(id.slot, message, verdict, startedAt: startedAt, now: now)
-        if self.calls[id.slot]?.hasReturned == true { self.free(id.slot) }
+        if isNew { self.begun(message) }
+        self.conclude(id.slot, message, verdict, at: place, startedAt: startedAt, now: now)
+        if hasReturned { self.free(id.slot) }
     }
 
     /// An answer came after the deadline.
@@ -21,34 +18,22 @@ extension Scheduler {
         _ sequence: Int64, _ source: SourceID, attempt: Int, _ verdict: HandlerVerdict, counts: Bool,
         at now: MonotonicInstant
     ) {
-        self.counters.late += 1
         guard counts, case .result(let result) = verdict else {
             return self.note(.late(attempt: attempt), sequence, source.installation)
         }
         self.note(.done(result, attempt: attempt, isLate: true), sequence, source.installation)
-        self.countSuccess(result)
         self.withdraw(sequence, in: source)
-        self.output.changes.append(
-            MessageChange(
-                sequence: sequence, installation: source.installation, verdict: .done(result), attempts: attempt,
-                attempt: .init(number: attempt, endedAt: now)))
+        self.change(
+            sequence, source.installation, .done(result), attempts: attempt,
+            attempt: .init(number: attempt, endedAt: now))
         self.react(to: sequence, source.installation)
     }
 
-    /// Takes a message out of memory whose handler does not run.
     mutating func withdraw(_ sequence: Int64, in source: SourceID) {
         self.output.ended.append(sequence)
-        if case .committing(let message) = self.alone, message.sequence == sequence {
-            self.alone = .none
-            self.forget(message)
-        }
-        for message in self.suspects.removeAll(where: { $0.sequence == sequence }) { self.forget(message) }
         self.finished.insert(sequence)
         guard let place = self.place(of: source) else { return }
-        for message in self.sources[place].queue.removeAll(where: { $0.sequence == sequence }) {
-            self.unweigh(message, at: place)
-            self.heldSuspects.remove(sequence)
-        }
+        _ = self.takeOut(sequence, at: [place])
         self.unblock(sequence, at: place)
         // Until it comes back its worker would pass over it.
         if let slot = self.slot(calling: sequence), let call = self.calls[slot] { self.output.cuts.append(call.id) }
@@ -63,20 +48,18 @@ extension Scheduler {
         self.calls[id.slot]?.position = position
         self.calls[id.slot]?.isOver = true
         self.finished.remove(call.messages[position].sequence)
-        self.unweigh(call.messages[position], at: call.place)
+        self.unweigh(call.messages[position].bytes, at: call.place)
     }
 
     // MARK: - Verdicts
 
-    /// The attempt of a message that a call has is over.
     private mutating func conclude(
-        _ slot: Int, _ message: QueuedMessage, _ verdict: HandlerVerdict, startedAt: MonotonicInstant,
+        _ slot: Int, _ message: QueuedMessage, _ verdict: HandlerVerdict, at place: Int, startedAt: MonotonicInstant,
         now: MonotonicInstant
     ) {
-        guard let place = self.calls[slot]?.place else { return }
         let number = message.attempts + 1
         let attempt = MessageChange.Attempt(number: number, startedAt: startedAt, endedAt: now)
-        self.unweigh(message, at: place)
+        self.unweigh(message.bytes, at: place)
         switch verdict {
         case .result(.failed): self.fail(slot, message, .failed, startedAt: startedAt, now: now)
         case .threw(let error): self.fail(slot, message, .threw(error), startedAt: startedAt, now: now)
@@ -84,19 +67,15 @@ extension Scheduler {
         case .unstarted(let reason): return self.postpone(slot, message, reason, now: now)
         case .rejected(let reason): self.bury(message, .rejected(reason), attempts: 1, attempt)
         case .presented:
-            self.counters.presented += 1
             self.note(.presented, message)
             self.change(message, .presented, attempt: attempt)
         case .unreached:
-            self.counters.unreached += 1
-            self.countSuccess(.noData)
             self.note(.unreached(attempt: number), message)
             self.change(message, .done(.noData), attempts: 1, attempt: attempt)
         case .setAside:
             self.note(.setAside, message)
             self.change(message, .setAside)
         case .result(let result):
-            self.countSuccess(result)
             self.note(.done(result, attempt: number, isLate: false), message)
             self.change(message, .done(result), attempts: 1, attempt: attempt)
         }
@@ -108,7 +87,6 @@ extension Scheduler {
         now: MonotonicInstant
     ) {
         guard let place = self.calls[slot]?.place else { return }
-        self.counters.failedAttempts += 1
         let number = message.attempts + 1
         let attempt = MessageChange.Attempt(number: number, startedAt: startedAt, endedAt: now)
         let firstStart = self.configuration.totalLimit.map { _ in message.firstStart ?? startedAt }
@@ -138,13 +116,8 @@ extension Scheduler {
         _ message: QueuedMessage, _ reason: DeadLetterReason, attempts: Int = 0,
         _ attempt: MessageChange.Attempt? = nil
     ) {
-        self.counters.dead += 1
         self.note(.dead(reason, attempt: attempt?.number), message)
         self.change(message, .dead(reason), attempts: attempts, attempt: attempt)
-    }
-
-    mutating func countSuccess(_ result: FetchResult) {
-        if result == .newData { self.counters.newData += 1 } else { self.counters.noData += 1 }
     }
 
     // MARK: - A shortage
@@ -152,15 +125,15 @@ extension Scheduler {
     /// How long no more handlers are tried, and how long they have to be had until a shortage is over.
     private static var pause: Duration { .seconds(1) }
 
-    /// The handler of a message could not be started. That is no failure of the message: it keeps its place and its
-    /// attempts, and delivery goes on with as many handlers as the machine gives.
+    /// The handler could not be started. That is no failure of the message, which keeps its place and its attempts.
+    /// Delivery goes on with as many handlers as the machine gives.
     private mutating func postpone(_ slot: Int, _ message: QueuedMessage, _ reason: String, now: MonotonicInstant) {
         guard let call = self.calls[slot] else { return }
         if self.shortage == nil { self.output.stalls.append(.noHandler(reason)) }
         // This call still holds its place. Those that no worker has taken yet hold none.
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1
         self.shortage = HandlerShortage(places: min(self.shortage?.places ?? others, others), over: now + Self.pause)
-        self.weigh(message, at: call.place)
+        self.weigh(message.bytes, at: call.place)
         if call.isAlone { self.suspectAgain(message, at: call.place) } else { self.comeBack(message, at: call.place) }
     }
 

@@ -1,6 +1,6 @@
 extension Scheduler {
-    /// Decides whether a message that is about to be stored is in hand at once: its installation has nothing unknown, its
-    /// source nothing that waits, and there is room. The others wait in the store.
+    /// Decides whether a message that is about to be stored is in hand at once: its installation has nothing unknown,
+    /// its source nothing that waits, and there is room.
     package mutating func admit(_ source: SourceID, bytes: Int) -> Bool {
         guard let intake = self.intakes[source.installation], !self.isDraining else { return false }
         // Before that it is found when its source is listed.
@@ -17,12 +17,10 @@ extension Scheduler {
             return false
         }
         self.sources[place].arriving += 1
-        self.sources[place].weight += weight
-        self.memoryWeight += weight
+        self.weigh(bytes, at: place)
         return true
     }
 
-    /// A message that was admitted is stored.
     package mutating func stored(_ message: QueuedMessage) {
         guard let place = self.place(of: message.source) else { return }
         self.sources[place].arriving -= 1
@@ -32,24 +30,17 @@ extension Scheduler {
     /// A message that was admitted is not stored after all.
     package mutating func released(_ source: SourceID, bytes: Int) {
         guard let place = self.place(of: source) else { return }
-        let weight = self.scale.weight(of: bytes)
         self.sources[place].arriving -= 1
-        self.sources[place].weight -= weight
-        self.memoryWeight -= weight
-        if self.sources[place].hasRows { self.wantSource(place) }
+        self.unweigh(bytes, at: place)
         self.tidy(place)
     }
 
-    /// A message came again; it is in memory, and nothing is started for it.
+    /// A message in hand came again.
     package mutating func joined(_ sequence: Int64, installation: Int64) {
-        self.counters.joined += 1
         self.note(.duplicate, sequence, installation)
     }
 
-    /// A message was refused as it was stored.
     package mutating func refused(_ sequence: Int64, installation: Int64, _ reason: DeadLetterReason) {
-        self.counters.received += 1
-        self.counters.dead += 1
         self.note(.dead(reason, attempt: nil), sequence, installation)
     }
 
@@ -59,12 +50,9 @@ extension Scheduler {
             return self.giveBack([message], at: place)
         }
         // One that was tried before was told then.
-        if message.attempts == 0 {
-            self.counters.received += 1
-            self.note(.received, message)
-        }
+        if message.attempts == 0 { self.note(.received, message) }
         if message.isCommand, !intake.takesCommands {
-            self.unweigh(message, at: place)
+            self.unweigh(message.bytes, at: place)
             self.bury(message, .command)
             return self.tidy(place)
         }

@@ -1,11 +1,10 @@
 extension Scheduler {
-    /// How many calls wait for a worker beside those that run: a worker takes the next one without waiting for the loop.
+    /// So many calls wait for a worker, which takes the next one without waiting for the loop.
     static var prefetched: Int { 64 }
 
     // MARK: - Starting
 
-    /// Does what has become possible. Called after events, before ``takeOutput()``; and again when what that had of cuts and
-    /// calls is done.
+    /// Does what has become possible. Called after events, and again when what it wanted of cuts and calls is done.
     package mutating func settle(at now: MonotonicInstant) {
         self.now = max(self.now, now)
         // What calls are to give back comes first.
@@ -14,13 +13,11 @@ extension Scheduler {
         self.beginAloneRun()
         self.claim()
         self.handOut()
-        // One that strict order had held back may have come to the front. Calls that were handed out just now are with the
-        // workers first: then this is called again.
+        // A held suspect may be first now. With calls handed out, the pipeline settles once more.
         if self.output.calls.isEmpty { self.beginAloneRun() }
         if self.losesPlaces { self.regainPlaces() }
     }
 
-    /// Whether a call may start: none while a suspect has to run alone, or while a verdict could not be stored.
     private var mayStart: Bool {
         guard !self.isDraining, !self.isStoreFailing, self.suspects.isEmpty, case .none = self.alone else {
             return false
@@ -42,7 +39,7 @@ extension Scheduler {
         }
     }
 
-    /// Whether the first message of a source is a suspect, which is to run alone now that nothing is before it.
+    /// Makes the first message of a source a suspect again if it is one, now that nothing is before it.
     private mutating func isolatesFirst(at place: Int) -> Bool {
         guard !self.heldSuspects.isEmpty, let first = self.sources[place].queue.first,
             self.heldSuspects.remove(first.sequence) != nil
@@ -53,11 +50,9 @@ extension Scheduler {
         return true
     }
 
-    /// The most messages that a call gets.
     private static var longestBatch: Int { 1024 }
 
-    /// Takes the messages of a call, up to one that is held back. One whose time is limited by something
-    /// else than its attempt's beginning comes first in its call, of which the loop is told when it begins.
+    /// Takes messages up to one that is held back. A message with a time limit of its own begins a new call.
     private mutating func takeBatch(at place: Int) -> [QueuedMessage] {
         let (blocker, all) = (self.sources[place].blockers.first, self.sources[place].queue.count)
         var messages: [QueuedMessage] = []
@@ -106,16 +101,11 @@ extension Scheduler {
                 continue
             }
             self.alone = .committing(message)
-            self.output.changes.append(
-                MessageChange(
-                    sequence: message.sequence, installation: message.installation, verdict: .inHand,
-                    attempts: message.attempts + 1, crashes: message.crashes + 1,
-                    attempt: .init(number: message.attempts + 1)))
+            self.change(message, .inHand, attempts: 1, crashes: 1, attempt: .init(number: message.attempts + 1))
             return
         }
     }
 
-    /// Has every call give back what it has not begun with.
     mutating func cutCalls() {
         for call in self.calls {
             guard let call, call.isCuttable else { continue }
@@ -130,7 +120,6 @@ extension Scheduler {
         return first.contains { $0.map { $0 < sequence } ?? false }
     }
 
-    /// Changes are durable.
     package mutating func committed(_ changes: [MessageChange]) {
         if !self.finished.isEmpty {
             for case (let sequence, .done) in changes.lazy.map({ ($0.sequence, $0.verdict) }) {
@@ -148,17 +137,15 @@ extension Scheduler {
 
     // MARK: - What workers report
 
-    /// A worker has begun with a message.
     package mutating func started(_ id: CallID, position: Int, at now: MonotonicInstant) {
         guard let call = self.record(id), position > call.position else { return }
         self.begin(id.slot, position, at: now)
     }
 
-    /// A worker has left its call: no further message of it starts.
+    /// A worker has left its call.
     ///
     /// - Parameters:
     ///   - position: the last message that was begun; -1 if none was.
-    ///   - startedAt: when that was.
     ///   - isUnanswered: its handler has returned, and its answer is still to come.
     package mutating func ended(_ id: CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool) {
         guard let call = self.record(id) else { return }
@@ -175,13 +162,13 @@ extension Scheduler {
         }
     }
 
-    /// A worker has left a call to an asynchronous handler's task.
+    /// A worker has left its call to an asynchronous handler's task.
     package mutating func left(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         if let call = self.record(id), position + 1 < call.messages.count { self.batch = max(self.batch / 2, 1) }
         self.cut(id, position: position, startedAt: startedAt)
     }
 
-    /// A call starts no further message than the one at `position`.
+    /// The call starts no message after the one at `position`.
     package mutating func cut(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         guard self.record(id) != nil else { return }
         self.started(id, position: position, at: startedAt)
@@ -216,12 +203,13 @@ extension Scheduler {
         self.calls[slot]?.position = position
         self.calls[slot]?.startedAt = now
         self.calls[slot]?.isOver = false
-        self.note(.started(attempt: message.attempts + 1), message)
+        self.begun(message)
         // Its time may be over before any other's.
         if message.hasOwnLimit { self.awaitDeadline(of: id) }
     }
 
-    /// Takes back what a call has not started.
+    mutating func begun(_ message: QueuedMessage) { self.note(.started(attempt: message.attempts + 1), message) }
+
     mutating func takeBack(_ slot: Int) {
         guard let call = self.calls[slot], !call.isCut else { return }
         self.calls[slot]?.isCut = true
@@ -238,9 +226,9 @@ extension Scheduler {
         }
     }
 
-    /// A message whose handler was not called is in its queue again, or waits.
+    /// A message whose handler was not called is queued again, or waits.
     mutating func comeBack(_ message: QueuedMessage, at place: Int) {
-        if self.finished.remove(message.sequence) != nil { return self.unweigh(message, at: place) }
+        if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = self.isDraining || self.intakes[message.installation] == nil
         let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
@@ -251,16 +239,15 @@ extension Scheduler {
 
     /// A suspect that was to run alone has not run: its attempt is taken back, and it is a suspect still.
     mutating func suspectAgain(_ message: QueuedMessage, at place: Int) {
-        if self.finished.remove(message.sequence) != nil { return self.unweigh(message, at: place) }
+        if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         self.change(message, .inHand)
         guard !self.isDraining, self.intakes[message.installation] != nil else {
-            return self.unweigh(message, at: place)
+            return self.unweigh(message.bytes, at: place)
         }
         self.sources[place].arriving += 1
         self.suspects.insert(message) { $0.sequence > message.sequence }
     }
 
-    /// The call is over, and its source free.
     mutating func free(_ slot: Int) {
         guard let call = self.calls[slot] else { return }
         self.calls[slot] = nil
@@ -274,7 +261,6 @@ extension Scheduler {
         }
     }
 
-    /// The source may start its next call.
     mutating func release(_ slot: Int, at place: Int) {
         self.handedOut -= 1
         if self.sources[place].call == slot { self.sources[place].call = nil }

@@ -7,7 +7,7 @@ extension Scheduler {
         self.wants.append(.installation(installation))
     }
 
-    /// Has a source read that has rows and half of its share in memory, or less.
+    /// Has a source read that has rows, and at most half of its share in memory.
     mutating func wantSource(_ place: Int) {
         let source = self.sources[place]
         guard source.hasRows, !source.isWanted, !source.isClaiming, source.weight * 2 <= self.share,
@@ -17,7 +17,6 @@ extension Scheduler {
         self.wants.append(.source(place))
     }
 
-    /// Asks the store for what is wanted while there is room.
     mutating func claim() {
         guard !self.isDraining, !self.isStoreFailing else { return }
         while self.room > 0, let want = self.wants.popFirst() {
@@ -33,7 +32,7 @@ extension Scheduler {
         self.noteCrowding()
     }
 
-    /// Claims a retry although memory is full: of suspects that strict order holds back behind it.
+    /// Strict order holds suspects back behind a retry: it is claimed although memory is full.
     private mutating func claimHeldUpRetry() {
         guard self.room <= 0, !self.heldSuspects.isEmpty, self.handedOut == 0 else { return }
         for (installation, intake) in self.intakes where intake.hasDueRetries && !intake.isClaiming {
@@ -93,14 +92,13 @@ extension Scheduler {
                 installation: installation, attachment: intake.attachment, kind: kind, limit: limit, scale: self.scale))
     }
 
-    /// A claim was not answered, and is none any more: the turn that had it failed, or its installation is detached.
+    /// The turn that had the claim failed, or its installation is detached.
     package mutating func declined(_ claim: StoreClaim) {
         var answer = StoreAnswer()
-        answer.isFailure = true
+        answer.failure = "declined"
         self.claimed(claim, answer)
     }
 
-    /// The store has answered a claim.
     package mutating func claimed(_ claim: StoreClaim, _ answer: StoreAnswer) {
         if case .sources = claim.kind {} else { self.memoryWeight -= claim.limit }
         let isCurrent = self.intakes[claim.installation]?.attachment == claim.attachment
@@ -156,7 +154,6 @@ extension Scheduler {
         self.look(installation, at: self.now + .seconds(1))
     }
 
-    /// Takes rows into memory that the store has marked as in hand.
     mutating func take(_ messages: [StoredMessage], isCurrent: Bool) {
         for stored in messages {
             // A late answer has ended it since it was claimed.
@@ -168,7 +165,7 @@ extension Scheduler {
                 if isCurrent { self.rowsAppeared(in: message.source) }
                 continue
             }
-            self.weigh(message, at: place)
+            self.weigh(message.bytes, at: place)
             self.accept(message, at: place)
         }
     }
@@ -178,15 +175,13 @@ extension Scheduler {
         case .content(let content): return QueuedMessage(stored, content)
         case .refused(let reason):
             self.refused(stored.sequence, installation: stored.installation, reason)
-            self.output.changes.append(
-                MessageChange(
-                    sequence: stored.sequence, installation: stored.installation, verdict: .dead(reason),
-                    attempts: stored.attempts, crashes: stored.crashes))
+            self.change(
+                stored.sequence, stored.installation, .dead(reason), attempts: stored.attempts, crashes: stored.crashes)
             return nil
         }
     }
 
-    /// Plans a look into the store, unless an earlier one is planned: each look says when the next one is due.
+    /// Plans a look into the store, unless an earlier one is planned: each says when the next one is due.
     mutating func look(_ installation: Int64, at due: MonotonicInstant) {
         guard let intake = self.intakes[installation], intake.nextLook.map({ due < $0 }) ?? true else { return }
         self.intakes[installation]?.nextLook = due

@@ -1,18 +1,17 @@
 /// What users and operators decide about messages.
 extension Scheduler {
-    /// The user opened what showed a message: it is delivered (again), and told what the user chose.
+    /// The user opened what showed a message: it is delivered (again).
     ///
-    /// A message that is not in memory is changed in the store, which hands it over again from there. One that is called is
-    /// changed when its present attempt is over, and recorded at once, so that a crash does not lose what the user did.
+    /// A message that is not in memory is changed in the store, which hands it over again. One that is called is
+    /// changed when its attempt is over, and recorded at once: a crash does not lose what the user did.
     package mutating func opened(_ opening: DeliveryOpening) {
         let (sequence, installation) = (opening.message.sequence, opening.message.installation)
-        self.counters.opened += 1
         self.note(.opened(opening.action), sequence, installation)
         self.change(opening)
         guard self.isCalled(sequence) else {
             self.reactions[sequence] = nil
             // Those in memory are in hand; an opening makes no message wait that is.
-            if let message = self.takeOut(sequence, installation) {
+            if let message = self.takeOut(sequence, at: self.places(of: installation)) {
                 self.change(message, .waiting(source: message.source.number))
                 self.change(opening, isRecorded: true)
             }
@@ -28,29 +27,22 @@ extension Scheduler {
 
     /// What showed a message, for whose sake nobody was called, is gone.
     package mutating func dismissed(_ sequence: Int64, installation: Int64) {
-        self.counters.dismissed += 1
-        self.counters.noData += 1
         self.note(.dismissed, sequence, installation)
         self.reactions[sequence] = .dismissed
         if !self.isCalled(sequence) { self.react(to: sequence, installation) }
     }
 
-    /// What showed a message, for whose sake nobody was called, has ended, and the user has not seen to it.
+    /// What showed a message has ended, and the user has not seen to it.
     package mutating func withdrawn(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = .withdrawn
         if !self.isCalled(sequence) { self.react(to: sequence, installation) }
     }
 
-    /// Does what was put off until a message's attempt was over.
     mutating func react(to sequence: Int64, _ installation: Int64) {
         switch self.reactions.removeValue(forKey: sequence) {
         case .opened(let opening): self.change(opening, isRecorded: true)
-        case .dismissed:
-            self.output.changes.append(
-                MessageChange(sequence: sequence, installation: installation, verdict: .unopened))
-        case .withdrawn:
-            self.output.changes.append(
-                MessageChange(sequence: sequence, installation: installation, verdict: .unpresented))
+        case .dismissed: self.change(sequence, installation, .unopened)
+        case .withdrawn: self.change(sequence, installation, .unpresented)
         case nil: return
         }
     }
@@ -58,14 +50,10 @@ extension Scheduler {
     private mutating func change(_ opening: DeliveryOpening, isRecorded: Bool = false) {
         var opening = opening
         opening.isRecorded = isRecorded
-        self.output.changes.append(
-            MessageChange(
-                sequence: opening.message.sequence, installation: opening.message.installation,
-                verdict: .opened(opening)))
+        self.change(opening.message.sequence, opening.message.installation, .opened(opening))
     }
 
-    /// The call that holds a message and has not begun with it, as far as is known: it is to be cut before
-    /// ``letGo(_:installation:)``.
+    /// The call that holds a message and, as far as is known, has not begun with it.
     package func callHolding(_ sequence: Int64) -> CallID? {
         guard let slot = self.slot(calling: sequence), let call = self.calls[slot],
             call.current?.sequence != sequence
@@ -73,25 +61,26 @@ extension Scheduler {
         return call.id
     }
 
-    /// Since when a message's handler has been running; `nil` if it does not run.
     package func runningSince(_ sequence: Int64) -> MonotonicInstant? {
         self.slot(calling: sequence).flatMap { self.calls[$0]?.startedAt }
     }
 
-    /// A person has decided about a message whose handler does not run: delivery lets go of it, and what was to be written
-    /// about it is out of date.
+    /// A person has decided about a message whose handler does not run. What was to be written about it is out of date.
     package mutating func letGo(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
-        for place in self.knownPlaces where self.sources[place].id.installation == installation {
-            self.unblock(sequence, at: place)
-        }
-        _ = self.takeOut(sequence, installation)
+        let places = self.places(of: installation)
+        for place in places { self.unblock(sequence, at: place) }
+        _ = self.takeOut(sequence, at: places)
         self.output.changes.removeAll { $0.sequence == sequence }
         self.finished.remove(sequence)
     }
 
-    /// Takes a message out of memory that no call has.
-    private mutating func takeOut(_ sequence: Int64, _ installation: Int64) -> QueuedMessage? {
+    private func places(of installation: Int64) -> [Int] {
+        self.knownPlaces.filter { self.sources[$0].id.installation == installation }
+    }
+
+    /// Takes out a message that no call has, and whose source stands at one of these places.
+    mutating func takeOut(_ sequence: Int64, at places: [Int]) -> QueuedMessage? {
         var found: QueuedMessage?
         if case .committing(let message) = self.alone, message.sequence == sequence {
             self.alone = .none
@@ -102,10 +91,9 @@ extension Scheduler {
             self.forget(message)
             found = message
         }
-        for place in self.knownPlaces where self.sources[place].id.installation == installation {
-            guard self.sources[place].queue.contains(where: { $0.sequence == sequence }) else { continue }
+        for place in places where self.sources[place].queue.contains(where: { $0.sequence == sequence }) {
             for message in self.sources[place].queue.removeAll(where: { $0.sequence == sequence }) {
-                self.unweigh(message, at: place)
+                self.unweigh(message.bytes, at: place)
                 self.heldSuspects.remove(sequence)
                 found = message
             }

@@ -1,4 +1,3 @@
-/// What is to be read from the store.
 enum Want: Sendable {
     /// What the installation's phase asks for, or its due retries.
     case installation(Int64)
@@ -24,23 +23,19 @@ struct Intake: Sendable {
 
     /// Tells it from the ones before it of the same installation.
     let attachment: Int
-    /// Whether its handler takes thing-if commands.
     let takesCommands: Bool
     var phase = Phase.unsettled(after: 0)
     var isClaiming = false
     var isWanted = false
-    /// A row of a source that is not known was stored while sources were listed.
+    /// A row of an unknown source was stored while sources were listed.
     var missesSources = false
-    /// When the next look for retries is due; `nil` if none is planned.
+    /// `nil` if no look for retries is planned.
     var nextLook: MonotonicInstant?
     /// Its retries are looked at when that is known.
     var hasDueRetries = true
-    /// Some of its sources could not be read.
     var hasFailedClaims = false
-    /// Messages that were claimed by themselves and could not be read.
     var failedRows: [Int64] = []
 
-    /// Whether everything that was in hand when the process before this one ended is known.
     var knowsSuspects: Bool {
         switch self.phase {
         case .unsettled, .paused, .suspects: false
@@ -50,7 +45,7 @@ struct Intake: Sendable {
 }
 
 extension Scheduler {
-    /// Starts to deliver what the store holds for an installation, beginning with what was in hand.
+    /// What was in hand comes first.
     package mutating func attached(_ installation: Int64, takesCommands: Bool) {
         guard self.intakes[installation] == nil else { return }
         self.lastAttachment += 1
@@ -58,7 +53,7 @@ extension Scheduler {
         self.want(installation)
     }
 
-    /// Stops delivering for an installation. Its running calls go on; what has not started waits in the store.
+    /// Running calls go on; what has not started waits in the store.
     package mutating func detached(_ installation: Int64) {
         guard self.intakes.removeValue(forKey: installation) != nil else { return }
         self.stalled.remove(installation)
@@ -88,7 +83,7 @@ extension Scheduler {
         }
     }
 
-    /// Nothing follows. What runs alone still has not ended the process, so its attempt is taken back.
+    /// What runs alone has not ended the process: its attempt is taken back.
     package mutating func stop() {
         guard case .running(let slot) = self.alone, let call = self.calls[slot], !call.isOver,
             let message = call.messages.first
@@ -96,22 +91,20 @@ extension Scheduler {
         self.change(message, .inHand)
     }
 
-    /// The attempt that was to be made alone is not made.
     mutating func takeBackAlone(_ message: QueuedMessage) {
         self.alone = .none
         self.change(message, .inHand)
         self.forget(message)
     }
 
-    /// Lets go of a suspect.
     mutating func forget(_ message: QueuedMessage) {
         guard let place = self.place(of: message.source) else { return }
-        self.unweigh(message, at: place)
+        self.unweigh(message.bytes, at: place)
         self.sources[place].arriving -= 1
         self.tidy(place)
     }
 
-    /// The store's rows are others than they were: everything is read anew, but for what is in memory.
+    /// The store's rows are others than they were: all but what is in memory is read anew.
     package mutating func readAgain() {
         for (installation, intake) in self.intakes where intake.phase == .open || intake.phase.isListing {
             self.intakes[installation]?.phase = .sources(after: nil)
@@ -119,11 +112,12 @@ extension Scheduler {
         }
     }
 
-    /// A message waits in the store that did not, in a source.
+    /// A message waits in the store that did not.
     ///
     /// - Parameter goesFirst: whether it is claimed by itself.
-    package mutating func appeared(_ sequence: Int64, in source: SourceID?, of installation: Int64, goesFirst: Bool) {
+    package mutating func appeared(_ sequence: Int64, source: Int64?, installation: Int64, goesFirst: Bool) {
         guard let intake = self.intakes[installation] else { return }
+        let source = source.map { SourceID(installation: installation, number: $0) }
         // It waits for no retry any more.
         if let source, let place = self.place(of: source) { self.unblock(sequence, at: place) }
         // Before that it is found when its source is listed.
@@ -183,7 +177,6 @@ extension Scheduler {
         }
     }
 
-    /// A message waits for its retry, and holds back those behind it.
     mutating func block(_ stored: StoredMessage) {
         guard let message = self.decode(stored), let place = self.makePlace(of: message.source) else { return }
         self.addBlocker(message.sequence, at: place)
@@ -194,7 +187,7 @@ extension Scheduler {
         self.sources[place].blockers.insert(sequence, at: index)
     }
 
-    /// Whether a queue holds a message: a retry that was claimed before all suspects were read.
+    /// A retry may be claimed before all suspects are read.
     private func isQueued(_ message: QueuedMessage) -> Bool {
         self.places[message.source].map { place in
             self.sources[place].queue.contains { $0.sequence == message.sequence }
@@ -207,16 +200,14 @@ extension Scheduler {
         guard !self.isCalled(stored.sequence), let message = self.decode(stored), !self.isQueued(message),
             let place = self.makePlace(of: message.source), let intake = self.intakes[message.installation]
         else { return }
-        self.counters.received += 1
         self.note(.received, message)
-        let limit = self.configuration.maximumCrashes ?? self.configuration.maximumAttempts
         if message.isCommand, !intake.takesCommands {
             self.bury(message, .command)
-        } else if message.crashes >= limit || message.attempts >= self.configuration.maximumAttempts {
+        } else if max(message.crashes, message.attempts) >= self.configuration.maximumAttempts {
             self.bury(message, .crashed)
         } else {
             // One that is held back joins its source's queue when its turn has come.
-            self.weigh(message, at: place)
+            self.weigh(message.bytes, at: place)
             self.sources[place].arriving += 1
             self.suspects.append(message)
             return

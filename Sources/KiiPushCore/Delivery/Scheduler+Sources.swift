@@ -1,22 +1,19 @@
 /// One source that has something: messages in memory, rows in the store, or a call.
 struct Source: Sendable {
     let id: SourceID
-    /// Its messages in memory that no call has, in order.
+    /// In order; without those that a call has.
     var queue = Fifo<QueuedMessage>()
     /// What its messages in memory weigh, those of its call included.
     var weight = 0
     /// Messages on their way into the store that are to be queued then.
     var arriving = 0
-    /// The slot of its call.
     var call: Int?
     /// Rows of it wait in the store. Whatever is received goes behind them, so it waits there too.
     var hasRows = false
     var isClaiming = false
     /// Rows were made to wait since it was claimed, so the claim may not have seen them.
     var hasRowsSince = false
-    /// It stands in ``Scheduler/ready``.
     var isReady = false
-    /// It stands in ``Scheduler/wants``.
     var isWanted = false
     /// With strict order: its messages that wait for their retries, in order. What comes after the first is held back.
     var blockers: [Int64] = []
@@ -27,7 +24,6 @@ struct Source: Sendable {
             && !self.isReady && !self.isWanted && self.blockers.isEmpty
     }
 
-    /// Whether its first message may start, as far as its order goes.
     var mayStart: Bool {
         guard self.call == nil, let first = self.queue.first else { return false }
         return self.blockers.first.map { first.sequence < $0 } ?? true
@@ -35,14 +31,13 @@ struct Source: Sendable {
 }
 
 extension Scheduler {
-    /// How many sources are known at once. The others wait in the store until their installation's sources are listed
+    /// The most sources that are known. The others wait in the store until their installation's sources are listed
     /// again.
     static var mostSources: Int { 10_000 }
 
-    /// Where sources stand that are known, in an order that is the same in every process.
+    /// In an order that is the same in every process.
     var knownPlaces: [Int] { self.places.values.sorted() }
 
-    /// Where a source stands that is known.
     mutating func place(of id: SourceID) -> Int? {
         if let latest, latest.id == id { return latest.place }
         guard let place = self.places[id] else { return nil }
@@ -67,7 +62,6 @@ extension Scheduler {
         return place
     }
 
-    /// Forgets a source that has nothing any more.
     mutating func tidy(_ place: Int) {
         guard self.sources[place].isVoid, self.places[self.sources[place].id] == place else { return }
         if self.latest?.place == place { self.latest = nil }
@@ -84,7 +78,7 @@ extension Scheduler {
         self.backlogged += hasRows ? 1 : -1
     }
 
-    /// What one source's messages in memory may weigh while it has rows in the store.
+    /// What one source may have in memory while it has rows in the store.
     var share: Int {
         let memory = self.configuration.messagesInMemory
         return max(1, min(memory / 2, memory / 4 * 3 / max(1, self.backlogged)))
@@ -92,7 +86,7 @@ extension Scheduler {
 
     // MARK: - Queues
 
-    /// Puts a message into its source's queue, in its order.
+    /// Keeps the order of sequences.
     mutating func enqueue(_ message: QueuedMessage, at place: Int) {
         if let last = self.sources[place].queue.last, last.sequence > message.sequence {
             self.sources[place].queue.insert(message) { $0.sequence > message.sequence }
@@ -102,16 +96,15 @@ extension Scheduler {
         self.makeReady(place)
     }
 
-    /// Counts a message that is in memory from now on.
-    mutating func weigh(_ message: QueuedMessage, at place: Int) {
-        let weight = self.weight(of: message)
+    /// Counts a message of so many bytes that is in memory from now on.
+    mutating func weigh(_ bytes: Int, at place: Int) {
+        let weight = self.scale.weight(of: bytes)
         self.sources[place].weight += weight
         self.memoryWeight += weight
     }
 
-    /// Stops counting a message.
-    mutating func unweigh(_ message: QueuedMessage, at place: Int) {
-        let weight = self.weight(of: message)
+    mutating func unweigh(_ bytes: Int, at place: Int) {
+        let weight = self.scale.weight(of: bytes)
         self.sources[place].weight -= weight
         self.memoryWeight -= weight
         if self.sources[place].hasRows { self.wantSource(place) }
@@ -123,12 +116,12 @@ extension Scheduler {
         self.ready.append(place)
     }
 
-    /// Gives messages back to the store, those of which none has started. The last ones first: a store with little room
-    /// commits them in parts, and what is in hand when the process is killed between two of them starts before what waits.
+    /// None of them has started. The last one goes first: if the process is killed between two commits, what is still
+    /// in hand is older than what waits.
     mutating func giveBack(_ messages: some BidirectionalCollection<QueuedMessage>, at place: Int) {
         guard !messages.isEmpty else { return }
         for message in messages.reversed() {
-            self.unweigh(message, at: place)
+            self.unweigh(message.bytes, at: place)
             guard self.heldSuspects.remove(message.sequence) == nil else { continue }
             guard self.finished.remove(message.sequence) == nil else { continue }
             self.change(message, .waiting(source: message.source.number))
@@ -137,7 +130,6 @@ extension Scheduler {
         self.rowsAppeared(at: place)
     }
 
-    /// Rows of a source wait in the store.
     mutating func rowsAppeared(at place: Int) {
         guard self.intakes[self.sources[place].id.installation] != nil else { return }
         self.setHasRows(place, true)
@@ -145,7 +137,6 @@ extension Scheduler {
         self.wantSource(place)
     }
 
-    /// Gives back what the queues hold of installations.
     mutating func giveBackQueues(of isGivenBack: (Int64) -> Bool) {
         for place in self.knownPlaces where isGivenBack(self.sources[place].id.installation) {
             // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
@@ -158,10 +149,10 @@ extension Scheduler {
 
     // MARK: - Sharing memory
 
-    /// How long memory may be full, with more to be read, before sources keep to their share of it.
+    /// After so long a full memory is shared.
     static var sharesAfter: Duration { .milliseconds(100) }
 
-    /// When sources are to keep to their share, as it is now.
+    /// When sources are to keep to their share.
     var sharingDue: MonotonicInstant? { self.crowdedSince.map { $0 + Self.sharesAfter } }
 
     mutating func noteCrowding() {
@@ -169,7 +160,7 @@ extension Scheduler {
         self.crowdedSince = isCrowded ? self.crowdedSince ?? self.now : nil
     }
 
-    /// Has calls give back what they have not started, so that sources can be held to their share.
+    /// Calls give back what they have not started first.
     mutating func shareMemory() {
         guard let due = self.sharingDue, due <= self.now else { return }
         self.crowdedSince = self.now
@@ -191,7 +182,7 @@ extension Scheduler {
         max(1, self.configuration.messagesInMemory / 4 * 3 / max(1, self.places.count))
     }
 
-    /// Gives back what sources have in their queues beyond their share.
+    /// Gives back what is beyond the sources' share.
     mutating func trim() {
         guard self.isTrimDue else { return }
         self.isTrimDue = false
@@ -204,7 +195,7 @@ extension Scheduler {
             // What is to be told to the handler because a user acted stays, and so does a retry: nobody waits behind them.
             while excess > 0, let last = self.sources[place].queue.last, last.openedBy == nil, last.firstStart == nil {
                 _ = self.sources[place].queue.popLast()
-                excess -= self.weight(of: last)
+                excess -= self.scale.weight(of: last.bytes)
                 back.append(last)
             }
             self.giveBack(back.reversed(), at: place)

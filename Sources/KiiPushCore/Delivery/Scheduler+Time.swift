@@ -1,12 +1,10 @@
 extension Scheduler {
-    /// When there is something to do although nothing happens; `nil` while there is not. It may come early.
+    /// When there is something to do although nothing happens. It may come early.
     package var nextDeadline: MonotonicInstant? {
         .earlier(.earlier(self.callsDue, self.looks.nextDue), .earlier(self.sharingDue, self.shortage?.over))
     }
 
-    /// Time has passed: retries that are due, and a memory that has been full for long.
-    ///
-    /// Overdue calls are told separately: ``overdueCalls(at:)``, then ``timedOut(_:position:isPresenting:at:)``.
+    /// Overdue calls are told separately, by ``overdueCalls(at:)`` and ``timedOut(_:position:isPresenting:at:)``.
     package mutating func timePassed(at now: MonotonicInstant) {
         self.now = max(self.now, now)
         self.lookWhereDue()
@@ -14,8 +12,7 @@ extension Scheduler {
         self.lookAtShortage()
     }
 
-    /// The machine slept for this long, of which `now` knows nothing: the pauses before further attempts went on
-    /// meanwhile, a call's time to answer did not.
+    /// Pauses went on while the machine slept; deadlines did not.
     package mutating func machineSlept(at now: MonotonicInstant) {
         // Those in the store go by the calendar, which went on as well.
         for installation in self.intakes.keys { self.look(installation, at: now) }
@@ -23,8 +20,7 @@ extension Scheduler {
 
     // MARK: - Deadlines
 
-    /// The calls whose next deadline has come, as far as is known: how far they have come is to be looked at, and those
-    /// that are overdue still (``isOverdue(_:)``) are to be ended.
+    /// The calls whose next deadline may have come. How far they have come is to be looked at first.
     package mutating func overdueCalls(at now: MonotonicInstant) -> [CallID] {
         guard let due = self.callsDue, due <= now else { return [] }
         self.now = max(self.now, now)
@@ -37,12 +33,11 @@ extension Scheduler {
         return overdue
     }
 
-    /// Whether a call's attempt has been over for so long that it loses its place.
+    /// Whether it has been over for so long that it loses its place.
     package func isStuck(_ id: CallID) -> Bool {
         self.record(id).flatMap(self.stuckAt).map { $0 <= self.now } ?? false
     }
 
-    /// The message that stands at a position of a call.
     func message(of id: CallID, at position: Int) -> QueuedMessage? {
         guard self.calls.indices.contains(id.slot), self.calls[id.slot]?.id == id,
             let count = self.calls[id.slot]?.messages.count, (0..<count).contains(position)
@@ -50,12 +45,10 @@ extension Scheduler {
         return self.calls[id.slot]?.messages[position]
     }
 
-    /// Whether the call's deadline has come.
     package func isOverdue(_ id: CallID) -> Bool {
         self.record(id).flatMap(self.due).map { $0 <= self.now } ?? false
     }
 
-    /// Has the call's next deadline looked at.
     package mutating func awaitDeadline(of id: CallID) {
         if let call = self.record(id) { self.awaitDeadline(of: call) }
     }
@@ -65,7 +58,7 @@ extension Scheduler {
         self.callsDue = due
     }
 
-    /// When something is to be done about a call: its deadline, and if it has not returned long after that, once more.
+    /// Its deadline and, if it has not returned long after that, once more.
     private func due(_ call: CallRecord) -> MonotonicInstant? {
         guard !call.isStuck else { return nil }
         guard let message = call.current else {
@@ -79,12 +72,14 @@ extension Scheduler {
         return [next, self.stuckAt(call)].compactMap(\.self).min()
     }
 
-    /// When a call whose attempt is over loses its place.
+    /// How long after its deadline a call that has not returned keeps its place; then a fresh thread takes over.
+    private static var stuckAfter: Duration { .seconds(300) }
+
     private func stuckAt(_ call: CallRecord) -> MonotonicInstant? {
         guard call.isOver, !call.isStuck, !call.keepsPlace, let message = call.current else { return nil }
         // The time of a message whose source was held up may be over before its attempt starts.
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
-        return max(deadline, call.startedAt) + self.configuration.stuckAfter
+        return max(deadline, call.startedAt) + Self.stuckAfter
     }
 
     /// An overdue call has not begun, or has its answer: its deadline is waited for anew.
@@ -96,10 +91,10 @@ extension Scheduler {
         self.awaitDeadline(of: id)
     }
 
-    /// The attempt that a call is at is over without an answer, and no further message of it starts.
+    /// The attempt is over without an answer, and the call starts no further message.
     ///
-    /// - Parameter isPresenting: whether the message was being shown to the user still. No handler was called then, so that
-    ///   is no attempt: the call loses its place, and the message is taken up by another thread.
+    /// - Parameter isPresenting: the message was being shown still. No handler was called, so that is no attempt: the
+    ///   call loses its place, and another thread takes the message.
     package mutating func timedOut(_ id: CallID, position: Int, isPresenting: Bool, at now: MonotonicInstant) {
         guard let call = self.record(id), let message = call.current, position == call.position else { return }
         self.takeBack(id.slot)
@@ -110,20 +105,19 @@ extension Scheduler {
             self.comeBack(message, at: call.place)
             return self.giveUpPlace(id.slot)
         }
-        self.unweigh(message, at: call.place)
+        self.unweigh(message.bytes, at: call.place)
         self.fail(id.slot, message, .timedOut, startedAt: call.startedAt, now: now)
         if !self.reactions.isEmpty { self.react(to: message.sequence, message.installation) }
         if call.hasReturned { self.free(id.slot) } else { self.awaitDeadline(of: id) }
     }
 
-    /// A call has not returned long after its deadline.
     package mutating func stuck(_ id: CallID) {
         guard self.record(id)?.isOver == true else { return }
         self.giveUpPlace(id.slot)
     }
 
-    /// How long the running call that began first is past its deadline; zero when none is. A call that has not returned
-    /// counts also when its attempt is over.
+    /// How long the most overdue call is past its deadline. One that has not returned counts also when its attempt is
+    /// over.
     package func overdue(at now: MonotonicInstant) -> Duration {
         self.calls.reduce(.zero) { longest, call in
             guard let call, !call.isStuck, let message = call.current else { return longest }
@@ -135,7 +129,6 @@ extension Scheduler {
 
     private var mayGiveUpThreads: Bool { self.stuckCount < self.configuration.maximumStuckCalls }
 
-    /// A call loses its place to a fresh thread, if there may be one.
     private mutating func giveUpPlace(_ slot: Int) {
         guard let call = self.calls[slot], let message = call.current else { return }
         guard self.mayGiveUpThreads else {
@@ -145,14 +138,13 @@ extension Scheduler {
             self.output.stalls.append(.stuckCalls(self.configuration.maximumStuckCalls))
             return
         }
-        self.counters.stuck += 1
         self.note(.stuck(attempt: message.attempts + 1), message)
         self.calls[slot]?.isStuck = true
         self.stuckCount += 1
         self.release(slot, at: call.place)
     }
 
-    /// A call has returned at last: those that keep their places are looked at again.
+    /// A call has returned at last: the others that keep their places are looked at again.
     mutating func regainPlaces() {
         guard self.mayGiveUpThreads || !self.calls.contains(where: { $0?.keepsPlace == true }) else { return }
         self.losesPlaces = false

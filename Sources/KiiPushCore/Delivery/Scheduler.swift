@@ -16,9 +16,7 @@
 package struct Scheduler: Sendable {
     package let configuration: DeliveryConfiguration
     package let scale: DeliveryScale
-    /// What is to be done, taken with ``takeOutput()``.
     package internal(set) var output = SchedulerOutput()
-    package internal(set) var counters = DeliveryCounters()
     package internal(set) var isDraining = false
     /// Whether ``SchedulerOutput/notes`` are collected.
     package var isObserved = true
@@ -34,7 +32,7 @@ package struct Scheduler: Sendable {
     var latest: (id: SourceID, place: Int)?
     /// Those that a call may start of, in the order in which they became so.
     var ready = Fifo<Int>()
-    /// How many have rows that wait in the store.
+    /// How many sources have rows that wait in the store.
     var backlogged = 0
     /// What the messages in memory weigh, those on their way to it included.
     package internal(set) var memoryWeight = 0
@@ -43,21 +41,20 @@ package struct Scheduler: Sendable {
     var calls: [CallRecord?] = []
     var freeSlots: [Int] = []
     var lastCall = 0
-    /// How many messages a call gets at most. As long as handlers are quick, longer calls cost less; at first, and while they
-    /// are slow, sources take turns.
+    /// The most messages of a call. Long calls cost less while handlers are quick; while they are slow, sources take
+    /// turns.
     var batch = 1
-    /// How many calls are handed out and not over, those included that wait for a worker.
+    /// Calls that are not over, those included that wait for a worker.
     var handedOut = 0
     /// Not before then is a call overdue.
     var callsDue: MonotonicInstant?
-    /// How many calls hold a thread beyond the ordinary ones.
     package internal(set) var stuckCount = 0
     /// Calls keep their places for good, since as many are stuck as may be.
     var losesPlaces = false
     var shortage: HandlerShortage?
     var suspects = Fifo<QueuedMessage>()
-    /// Suspects that strict order has put into the queues of their sources. They stay in hand until they are called: in the
-    /// store they would wait behind the suspects that follow them.
+    /// With strict order: suspects in the queues of their sources. They stay in hand until they are called: in the
+    /// store they would wait behind later ones.
     var heldSuspects: Set<Int64> = []
     var alone = AloneRun.none
     /// What users did with notifications whose messages are called.
@@ -77,7 +74,6 @@ package struct Scheduler: Sendable {
     var crowdedSince: MonotonicInstant?
     /// Memory is to be shared once the calls have given back what they have not started.
     var isTrimDue = false
-    /// The time when it was last told.
     var now = MonotonicInstant(nanoseconds: 0)
 
     package init(configuration: DeliveryConfiguration = .init()) {
@@ -85,17 +81,14 @@ package struct Scheduler: Sendable {
         self.scale = configuration.scale
     }
 
-    /// What is to be done since the last time; it is the caller's to do now.
     package mutating func takeOutput() -> SchedulerOutput {
         var taken = SchedulerOutput()
         swap(&taken, &self.output)
         return taken
     }
 
-    /// Whether no call is under way.
     package var isIdle: Bool { self.handedOut == 0 }
 
-    /// Whether no call of this installation is under way.
     package func isIdle(_ installation: Int64) -> Bool {
         !self.calls.contains { call in
             call.map { !$0.isStuck && self.sources[$0.place].id.installation == installation } ?? false
@@ -115,26 +108,38 @@ package struct Scheduler: Sendable {
 
     // MARK: - Notes
 
-    mutating func note(_ kind: @autoclosure () -> MessageEvent.Kind, _ sequence: Int64, _ installation: Int64) {
+    mutating func note(
+        _ kind: @autoclosure () -> MessageEvent.Kind, _ sequence: Int64, _ installation: Int64,
+        _ message: QueuedMessage? = nil
+    ) {
         guard self.isObserved else { return }
-        self.output.notes.append(DeliveryNote(sequence: sequence, installation: installation, kind: kind()))
+        self.output.notes.append(
+            DeliveryNote(sequence: sequence, installation: installation, kind: kind(), message: message))
     }
 
     mutating func note(_ kind: @autoclosure () -> MessageEvent.Kind, _ message: QueuedMessage) {
-        self.note(kind(), message.sequence, message.installation)
+        self.note(kind(), message.sequence, message.installation, message)
+    }
+
+    /// Counts attempts and crashes on top of those that the message has.
+    mutating func change(
+        _ message: QueuedMessage, _ verdict: MessageChange.Verdict, attempts: Int = 0, crashes: Int = 0,
+        attempt: MessageChange.Attempt? = nil
+    ) {
+        self.change(
+            message.sequence, message.installation, verdict, attempts: message.attempts + attempts,
+            crashes: message.crashes + crashes, attempt: attempt)
     }
 
     mutating func change(
-        _ message: QueuedMessage, _ verdict: MessageChange.Verdict, attempts: Int = 0,
-        attempt: MessageChange.Attempt? = nil
+        _ sequence: Int64, _ installation: Int64, _ verdict: MessageChange.Verdict, attempts: Int = 0,
+        crashes: Int = 0, attempt: MessageChange.Attempt? = nil
     ) {
         self.output.changes.append(
             MessageChange(
-                sequence: message.sequence, installation: message.installation, verdict: verdict,
-                attempts: message.attempts + attempts, crashes: message.crashes, attempt: attempt))
+                sequence: sequence, installation: installation, verdict: verdict, attempts: attempts, crashes: crashes,
+                attempt: attempt))
     }
-
-    func weight(of message: QueuedMessage) -> Int { self.scale.weight(of: message.bytes) }
 
     var room: Int { self.configuration.messagesInMemory - self.memoryWeight }
 }
@@ -144,16 +149,15 @@ package struct SchedulerOutput: Sendable {
     /// To be written, in this order, before what is claimed is read.
     package var changes: [MessageChange] = []
     package var claims: [StoreClaim] = []
-    /// Calls that start no further message; how far they came is told by ``Scheduler/cut(_:position:startedAt:)``.
+    /// How far they came is told by ``Scheduler/cut(_:position:startedAt:)``.
     package var cuts: [CallID] = []
-    /// Calls to be handed to workers.
     package var calls: [DeliveryCall] = []
     /// How many calls hold no place any more that no worker had.
     package var freedPlaces = 0
-    /// Messages that a late answer has ended, in every place where they were.
+    /// Messages that a late answer has ended, wherever they were.
     package var ended: [Int64] = []
     package var notes: [DeliveryNote] = []
-    /// Why fewer calls run than may from now on, in the order of its coming; `nil`: such a reason is gone.
+    /// Why fewer calls run than may, in order; `nil`: such a reason is gone.
     package var stalls: [DeliveryStall?] = []
 }
 
@@ -166,7 +170,7 @@ enum Reaction: Sendable {
 
 /// The machine is short of what it takes to start a handler.
 struct HandlerShortage: Sendable {
-    /// No more calls than this may run at once: as many as had their handlers when another one could not be started.
+    /// No more calls may run at once: as many as had their handlers when another one could not be started.
     var places: Int
     /// When as many as ever are tried again or, once they are, the shortage is over unless it shows again.
     var over: MonotonicInstant

@@ -20,28 +20,14 @@ package struct StoreClaim: Sendable, Hashable {
         case retries
     }
 
-    /// The store's key of the installation.
     package var installation: Int64
-    /// Which of the installation's attachments, of which there is one after the other, it is for.
-    package var attachment: Int
+    /// Tells it from claims before the installation was attached again.
+    package var attachment = 1
     package var kind: Kind
-    /// What the rows that are returned may weigh together, so that it is their largest number too. The first is returned
-    /// whatever it weighs. Of sources, their largest number.
+    /// The most that the rows may weigh together; the first is returned whatever it weighs. For `sources`: how many.
     package var limit: Int
-    /// What rows weigh.
-    package var scale: DeliveryScale
+    package var scale = DeliveryScale.uniform
 
-    package init(
-        installation: Int64, attachment: Int = 1, kind: Kind, limit: Int, scale: DeliveryScale = .uniform
-    ) {
-        self.installation = installation
-        self.attachment = attachment
-        self.kind = kind
-        self.limit = limit
-        self.scale = scale
-    }
-
-    /// Whether the rows that it brings are in hand from then on.
     package var takesInHand: Bool {
         switch self.kind {
         case .source, .row, .retries: true
@@ -54,14 +40,12 @@ package struct StoreClaim: Sendable, Hashable {
 package struct StoreAnswer: Sendable, Hashable {
     /// The rows, in the order of their sequences; of retries in the order in which they are due.
     package var messages: [StoredMessage] = []
-    /// The numbers of sources.
     package var sources: [Int64] = []
     /// Whether there are no more of that kind (now, for retries).
     package var isComplete = true
     /// For retries: how long until the next one in the store is due; `nil` if there is none.
     package var nextRetry: Duration?
-    /// The store could not be read; delivery asks again in a second.
-    package var isFailure = false
-
-    package init() {}
+    /// Why the store could not be read, if it could not; delivery asks again in a second.
+    package var failure: String?
+    package var isFailure: Bool { self.failure != nil }
 }

@@ -10,50 +10,19 @@ package struct StoredMessage: Sendable, Hashable {
     package var payload: [UInt8]
     /// How long the payload was in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
-    /// When it was received.
     package var receivedAt: Timestamp
     /// Attempts that failed, and attempts that ran alone when the process ended.
-    package var attempts: Int
-    /// Attempts that ran alone when the process ended.
-    package var crashes: Int
+    package var attempts = 0
+    package var crashes = 0
     /// What the user chose on the notification that showed it, who is yet to be told: the handler is called (again).
     package var openedBy: UserAction?
     /// When its attempt is over at the latest, where another process counts that as well.
     package var answerBy: MonotonicInstant?
-    /// Its topic is not the installation's.
-    package var isUnexpectedTopic: Bool
+    package var isUnexpectedTopic = false
     /// Which source it belongs to; `nil` where the store has not noted that.
     package var source: Int64?
     /// When its first attempt in this process started, where the time for all attempts is limited.
     package var firstStart: MonotonicInstant?
-
-    package init(
-        sequence: Int64,
-        installation: Int64,
-        topic: String,
-        payload: [UInt8],
-        originalLength: Int? = nil,
-        receivedAt: Timestamp,
-        attempts: Int = 0,
-        crashes: Int = 0,
-        openedBy: UserAction? = nil,
-        answerBy: MonotonicInstant? = nil,
-        isUnexpectedTopic: Bool = false,
-        source: Int64? = nil
-    ) {
-        self.sequence = sequence
-        self.installation = installation
-        self.topic = topic
-        self.payload = payload
-        self.originalLength = originalLength
-        self.receivedAt = receivedAt
-        self.attempts = attempts
-        self.crashes = crashes
-        self.openedBy = openedBy
-        self.answerBy = answerBy
-        self.isUnexpectedTopic = isUnexpectedTopic
-        self.source = source
-    }
 
     package var isUserOpened: Bool { self.openedBy != nil }
 

@@ -21,7 +21,7 @@ package final class Worker {
     private var position = 0
     private var startedAt = MonotonicInstant(nanoseconds: 0)
     private var sliceBeganAt = MonotonicInstant(nanoseconds: 0)
-    /// Whether the call that it had last holds no place any more.
+    /// The last call holds no place any more.
     private(set) var hasLeft = false
 
     init(_ workers: Workers) {
@@ -30,12 +30,9 @@ package final class Worker {
         self.configuration = workers.configuration
     }
 
-    /// Whether a message is to be handed to its handler.
     package var hasCall: Bool { self.call != nil }
 
-    /// Takes the next call.
-    ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a call.
     package func takeCall() -> Bool {
         guard let call = self.queue.take() else { return false }
         self.begin(call)
@@ -43,25 +40,81 @@ package final class Worker {
         return true
     }
 
-    /// Begins with a call that was taken.
     func begin(_ call: DeliveryCall) {
         self.call = call
         self.follow(self.box.begin(call, from: 0))
         self.sliceBeganAt = self.startedAt
     }
 
-    /// Hands the present message to its handler, on this thread. The attempt began when the message was taken, or when the
-    /// one before had returned.
+    /// Calls the handler on this thread.
     package func makeCall() -> Outcome {
-        guard let call else { return .returned }
-        let message = call.messages[self.position]
-        let handlerCall = HandlerCall(
-            call: call, position: self.position,
-            deadline: self.configuration.deadline(of: message, startedAt: self.startedAt), box: self.box,
-            queue: self.queue)
-        guard let task = handlerCall.invoke(), self.box.leave(call.id, to: task) else { return .returned }
+        guard let call, let task = self.invoke(call), self.box.leave(call.id, to: task) else { return .returned }
         self.call = nil
         return .left
+    }
+
+    /// The completion is let go of before this returns, unless the handler keeps it.
+    ///
+    /// - Returns: the task of an asynchronous handler, which may be over already.
+    private func invoke(_ call: DeliveryCall) -> Task<Void, Never>? {
+        let message = call.messages[self.position]
+        let completion = FetchCompletion(
+            self.box, AnswerTicket(sequence: message.sequence, call: call.id, position: self.position))
+        // Without an attachment there is nobody to call: letting go of the completion has it tried again.
+        guard let attachment = call.attachment else { return nil }
+        let context = DeliveryContext(
+            installationID: attachment.id,
+            messageID: message.sequence,
+            receivedAt: message.receivedAt,
+            attempt: message.attempts + 1,
+            state: attachment.receiver.state(of: message),
+            userAction: message.openedBy,
+            deadlineInstant: self.configuration.deadline(of: message, startedAt: self.startedAt)
+        )
+        switch message.content {
+        case .message(let message):
+            switch attachment.receiver.route(message, context: context) {
+            case .handler: return self.callHandler(attachment.form, message, context, completion, call.id)
+            case .show(let body, let isForHandler):
+                guard let isShown = self.box.present(call.id, body) else { return nil }
+                guard isShown, !isForHandler else {
+                    return self.callHandler(attachment.form, message, context, completion, call.id)
+                }
+                completion.present()
+            case .nobody: completion.reachNobody()
+            case .invoke(let body): body(completion)
+            }
+        case .command(let command):
+            attachment.commandHandler?.didReceiveThingCommand(
+                command, context: context, fetchCompletionHandler: completion)
+        }
+        return nil
+    }
+
+    private func callHandler(
+        _ form: HandlerForm, _ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion,
+        _ id: CallID
+    ) -> Task<Void, Never>? {
+        switch form {
+        case .completion(let handler):
+            handler.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
+        case .plain(let handler):
+            plainCaller.call(handler, message)
+            completion(.newData)
+        case .none: completion.fail(NoHandlerForm())
+        case .async(let handler):
+            // It starts on this thread, so a handler that does not suspend costs no hop. The box owns it and cancels
+            // it; its failure is the message's.
+            return Task.immediate { [box = self.box, queue = self.queue] in
+                do {
+                    completion(try await handler.didReceiveRemoteNotification(message, context: context))
+                } catch {
+                    completion.fail(error)
+                }
+                if box.taskEnded(id) { queue.leave() }
+            }
+        }
+        return nil
     }
 
     /// The handler has returned: the next message of the call is the present one, or the worker is free.
@@ -77,13 +130,13 @@ package final class Worker {
         if !self.hasCall, !self.isThread, self.takeLeave() { self.queue.leave() }
     }
 
-    /// Whether the place of the last call is to be given up, as it is once.
+    /// Whether the place of the last call is to be given up: true once.
     func takeLeave() -> Bool {
         defer { self.hasLeft = false }
         return self.hasLeft
     }
 
-    /// Whether a thread of its own takes its steps, which gives up places as it waits for the next call.
+    /// A thread of its own gives up the place as it waits for the next call.
     var isThread = false
 
     private func follow(_ step: AnswerBox.Step) {

@@ -8,11 +8,7 @@ package final class Workers: Sendable {
     let configuration: DeliveryConfiguration
     private let threads: DeliveryThreads
 
-    /// - Parameters:
-    ///   - configuration: how messages are handed over.
-    ///   - threads: where the threads come from.
-    ///   - clock: tells the time.
-    ///   - wake: makes the loop take a turn. Called on any thread.
+    /// - Parameter wake: makes the loop take a turn. Called on any thread.
     package init(
         configuration: DeliveryConfiguration, threads: DeliveryThreads,
         clock: @escaping @Sendable () -> MonotonicInstant, wake: @escaping @Sendable () -> Void
@@ -26,7 +22,7 @@ package final class Workers: Sendable {
     /// A worker where there are no threads.
     package func makeWorker() -> Worker { Worker(self) }
 
-    /// Hands calls to workers. ``staff()`` follows.
+    /// ``staff()`` follows.
     func hand(_ calls: [DeliveryCall]) {
         self.box.open(calls)
         self.queue.append(calls)
@@ -35,7 +31,6 @@ package final class Workers: Sendable {
     /// Sees to it that a worker comes for work that is left, one at a time.
     ///
     /// - Returns: whether there may be more to do in a while.
-    /// - Throws: ``ThreadError`` when the system gives no thread.
     func staff() throws(ThreadError) -> Bool {
         if let onWork = self.threads.onWork {
             onWork()
@@ -44,7 +39,7 @@ package final class Workers: Sendable {
         let (isMissing, hasMore) = self.queue.wakeAnother()
         guard isMissing, self.queue.enter() else { return hasMore }
         do throws(ThreadError) {
-            try self.threads.start(self.configuration.threadName) { [self] in self.work() }.detach()
+            try self.threads.start("kii-delivery") { [self] in self.work() }.detach()
         } catch {
             self.queue.exit()
             throw error
@@ -52,7 +47,6 @@ package final class Workers: Sendable {
         return hasMore
     }
 
-    /// A thread's life.
     private func work() {
         let worker = Worker(self)
         worker.isThread = true
@@ -64,8 +58,7 @@ package final class Workers: Sendable {
         }
     }
 
-    /// Ends every thread that does not run a handler, and waits for it. The others end when their handlers return. An
-    /// answer from now on does not count.
+    /// Waits for the threads that run no handler. The others end when their handlers return. No further answer counts.
     package func shutdown() {
         for task in self.box.stop() { task.cancel() }
         self.queue.stop()

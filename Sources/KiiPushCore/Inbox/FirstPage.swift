@@ -1,7 +1,7 @@
 import Glibc
 
-/// The first page of an inbox file: SQLite's header, and where the tables are. It is the same in every inbox, nearly, so a
-/// file in which it is damaged can be read with that of a new one.
+/// The first page of an inbox file: SQLite's header, and where the tables are. It is the same in every inbox, nearly,
+/// so a file in which it is damaged can be read with that of a new one.
 ///
 /// - Source: "Database File Format" of SQLite, sections 1.3 (the header) and 2.6 (the schema).
 struct FirstPage {
@@ -22,9 +22,8 @@ struct FirstPage {
         self.bytes = Array(bytes[..<(size == 1 ? 65_536 : size)])
     }
 
-    /// Copies a file with this page's header in the place of its own, and its log; with `isWhole`, with this whole page.
-    ///
-    /// - Returns: whether it could be copied.
+    /// Copies a file with its log, and puts this page's header in the place of its own; with `isWhole`, this whole
+    /// page.
     func repair(_ path: String, to copy: String, isWhole: Bool) -> Bool {
         // Of a file that is gone, or empty, the log may be left.
         guard let length = access(path, F_OK) == 0 ? Self.copy(path, to: copy) : Self.copy("/dev/null", to: copy)
@@ -46,7 +45,6 @@ struct FirstPage {
         return pwrite(file, start, start.count, 0) == start.count
     }
 
-    /// Removes a copy and its log.
     static func remove(_ copy: String) {
         for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) }
     }

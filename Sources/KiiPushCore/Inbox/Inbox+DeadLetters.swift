@@ -1,7 +1,7 @@
 /// The dead letters that no handler was meant for: undecodable ones, oversized ones, those on an unexpected topic.
 ///
-/// Nobody's sound message is among them, and a sender can make any number of them. So they take half of what dead letters
-/// may take at most: the oldest make room for the newest.
+/// Nobody's sound message is among them, and a sender can make any number of them. So they take half of what dead
+/// letters may take at most: the oldest make room for the newest.
 struct RefusedRows {
     /// How many there are; `nil` as long as there are too few dead letters for it to matter.
     var tally: InboxCounts.Tally?
@@ -58,20 +58,13 @@ extension Inbox {
     }
 
     private func readRefusedTally() throws(InboxError) -> InboxCounts.Tally {
-        let statement = self.statements.refusedTally
-        defer { statement.reset() }
-        guard try statement.next() else { return InboxCounts.Tally() }
-        return InboxCounts.Tally(rows: statement.integer(0), bytes: statement.integer(1, within: 0...(1 << 56)))
+        try self.statements.refusedTally.first { row in
+            InboxCounts.Tally(rows: row.integer(0), bytes: row.integer(1, within: 0...(1 << 56)))
+        } ?? InboxCounts.Tally()
     }
 
     private func oldestRefused() throws(InboxError) -> [Int64] {
-        let statement = self.statements.oldestRefused
-        defer { statement.reset() }
-        try statement.bind(1, self.refused.cursor)
-        try statement.bind(2, Int64(Inbox.removedPerStep))
-        var rows: [Int64] = []
-        while try statement.next() { rows.append(statement.integer(0)) }
-        return rows
+        try self.statements.oldestRefused.all(self.refused.cursor, Inbox.removedPerStep) { $0.integer(0) }
     }
 
     /// Keeps of a row's payload its first 8 KiB, and says in its reason what the rest was.
@@ -80,16 +73,11 @@ extension Inbox {
         guard payload.count > Inbox.bytesKept else { return }
         let bytes = InboxCounts.bytes(topic: topic, payload: Inbox.bytesKept)
         let scope = original == nil ? "all" : "the first"
-        let statement = self.statements.cut
-        try statement.bind(1, sequence)
-        try statement.bind(2, blob: Array(payload[..<Inbox.bytesKept]))
-        try statement.bind(3, original ?? Int64(payload.count))
-        try statement.bind(4, bytes)
-        try statement.bind(
-            5,
+        let reason =
             "; cut to the first \(Inbox.bytesKept) bytes; SHA-256 of \(scope) \(payload.count) bytes: "
-                + SHA256.hexadecimal(payload))
-        try statement.run()
+            + SHA256.hexadecimal(payload)
+        let (kept, length) = (Array(payload[..<Inbox.bytesKept]), original ?? Int64(payload.count))
+        try self.statements.cut.run(sequence, kept, length, bytes, reason)
         let saved = InboxCounts.bytes(topic: topic, payload: payload.count) - bytes
         self.pending.counts[.dead].bytes -= saved
         self.refused.tally?.bytes -= saved
@@ -98,10 +86,9 @@ extension Inbox {
     private func content(
         of sequence: Int64
     ) throws(InboxError) -> (topicBytes: Int, originalLength: Int64?, payload: [UInt8]) {
-        let statement = self.statements.bytes
-        defer { statement.reset() }
-        try statement.bind(1, sequence)
-        guard try statement.next() else { return (0, nil, []) }
-        return (statement.text(0)?.utf8.count ?? 0, statement.optionalInteger(1), statement.blob(2))
+        let found = try self.statements.bytes.first(sequence) { row in
+            (row.text(0)?.utf8.count ?? 0, row.optionalInteger(1), row.blob(2))
+        }
+        return found ?? (0, nil, [])
     }
 }

@@ -7,7 +7,6 @@ struct InboxPruning {
     private var passed: ArraySlice<Int64> = []
     /// The last sequence that the present sweep for age has looked at.
     var sweepCursor: Int64 = 0
-    /// No sweep for age starts before this.
     var nextSweep = Timestamp(millisecondsSinceEpoch: .min)
 
     /// Those beyond it are found by what follows the next sweep.
@@ -16,7 +15,6 @@ struct InboxPruning {
     /// Forgets everything: after a rollback the rows that were removed are back.
     mutating func restart() { self = InboxPruning() }
 
-    /// Looks for the oldest done row from the beginning.
     mutating func lookAgain() {
         self.cursor = 0
         self.passed = []
@@ -31,14 +29,13 @@ struct InboxPruning {
 }
 
 extension Inbox {
-    /// How many rows one step looks at: about a millisecond's work and, where a transaction must be small, as much as it may
-    /// write.
+    /// How many rows one step looks at: about a millisecond's work and, where a transaction must be small, as much as
+    /// it may write.
     var rowsPerStep: Int {
         guard let most = self.shares.transactionBytes else { return 200 }
         let done = self.pending.counts[.done]
         return Int(min(max(most / max(done.bytes / max(done.rows, 1), InboxCounts.rowOverhead), 4), 1000))
     }
-    /// How many bytes of done rows are kept at most.
     var doneBytesKept: Int64 { min(self.configuration.keepsDoneBytes, self.shares.doneBytes) }
     /// Free pages beyond which the file is made smaller, 4 MiB of them.
     private static let freePagesKept: Int64 = 1024
@@ -64,9 +61,7 @@ extension Inbox {
 
     private var isOverfull: Bool { self.pending.counts[.done].bytes > self.doneBytesKept }
 
-    /// Removes the oldest done rows until what is left is no more than is kept.
-    ///
-    /// - Returns: false if there is more to remove.
+    /// Returns false if there is more to remove.
     private func removeOldest(in transaction: InboxTransaction) throws(InboxError) -> Bool {
         guard self.isOverfull else { return true }
         let rowsPerStep = self.rowsPerStep
@@ -87,8 +82,7 @@ extension Inbox {
         var excess = self.pending.counts[.done].bytes - self.doneBytesKept
         let statement = self.statements.scan
         defer { statement.reset() }
-        try statement.bind(1, self.pruning.cursor)
-        try statement.bind(2, Int64(limit))
+        try statement.bound(to: [self.pruning.cursor, limit])
         var (sequences, looked): ([Int64], Int) = ([], 0)
         while excess > 0, try statement.next() {
             looked += 1
@@ -117,7 +111,6 @@ extension Inbox {
         return pause
     }
 
-    /// A step of the sweep; true at its end.
     private func sweep(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Bool {
         let oldest = now + .nanoseconds(-self.configuration.keepsDoneFor.wholeNanoseconds)
         let rowsPerStep = self.rowsPerStep
@@ -125,8 +118,7 @@ extension Inbox {
         do {
             let statement = self.statements.scan
             defer { statement.reset() }
-            try statement.bind(1, self.pruning.sweepCursor)
-            try statement.bind(2, Int64(rowsPerStep))
+            try statement.bound(to: [self.pruning.sweepCursor, rowsPerStep])
             while try statement.next() {
                 looked += 1
                 try self.advance(&self.pruning.sweepCursor, to: statement.integer(0))
@@ -140,9 +132,7 @@ extension Inbox {
         return looked < rowsPerStep || (old.isEmpty && kept >= rowsPerStep / 2)
     }
 
-    /// Gives some free pages back to the file system, if there are many.
-    ///
-    /// - Returns: whether there may be more to give. A file that was not made for it keeps all that it has.
+    /// Returns whether there may be more to give. A file that was not made for it keeps all that it has.
     private func giveBackPages() throws(InboxError) -> Bool {
         let before = try self.freePages()
         guard before > Inbox.freePagesKept else { return false }
@@ -150,9 +140,5 @@ extension Inbox {
         return try self.freePages() < before
     }
 
-    func freePages() throws(InboxError) -> Int64 {
-        let statement = self.statements.freePages
-        defer { statement.reset() }
-        return try statement.next() ? statement.integer(0) : 0
-    }
+    func freePages() throws(InboxError) -> Int64 { try self.statements.freePages.first { $0.integer(0) } ?? 0 }
 }

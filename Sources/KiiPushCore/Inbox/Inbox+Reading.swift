@@ -1,24 +1,16 @@
 extension Inbox {
-    /// The row with this number.
     package func row(_ sequence: Int64) throws(InboxError) -> StoredRow? {
-        try self.statements.row.bind(1, sequence)
-        return try self.rows(of: self.statements.row).first
+        try self.statements.row.first(sequence) { row throws(InboxError) in try StoredRow(readingFrom: row) }
     }
 
-    /// Rows of one installation in one of the states `waiting`, `inHand`, `retry` or `presented`, in the order of
-    /// reception: the page after `sequence`. This is what recovery at start and the reading of a backlog go by.
-    ///
-    /// - Parameter hasRoom: asked about each row; with the first that it has no room for the page ends, without that row.
+    /// Rows of one installation in an open state, in the order of reception: the page after `sequence`. It ends before
+    /// the first row that `hasRoom` says no to.
     package func rows(
         _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int,
         while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
-        let statement = self.statements.page
-        try statement.bind(1, installation)
-        try statement.bind(2, state.rawValue)
-        try statement.bind(3, sequence)
-        try statement.bind(4, Int64(limit))
-        return try self.rows(of: statement, after: sequence, while: hasRoom)
+        let page = try self.statements.page.bound(to: [installation, state.rawValue, sequence, limit])
+        return try self.rows(of: page, after: sequence, while: hasRoom)
     }
 
     /// Rows of one source that wait, from the lowest number on, but none from `before` on; `nil`: all.
@@ -26,23 +18,17 @@ extension Inbox {
         ofSource source: Int64, installation: Int64, before sequence: Int64?, limit: Int,
         while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
-        let statement = self.statements.ofSource
-        try statement.bind(1, installation)
-        try statement.bind(2, source)
-        try statement.bind(3, sequence ?? .max)
-        try statement.bind(4, Int64(limit))
-        return try self.rows(of: statement, after: 0, while: hasRoom)
+        let end: Int64 = sequence ?? .max
+        let page = try self.statements.ofSource.bound(to: [installation, source, end, limit])
+        return try self.rows(of: page, after: 0, while: hasRoom)
     }
 
     /// Rows of an installation that wait and belong to no source: the page after `sequence`.
     package func rowsOfNoSource(
         installation: Int64, after sequence: Int64, limit: Int, while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
-        let statement = self.statements.ofNoSource
-        try statement.bind(1, installation)
-        try statement.bind(2, sequence)
-        try statement.bind(3, Int64(limit))
-        return try self.rows(of: statement, after: sequence, while: hasRoom)
+        let page = try self.statements.ofNoSource.bound(to: [installation, sequence, limit])
+        return try self.rows(of: page, after: sequence, while: hasRoom)
     }
 
     /// The numbers of sources of an installation that have rows that wait: the page after `number`, in their order.
@@ -51,11 +37,13 @@ extension Inbox {
         var last = number
         while sources.count < limit {
             // Each is looked up by itself: the rows in between are not read.
-            let statement = last == nil ? self.statements.firstSource : self.statements.nextSource
-            defer { statement.reset() }
-            try statement.bind(1, installation)
-            if let last { try statement.bind(2, last) }
-            guard try statement.next(), let next = statement.optionalInteger(0) else { break }
+            let found =
+                if let last {
+                    try self.statements.nextSource.first(installation, last) { $0.optionalInteger(0) }
+                } else {
+                    try self.statements.firstSource.first(installation) { $0.optionalInteger(0) }
+                }
+            guard let next = found else { break }
             // In a damaged index one source leads back to another.
             guard last.map({ next > $0 }) ?? true else { throw InboxError(.corrupt, step: "looking for sources") }
             sources.append(next)
@@ -64,129 +52,79 @@ extension Inbox {
         return sources
     }
 
-    /// Rows of one state whatever their installation, in the order of reception: for people and tools.
-    package func rows(_ state: RowState, after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredRow] {
-        let statement = self.statements.pageOfAll
-        try statement.bind(1, state.rawValue)
-        try statement.bind(2, sequence)
-        try statement.bind(3, Int64(limit))
-        return try self.rows(of: statement, after: sequence)
-    }
-
-    /// The numbers of rows of any of these states, in the order of reception: for people and tools. Reads the whole table.
+    /// The numbers of rows of any of these states, in the order of reception. Reads the whole table.
     package func sequences(
         _ states: Set<RowState>, after sequence: Int64, limit: Int
     ) throws(InboxError) -> [Int64] {
-        let statement = self.statements.sequences
-        defer { statement.reset() }
-        try statement.bind(1, sequence)
-        try statement.bind(2, states.reduce(0) { $0 | 1 << $1.rawValue })
-        try statement.bind(3, Int64(limit))
-        var sequences: [Int64] = []
-        while try statement.next() {
+        var last = sequence
+        let wanted = states.reduce(Int64(0)) { $0 | 1 << $1.rawValue }
+        return try self.statements.sequences.all(sequence, wanted, limit) { row throws(InboxError) in
             // In a damaged table rows lead back to others, and who pages through them would never come to an end.
-            guard statement.integer(0) > sequences.last ?? sequence else {
-                throw InboxError(.corrupt, step: "reading messages")
-            }
-            sequences.append(statement.integer(0))
+            guard row.integer(0) > last else { throw InboxError(.corrupt, step: "reading messages") }
+            last = row.integer(0)
+            return last
         }
-        return sequences
     }
 
     /// Dead letters, in the order of reception: the page after `sequence`.
     package func deadLetters(after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredRow] {
-        let statement = self.statements.deadLetters
-        try statement.bind(1, sequence)
-        try statement.bind(2, Int64(limit))
-        return try self.rows(of: statement, after: sequence)
+        try self.rows(of: self.statements.deadLetters.bound(to: [sequence, limit]), after: sequence)
     }
 
     /// Retries that are due at `now`, the longest due first.
     ///
     /// One that is due later than `now` plus `longestDelay` is due too: no retry is ever put off that long, so the
     /// calendar clock was set back after it was written.
-    ///
-    /// - Parameter hasRoom: asked about each row; those from the first on that it has no room for are left out.
     package func dueRetries(
         installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int,
         while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
-        let due = try self.retries(self.statements.dueRetries, installation, now, limit, while: hasRoom)
+        let due = try self.rows(of: self.statements.dueRetries.bound(to: [installation, now, limit]), while: hasRoom)
         guard due.count < limit else { return due }
-        let ahead = self.statements.retriesTooFarAhead
-        return try due + self.retries(ahead, installation, now + longestDelay, limit - due.count, while: hasRoom)
+        let (horizon, left) = (now + longestDelay, limit - due.count)
+        let ahead = try self.statements.retriesTooFarAhead.bound(to: [installation, horizon, left])
+        return try due + self.rows(of: ahead, while: hasRoom)
     }
 
-    /// When the next retry of an installation is due; `nil` if it has none.
     package func nextRetry(installation: Int64) throws(InboxError) -> Timestamp? {
-        let statement = self.statements.nextRetry
-        defer { statement.reset() }
-        try statement.bind(1, installation)
-        guard try statement.next() else { return nil }
-        return statement.optionalTime(0)
+        try self.statements.nextRetry.first(installation) { $0.optionalTime(0) }
     }
 
     /// Whether the row holds exactly this topic and these bytes, of this length if they are truncated.
     package func matches(
         _ sequence: Int64, topic: String, payload: [UInt8], originalLength: Int? = nil
     ) throws(InboxError) -> Bool {
-        let statement = self.statements.bytes
-        defer { statement.reset() }
-        try statement.bind(1, sequence)
-        guard try statement.next(), statement.text(0)?.hasBytes(of: topic) == true,
-            statement.optionalInteger(1) == originalLength.map(Int64.init)
-        else { return false }
-        return statement.withBlob(2) { stored in stored.elementsEqual(payload) }
+        let length = originalLength.map { Int64($0) }
+        let isSame = try self.statements.bytes.first(sequence) { row in
+            row.text(0)?.hasBytes(of: topic) == true && row.optionalInteger(1) == length
+                && row.withBlob(2) { $0.elementsEqual(payload) }
+        }
+        return isSame ?? false
     }
 
-    /// The key of the installation `id`, if it is known.
     package func installation(id: String) throws(InboxError) -> Int64? {
-        let statement = self.statements.findInstallation
-        defer { statement.reset() }
-        try statement.bind(1, id)
-        return try statement.next() ? statement.integer(0) : nil
+        try self.statements.findInstallation.first(id) { $0.integer(0) }
     }
 
     /// Bytes that wait for a handler, those of these installations left out. Reads every row that it adds up.
     package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
-        var others: [Int64] = []
-        let keys = self.statements.installations
-        defer { keys.reset() }
-        while try keys.next() { if !installations.contains(keys.integer(0)) { others.append(keys.integer(0)) } }
         var sum: Int64 = 0
-        for key in others {
-            let statement = self.statements.openBytes
-            defer { statement.reset() }
-            try statement.bind(1, key)
-            if try statement.next() { sum += statement.integer(0, within: 0...(1 << 48)) }
+        for key in try self.statements.installations.all(read: { $0.integer(0) }) where !installations.contains(key) {
+            sum += try self.statements.openBytes.first(key) { $0.integer(0, within: 0...(1 << 48)) } ?? 0
         }
         return sum
     }
 
-    /// The ID of the installation with this key, if there is one.
     package func installationID(_ key: Int64) throws(InboxError) -> String? {
-        let statement = self.statements.installationID
-        defer { statement.reset() }
-        try statement.bind(1, key)
-        return try statement.next() ? statement.text(0) : nil
+        try self.statements.installationID.first(key) { $0.text(0) }
     }
 
     /// The rows of an installation with a packet identifier whose acknowledgement is not known to have arrived.
     package func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
-        let proven = self.statements.proven
-        defer { proven.reset() }
-        try proven.bind(1, installation)
-        let start = try proven.next() ? proven.integer(0) : 0
-        let statement = self.statements.unproven
-        defer { statement.reset() }
-        try statement.bind(1, start)
-        try statement.bind(2, installation)
-        var rows: [UnprovenRow] = []
-        while try statement.next() {
-            guard let packetID = UInt16(exactly: statement.integer(1)) else { continue }
-            rows.append(UnprovenRow(sequence: statement.integer(0), packetID: packetID))
+        let start = try self.statements.proven.first(installation) { $0.integer(0) } ?? 0
+        return try self.statements.unproven.all(start, installation) { row in
+            UInt16(exactly: row.integer(1)).map { UnprovenRow(sequence: row.integer(0), packetID: $0) }
         }
-        return rows
     }
 
     /// The same of all installations, in one look through the rows: each alone takes as long.
@@ -200,16 +138,6 @@ extension Inbox {
                 UnprovenRow(sequence: statement.integer(1), packetID: packetID))
         }
         return rows
-    }
-
-    private func retries(
-        _ statement: SQLiteStatement, _ installation: Int64, _ moment: Timestamp, _ limit: Int,
-        while hasRoom: (StoredRow) -> Bool
-    ) throws(InboxError) -> [StoredRow] {
-        try statement.bind(1, installation)
-        try statement.bind(2, moment.millisecondsSinceEpoch)
-        try statement.bind(3, Int64(limit))
-        return try self.rows(of: statement, while: hasRoom)
     }
 
     /// - Parameter sequence: where a page begins whose rows come in ascending order; `nil` for other rows.
@@ -233,11 +161,11 @@ extension Inbox {
 }
 
 extension StoredRow {
-    /// How often a message may have been attempted: more than anybody asks for, and little enough to reckon with.
+    /// More attempts than anybody asks for, and few enough to reckon with.
     static let attempts: ClosedRange<Int64> = 0...1_000_000
 
-    /// Reads the columns of ``InboxSchema/columns``. A number that nobody has written is held to what can be: one bit of
-    /// a damaged page must not end the process.
+    /// Reads the columns of ``InboxSchema/columns``. A number that nobody has written is held to what can be: one bit
+    /// of a damaged page must not end the process.
     init(readingFrom statement: SQLiteStatement) throws(InboxError) {
         guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15) else {
             throw InboxError(.corrupt, step: "reading a message")

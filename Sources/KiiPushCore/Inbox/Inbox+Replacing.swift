@@ -1,19 +1,4 @@
 extension Inbox {
-    /// What came of a damaged file.
-    package struct Replacement {
-        /// The new one, in its place.
-        package let inbox: Inbox
-        /// What became of the damaged one.
-        let notice: InboxNotice
-
-        /// Where the damaged one is now.
-        package var keptPath: String { self.notice.path }
-        /// How many messages that were not done were taken over from it.
-        package var takenOver: Int { self.notice.takenOver }
-        /// How many were lost; `nil` when not even their number could be read.
-        package var lost: Int? { self.notice.lost }
-    }
-
     /// What a process knows of a file that it has been working with.
     package struct Remembered {
         let ledger: InboxLedger
@@ -27,12 +12,14 @@ extension Inbox {
 
     /// What is known of this file should it turn out to be damaged.
     package func remembered(installations: [Int64: String]) -> Remembered {
-        Remembered(ledger: self.committedLedger, installations: installations, notices: self.notices)
+        Remembered(ledger: self.ledger, installations: installations, notices: self.notices)
     }
 
     /// Moves a damaged file aside, and puts a new one in its place with every message in it that can still be read and
-    /// is not done: under its own number, in the order of reception. Numbers go on above the old ones, and above the mark
-    /// beside the damaged file. The mark is moved aside, too.
+    /// is not done: under its own number, in the order of reception. Numbers go on above the old ones, and above the
+    /// mark beside the damaged file. The mark is moved aside, too.
+    ///
+    /// The last of the new one's notices says what became of the damaged one.
     ///
     /// Nobody may have the file open. If this fails, nothing is lost: the damaged file is where it was, or moved aside
     /// with the whole new one beside it or in its place. Tried again with the same `now`, it goes on from there.
@@ -45,7 +32,7 @@ extension Inbox {
     ///   - now: when the damage was found, which names the file that is moved aside.
     package static func replaceDamaged(
         _ path: String, configuration: Configuration, remembered: Remembered? = nil, reason: String, now: Timestamp
-    ) throws(InboxError) -> Replacement {
+    ) throws(InboxError) -> Inbox {
         let files = InboxReplacement(of: path)
         let isReplaced = try files.finishEarlierTry(now: now)
         let isDamaged = try !isReplaced ? true : self.isDamaged(path, configuration)
@@ -57,9 +44,7 @@ extension Inbox {
             }
             try files.putInPlace(aside: aside)
         }
-        let inbox = try Inbox(path: path, configuration: configuration)
-        guard let notice = inbox.notices.last else { throw InboxError(.corrupt, step: "reading notices") }
-        return Replacement(inbox: inbox, notice: notice)
+        return try Inbox(path: path, configuration: configuration)
     }
 
     private static func isDamaged(_ path: String, _ configuration: Configuration) throws(InboxError) -> Bool {

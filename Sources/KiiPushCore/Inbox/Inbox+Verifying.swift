@@ -1,8 +1,8 @@
 extension Inbox {
     /// Reads every row, up to its payload, and holds the tables, their indexes and the ledger against each other.
     ///
-    /// It takes about a second for a million rows. What a payload says, and pages that hold nothing but payloads, it does
-    /// not look at.
+    /// It takes about a second for a million rows. What a payload says, and pages that hold nothing but payloads, it
+    /// does not look at.
     ///
     /// - Returns: the counts of the rows. Their bytes may differ from the ledger's.
     /// - Throws: ``InboxError``; `corrupt` for a page that cannot be read, and where rows are missing.
@@ -30,8 +30,8 @@ extension Inbox {
         return counts
     }
 
-    /// Of some rows how many there are, and what tells them from others: a page of an older time has as many as it should
-    /// by chance.
+    /// Of some rows how many there are, and what tells them from others: a page of an older time has as many as it
+    /// should by chance.
     private struct RowSum: Equatable {
         var rows: Int64 = 0
         /// The lower halves of their numbers added up.
@@ -75,14 +75,11 @@ extension Inbox {
     }
 
     private func verifyInstallations(of rows: Set<Int64>) throws(InboxError) {
-        let statement = self.statements.installations
-        defer { statement.reset() }
-        var present: Set<Int64> = []
-        while try statement.next() { present.insert(statement.integer(0)) }
-        let indexes = self.statements.installationsByIndex
-        defer { indexes.reset() }
-        guard rows.subtracting([InboxSchema.unknownInstallation]).isSubset(of: present), try indexes.next(),
-            indexes.integer(0) == present.count, indexes.integer(1) == present.count
+        let present = Set(try self.statements.installations.all { $0.integer(0) })
+        let areIndexed = try self.statements.installationsByIndex.first { row in
+            row.integer(0) == present.count && row.integer(1) == present.count
+        }
+        guard rows.subtracting([InboxSchema.unknownInstallation]).isSubset(of: present), areIndexed == true
         else { throw InboxError(.corrupt, step: "finding whom the messages are for") }
     }
 
@@ -99,9 +96,6 @@ extension Inbox {
     }
 
     private func sum(_ statement: SQLiteStatement) throws(InboxError) -> RowSum {
-        defer { statement.reset() }
-        guard try statement.next() else { return RowSum() }
-        return RowSum(
-            rows: statement.integer(0), numbers: statement.integer(1), places: statement.integer(2))
+        try statement.first { RowSum(rows: $0.integer(0), numbers: $0.integer(1), places: $0.integer(2)) } ?? RowSum()
     }
 }

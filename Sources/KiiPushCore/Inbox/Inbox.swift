@@ -3,32 +3,26 @@ import Glibc
 
 /// The durable inbox: every message that was acknowledged, until it has been handled and a while longer.
 ///
-/// One SQLite file in WAL mode with `synchronous=FULL`, so a transaction that has returned survives a power cut. A
-/// plain class without a lock: it belongs to the thread that opened it, the event loop's. Everything a turn has to
-/// write goes into one ``transaction(_:)``. Another process may open the same file with
-/// ``Configuration/isReadOnly`` at any time.
-/// Every operation may throw an ``InboxError``; after ``InboxError/Kind/full`` the inbox goes on working.
+/// One SQLite file in WAL mode with `synchronous=FULL`: a transaction that has returned survives a power cut. The inbox
+/// has no lock, and belongs to the thread that opened it. Another process may read the file at any time. After
+/// ``InboxError/Kind/full`` the inbox goes on working.
 package final class Inbox {
     package struct Configuration: Sendable {
-        /// Reads a file that another process may be holding; any write is a ``InboxError/Kind/notPermitted``.
+        /// Any write is a ``InboxError/Kind/notPermitted`` then.
         package var isReadOnly = false
-        /// How long to wait for another connection's lock. Writers exclude each other, readers disturb nobody.
+        /// How long to wait for another writer's lock.
         package var busyTimeout: Duration = .milliseconds(500)
         /// How long done rows are kept.
         package var keepsDoneFor: Duration = .seconds(24 * 3600)
-        /// How many bytes of done rows are kept.
         package var keepsDoneBytes: Int64 = 64 << 20
-        /// How many dead letters are kept. Half of them, and half of their bytes, may be refused messages.
+        /// Half of them, and half of their bytes, may be refused messages.
         package var keepsDeadRows: Int64 = 100_000
-        /// How many bytes of dead letters are kept.
         package var keepsDeadBytes: Int64 = 256 << 20
-        /// How often the rows are looked through for old ones.
         package var sweepInterval: Duration = .seconds(60)
-        /// The most that the file may grow to, in bytes; `nil` leaves it to the disk.
+        /// `nil` leaves it to the disk.
         package var maximumFileBytes: Int64?
-        /// Whether each commit is flushed to the disk; for tests that have to see what is lost without.
+        /// For tests that have to see what is lost without.
         package var flushesCommits = true
-        /// What the inbox tells the time by.
         package var clocks = Clocks.machine
 
         package init() {}
@@ -38,27 +32,21 @@ package final class Inbox {
     let connection: SQLiteConnection
     let statements: InboxStatements
     /// Committed counts, and the open transaction's.
-    private var ledger: InboxLedger
+    private(set) var ledger: InboxLedger
     var pending: InboxLedger
     var pruning = InboxPruning()
     var log: InboxLog
     var refused = RefusedRows()
-    /// How much room there is for what. Default: more than enough.
     package var shares = InboxShares.unlimited {
         didSet { if self.shares.logBytes != oldValue.logBytes { self.limitLog() } }
     }
     /// What became of damaged files and no agent has told yet.
-    private(set) var notices: [InboxNotice] = []
+    package private(set) var notices: [InboxNotice] = []
     private var dataVersion: Int64 = -1
     /// Rises at the beginning and at the end of each transaction, so that none outlives itself.
     private(set) var transactionNumber = 0
 
-    /// Opens the file, or makes it with mode 0600. The directory must exist and is left as it is.
-    ///
-    /// `path` is a file, or `:memory:`.
-    ///
-    /// - Throws: ``InboxError``: `corrupt` for a damaged file or one that is no inbox, `newerVersion`, and whatever
-    ///   SQLite meets while opening.
+    /// Opens the file, or makes it with mode 0600; the directory must exist. `path` may be `:memory:`.
     package init(path: String, configuration: Configuration = .init()) throws(InboxError) {
         self.configuration = configuration
         if path != ":memory:" {
@@ -74,7 +62,7 @@ package final class Inbox {
         // Until the file is known to be sound: of a damaged one, what is behind the damage in the log is kept, too.
         try connection.keepLogOnClose(true)
         if !configuration.isReadOnly {
-            let isNew = try InboxSchema.refuseWhatIsNotOurs(connection)
+            let isNew = try InboxSchema.needsWork(connection, isReadOnly: false)
             // Before anything is written: without its log a file may look new.
             if isNew { try InboxMark(ofInboxAt: path)?.require(in: InboxLedger()) }
             try Inbox.prepare(connection, configuration)
@@ -100,8 +88,8 @@ package final class Inbox {
         try self.transaction { _ in self.pending.counts = counts }
     }
 
-    /// "The integer values returned by two invocations of PRAGMA data_version from the same connection will be different
-    /// if changes were committed to the database by any other connection in the interim."
+    /// "The integer values returned by two invocations of PRAGMA data_version from the same connection will be
+    /// different if changes were committed to the database by any other connection in the interim."
     private func readLedgerIfOthersWrote() throws(InboxError) {
         let version = try self.statements.readDataVersion()
         guard version != self.dataVersion else { return }
@@ -129,15 +117,11 @@ package final class Inbox {
             "PRAGMA max_page_count = \(max(1, maximum / pageSize))", step: "limiting the file's size")
     }
 
-    /// Forgets the notices, which were told.
     func removeNotices() throws(InboxError) {
         // Not again in this process, even if the disk is full.
         self.notices = []
         try self.transaction { transaction throws(InboxError) in try transaction.removeNotices() }
     }
-
-    /// What the file counts, as of this connection's last commit.
-    var committedLedger: InboxLedger { self.ledger }
 
     /// Whether a transaction is open. After some errors SQLite has rolled it back by itself.
     package var isInTransaction: Bool { !self.connection.isAutocommit }
@@ -145,13 +129,12 @@ package final class Inbox {
     /// How many rows stand where, as of this connection's last commit. Free.
     package var counts: InboxCounts { self.ledger.counts }
 
-    /// What has become of every message, as of this connection's last commit. Free.
+    /// The same, messages that are gone included.
     package var messageLedger: MessageLedger { self.ledger.summary }
 
-    /// How many rows stand where now, other processes' commits included.
+    /// Other processes' commits included.
     package func currentCounts() throws(InboxError) -> InboxCounts { try self.statements.readLedger().counts }
 
-    /// What the file counts until now, other processes' commits included.
     func currentLedger() throws(InboxError) -> InboxLedger { try self.statements.readLedger() }
 
     /// Runs `body` in one transaction and commits it; when this returns, all of it is on the disk.
@@ -184,8 +167,7 @@ package final class Inbox {
             self.pending = self.ledger
             self.pruning.restart()
             self.refused = RefusedRows()
-            // Losing this second error is right: the first one is what failed, and after some errors SQLite has
-            // rolled back already.
+            // The first error is the one that counts.
             if !self.connection.isAutocommit { try? self.statements.rollback.run() }
             throw error
         }

@@ -1,6 +1,5 @@
 /// How many messages stand where, and how many bytes they take. Kept with every transaction, so reading it is free.
 package struct InboxCounts: Sendable, Hashable {
-    /// Rows and bytes of one state.
     package struct Tally: Sendable, Hashable {
         package var rows: Int64 = 0
         /// Payload, topic and a flat ``InboxCounts/rowOverhead`` a row.
@@ -18,7 +17,6 @@ package struct InboxCounts: Sendable, Hashable {
     /// What a row can take: a packet, and what it costs beside.
     static let rowBytes: ClosedRange<Int64> = 0...(1 << 30)
 
-    /// What a row takes, about.
     static func bytes(topic: Int, payload: Int) -> Int64 { Int64(topic + payload) + InboxCounts.rowOverhead }
 
     private var tallies: [Tally] = .init(repeating: Tally(), count: RowState.allCases.count)
@@ -30,11 +28,10 @@ package struct InboxCounts: Sendable, Hashable {
         set { self.tallies[Int(state.rawValue)] = newValue }
     }
 
-    /// Bytes that wait for a handler, in whatever state: what back-pressure is measured by. What is shown to the user waits
-    /// for nobody but them, who may never react.
+    /// Bytes that wait for a handler, in whatever state: what back-pressure is measured by. What is shown to the user
+    /// waits for nobody but them, who may never react.
     package var pendingBytes: Int64 { self[.waiting].bytes + self[.inHand].bytes + self[.retry].bytes }
 
-    /// How many rows there are, in whatever state.
     var rows: Int64 { self.tallies.reduce(0) { $0 + $1.rows } }
 
     mutating func add(_ bytes: Int64, to state: RowState) {

@@ -5,46 +5,39 @@ import Glibc
 ///
 /// It carries SQLite's codes and the name of the step, and never a row, a topic or a payload.
 package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What failed, in terms of what the caller does next.
+    /// What the caller does next depends on this alone.
     package enum Kind: Sendable, Hashable {
-        /// No room on the disk (or in the quota). The transaction was rolled back; the same one may be tried again later.
+        /// No room on the disk, or in the quota. The transaction was rolled back, and may be tried again.
         case full
-        /// The file is damaged or is no inbox. Its owner has it replaced; see ``Inbox/replaceDamaged(_:configuration:remembered:reason:now:)``.
+        /// The file is damaged or is no inbox. Its owner has it replaced.
         case corrupt
         /// A later version of this library wrote the file.
         case newerVersion(Int)
         /// An earlier version of this library wrote the file, and it is only to be read: a writer brings it up to date.
         case olderVersion(Int)
-        /// The file is empty, or half made, and only to be read: whoever makes it is not done, or has ended before it was.
+        /// The file is empty, or half made, and only to be read.
         case notMade
-        /// Another connection holds a lock that this one needs.
         case locked
         /// There is a link, a pipe or a directory in the place of the file.
         case notAFile
-        /// The file or its directory may not be written.
         case notPermitted
-        /// The file could not be opened or created.
         case cannotOpen
-        /// The disk or the file system failed.
         case io
         /// Anything else: a defect of this library, or no memory.
         case other
     }
 
-    /// What failed.
     package var kind: Kind
     /// SQLite's primary result code, such as `SQLITE_FULL`; 0 where SQLite was not asked.
-    package var code: Int32
+    package var code: Int32 { self.extendedCode & 0xFF }
     /// SQLite's extended result code, such as `SQLITE_IOERR_WRITE`.
     package var extendedCode: Int32
     /// The `errno` of the system call below, 0 where there was none.
     package var systemError: Int32
-    /// The step that failed, in words.
     package var step: String
 
     package init(_ kind: Kind, step: String, extendedCode: Int32 = 0, systemError: Int32 = 0) {
         self.kind = kind
-        self.code = extendedCode & 0xFF
         self.extendedCode = extendedCode
         self.systemError = systemError
         self.step = step
@@ -58,7 +51,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
             case SQLITE_FULL: .full
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .locked
-            // What was cut off here was the making of the file: later on it has a log, and there is nothing to take back.
+            // What was cut off here was the making of the file: later on it has a log, and there is nothing to take
+            // back.
             case SQLITE_READONLY where extendedCode == SQLITE_READONLY | 3 << 8: .notMade
             case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .notPermitted
             case SQLITE_CANTOPEN: .cannotOpen
@@ -68,7 +62,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(kind, step: step, extendedCode: extendedCode, systemError: systemError)
     }
 
-    /// What to do about it, as half a sentence.
     package var advice: String {
         switch self.kind {
         case .full:
@@ -87,7 +80,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What failed, with the codes.
     package var facts: String {
         var facts: [String] = []
         switch self.kind {
@@ -100,6 +92,5 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         return "\(self.step) failed\(detail)"
     }
 
-    /// One line: the step, the codes, and what to do.
     package var description: String { "inbox: \(self.facts); \(self.advice)" }
 }

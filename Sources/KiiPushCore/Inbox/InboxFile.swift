@@ -33,8 +33,8 @@ enum InboxFile {
         }
     }
 
-    /// Throws for a file that is empty, or gone, and was not, as its log or its mark shows. SQLite would take it for a new
-    /// one, and remove the log.
+    /// Throws for a file that is empty, or gone, and was not, as its log or its mark shows. SQLite would take it for a
+    /// new one, and remove the log.
     static func refuseEmptied(_ path: String) throws(InboxError) {
         guard self.size(of: path) == 0 else { return }
         if let mark = InboxMark(ofInboxAt: path) {
@@ -46,7 +46,6 @@ enum InboxFile {
         }
     }
 
-    /// How many bytes a file has; 0 where there is none.
     static func size(of path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0

@@ -1,6 +1,5 @@
 /// What the file counts: one row of it, written once a transaction that changes it.
 struct InboxLedger: Equatable {
-    /// The last sequence given out.
     var lastSequence: Int64 = 0
     var counts = InboxCounts()
     /// Messages that arrived: stored, or recognised as one that is.
@@ -28,10 +27,8 @@ struct InboxLedger: Equatable {
     /// How many messages were ever stored, each counted once.
     var stored: Int64 { self.received - self.duplicates }
 
-    /// How many messages are there and not done.
     var unfinished: Int64 { self.counts.rows - self.counts[.done].rows }
 
-    /// The numbers as the world sees them.
     var summary: MessageLedger {
         MessageLedger(
             received: self.received,

@@ -1,7 +1,6 @@
 import CSQLite
 import Glibc
 
-/// What an inbox knows of its write-ahead log.
 struct InboxLog {
     /// A page in the log, with its header (SQLite's file format, section 4.1).
     private static let frameBytes: Int64 = 4096 + 24
@@ -12,7 +11,6 @@ struct InboxLog {
     private var length: Int64 = 0
     /// The length at which readers have let the last attempt to empty it wait in vain.
     private var vainLength: Int64 = 0
-    /// Why it could not be written into the file.
     var failure: InboxError?
 
     /// The log of the inbox at `path`, as an earlier process left it.
@@ -23,8 +21,8 @@ struct InboxLog {
 
     mutating func grow(byPages pages: Int64) { self.bytes += pages * InboxLog.frameBytes }
 
-    /// Whether readers have to be waited for, since the log is four times as long as it may be. As long as that is in vain,
-    /// the next attempt is made when it has become twice as long.
+    /// Readers are waited for when the log is four times as long as it may be, and after an attempt in vain when it has
+    /// become twice as long.
     func hasOutgrown(_ limit: Int64) -> Bool { self.length >= max(4 * limit, 2 * self.vainLength) }
 
     mutating func wasWritten(_ result: SQLiteConnection.Checkpoint, havingWaited: Bool) {
@@ -36,8 +34,8 @@ struct InboxLog {
 }
 
 extension Inbox {
-    /// Writes the log into the file when it is longer than ``InboxShares/logBytes``, as SQLite does by itself at a fixed
-    /// length. What failed is to be seen in ``InboxLog/failure``: the transactions in the log are safe.
+    /// Writes the log into the file when it is longer than ``InboxShares/logBytes``, as SQLite does by itself at a
+    /// fixed length. What failed is to be seen in ``InboxLog/failure``: the transactions in the log are safe.
     func keepLogShort() {
         self.log.grow(byPages: self.connection.pagesWritten())
         let limit = self.shares.logBytes
@@ -57,9 +55,7 @@ extension Inbox {
         try? self.connection.execute("PRAGMA journal_size_limit = \(limit)", step: "limiting the write-ahead log")
     }
 
-    /// Writes the log into the file.
-    ///
-    /// - Parameter empties: whether readers are waited for, and the log is cut off then.
+    /// With `empties` it waits for readers, and cuts the log off then.
     func writeLog(emptying empties: Bool) throws(InboxError) {
         let result = try self.connection.checkpoint(empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
         self.log.wasWritten(result, havingWaited: empties)

@@ -2,14 +2,12 @@ import Glibc
 
 /// How far an inbox had come, kept in a small file of its own beside the database (`inbox.sqlite-mark`).
 ///
-/// SQLite cannot see that a whole file is missing, is an older copy, or lost the end of its log. A mark that is ahead of
-/// the file shows it. ``RecoverableInbox`` writes the mark after commits, so a mark is never ahead of a sound file.
+/// SQLite cannot see that a whole file is missing, is an older copy, or lost the end of its log. A mark that is ahead
+/// of the file shows it. The store writes the mark after commits, so a mark is never ahead of a sound file.
 package struct InboxMark: Equatable {
-    /// The last sequence that was given out.
     var sequence: Int64
     /// How many messages were ever stored.
     package var stored: Int64
-    /// How many of them were not done.
     var unfinished: Int64
     /// How many of them were lost with earlier files.
     var lost: Int64
@@ -69,10 +67,8 @@ package struct InboxMark: Equatable {
         guard Array(self.line.utf8) == Array(bytes[...end]) else { return nil }
     }
 
-    /// Writes the mark over the former one: a single write of the same length, which its check sum proves whole.
-    ///
-    /// - Parameter isFlushed: whether it is written through to the disk, which takes milliseconds.
-    /// - Returns: whether it was written. An older mark protects less, and never raises a false alarm.
+    /// Writes the mark over the former one: a single write of the same length, which its check sum proves whole. An
+    /// older mark, where it cannot be written, protects less and raises no false alarm. `isFlushed` takes milliseconds.
     @discardableResult
     func write(besides path: String, isFlushed: Bool) -> Bool {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK

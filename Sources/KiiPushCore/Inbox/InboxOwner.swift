@@ -22,12 +22,6 @@ package struct InboxOwner: Sendable, Hashable {
     }
 }
 
-/// An installation of an inbox, by its key and its ID.
-struct InboxInstallation: Sendable, Hashable {
-    var key: Int64
-    var id: String
-}
-
 extension Inbox {
     /// Whether an installation is known to be this owner's, and handles its messages itself.
     func isOwn(_ key: Int64, _ owner: InboxOwner) throws(InboxError) -> Bool {
@@ -36,44 +30,28 @@ extension Inbox {
     }
 
     /// The installations whose messages this one handles in their place.
-    func adopted(by installation: Int64) throws(InboxError) -> [InboxInstallation] {
-        let statement = self.statements.adopted
-        defer { statement.reset() }
-        try statement.bind(1, installation)
-        var found: [InboxInstallation] = []
-        while try statement.next() {
-            found.append(InboxInstallation(key: statement.integer(0), id: statement.text(1) ?? ""))
-        }
-        return found
+    func adopted(by installation: Int64) throws(InboxError) -> [(key: Int64, id: String)] {
+        try self.statements.adopted.all(installation) { (key: $0.integer(0), id: $0.text(1) ?? "") }
     }
 
     /// The keys of the other installations of the same owner whose messages this one does not handle.
     func sameOwner(as installation: Int64) throws(InboxError) -> [Int64] {
-        let statement = self.statements.sameOwner
-        defer { statement.reset() }
-        try statement.bind(1, installation)
-        var keys: [Int64] = []
-        while try statement.next() { keys.append(statement.integer(0)) }
-        return keys
+        try self.statements.sameOwner.all(installation) { $0.integer(0) }
     }
 
     /// How many messages of an installation are neither done nor given up on.
     func openCount(of installation: Int64) throws(InboxError) -> Int {
-        let statement = self.statements.openCount
-        defer { statement.reset() }
-        try statement.bind(1, installation)
-        return try statement.next() ? Int(clamping: statement.integer(0)) : 0
+        try self.statements.openCount.first(installation) { Int(clamping: $0.integer(0)) } ?? 0
     }
 
-    /// The messages that are neither done nor given up on, and whose installation none of these receives as, or has taken
-    /// over, or will when it starts since its owner is the same.
-    func stranded(besides current: Set<String>) throws(InboxError) -> [InboxBacklog] {
-        var counts: [(key: Int64, messages: Int64, numbers: ClosedRange<Int64>)] = []
-        let statement = self.statements.openCounts
-        defer { statement.reset() }
-        while try statement.next() {
-            let first = statement.integer(2)
-            counts.append((statement.integer(0), statement.integer(1), first...max(first, statement.integer(3))))
+    /// The messages that are neither done nor given up on, and whose installation none of these receives as, or has
+    /// taken over, or will when it starts since its owner is the same.
+    func stranded(besides current: Set<String>) throws(InboxError) -> [StrandedMessages] {
+        let counts = try self.statements.openCounts.all { row in
+            (
+                key: row.integer(0), messages: row.integer(1),
+                numbers: row.integer(2)...max(row.integer(2), row.integer(3))
+            )
         }
         var (keys, owners): (Set<Int64>, Set<InboxOwner>) = ([], [])
         for id in current {
@@ -81,13 +59,13 @@ extension Inbox {
             keys.insert(key)
             if let owner = try self.place(of: key)?.owner { owners.insert(owner) }
         }
-        var stranded: [InboxBacklog] = []
+        var stranded: [StrandedMessages] = []
         for (key, messages, numbers) in counts where !keys.contains(key) {
             guard let place = try self.place(of: key), !place.isAdopted(byOneOf: keys),
                 !(place.owner.map(owners.contains) ?? false)
             else { continue }
             stranded.append(
-                InboxBacklog(installationID: place.id, messages: Int(clamping: messages), numbers: numbers))
+                StrandedMessages(installationID: place.id, messages: Int(clamping: messages), numbers: numbers))
         }
         return stranded
     }
@@ -101,18 +79,8 @@ extension Inbox {
     }
 
     private func place(of key: Int64) throws(InboxError) -> Place? {
-        let statement = self.statements.owners
-        defer { statement.reset() }
-        try statement.bind(1, key)
-        guard try statement.next(), let id = statement.text(1) else { return nil }
-        return Place(id: id, adopter: statement.optionalInteger(2), owner: InboxOwner(statement, from: 3))
+        try self.statements.owners.first(key) { row in
+            row.text(1).map { Place(id: $0, adopter: row.optionalInteger(2), owner: InboxOwner(row, from: 3)) }
+        }
     }
-}
-
-/// Messages of one installation that are neither done nor given up on.
-struct InboxBacklog: Sendable, Hashable {
-    var installationID: String
-    var messages: Int
-    /// The first and the last of their numbers.
-    var numbers: ClosedRange<Int64>
 }

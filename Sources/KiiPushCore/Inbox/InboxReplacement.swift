@@ -27,9 +27,8 @@ struct InboxReplacement {
         try self.takePlace()
     }
 
-    /// Does what an earlier try at the replacement that is named after `now` has left undone.
-    ///
-    /// - Returns: whether the new file is in its place: the damaged one is at ``asidePath(_:)`` then.
+    /// Does what an earlier try at the replacement that is named after `now` has left undone. Returns whether the new
+    /// file is in its place: the damaged one is at ``asidePath(_:)`` then.
     func finishEarlierTry(now: Timestamp) throws(InboxError) -> Bool {
         try self.finish(now: now)
         let aside = self.asidePath(now)
@@ -38,7 +37,6 @@ struct InboxReplacement {
         return true
     }
 
-    /// Removes what an earlier attempt has left.
     func removePartial() { self.remove(self.partial) }
 
     /// A name for the damaged file that is not taken: what was moved aside before is kept.
@@ -70,7 +68,6 @@ struct InboxReplacement {
         try self.flush(end.map { String(self.path[...$0]) } ?? ".")
     }
 
-    /// Where the damaged file goes.
     func asidePath(_ now: Timestamp) -> String {
         "\(self.path).damaged-\(now.millisecondsSinceEpoch)"
     }

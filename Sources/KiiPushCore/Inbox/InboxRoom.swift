@@ -2,27 +2,24 @@ import Glibc
 
 /// The room that an inbox has on its disk, as of the last look.
 ///
-/// Messages are stored only while its reserve stands. What makes room, such as an answer that ends a message, may use the
-/// reserve up.
+/// Messages are stored only while its reserve stands. What makes room, such as an answer that ends a message, may use
+/// the reserve up.
 package struct InboxRoom {
-    /// How old a look may get.
     private static let lookInterval: Duration = .seconds(60)
 
     private let path: String
-    private let reserve: InboxReserve
+    /// A file beside the inbox that holds nothing. It takes room on the disk until a full disk needs it: what makes
+    /// room there needs some itself.
+    private let reserve: String
     private let clocks: Clocks
     private let freeBytes: (String) -> Int64?
     private var lookedAt: MonotonicInstant
-    /// How the room is shared out.
     package private(set) var shares = InboxShares.unlimited
     /// Whether there is room to store messages.
     package private(set) var hasReserve = false
 
-    /// Looks at the disk of the inbox at `path`, and makes the reserve if there is room for it.
-    ///
-    /// - Parameters:
-    ///   - clocks: what tells how old a look is.
-    ///   - freeBytes: what this user may still write on the disk that a path is on; `nil` where the disk cannot tell.
+    /// Looks at the disk of the inbox at `path`, and makes the reserve if there is room for it. `freeBytes` is what
+    /// this user may still write there; `nil` where the disk cannot tell.
     package init(
         of path: String, clocks: Clocks = .machine,
         freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
@@ -38,7 +35,7 @@ package struct InboxRoom {
 
     private init(lookingAt path: String, _ clocks: Clocks, _ freeBytes: @escaping (String) -> Int64?) {
         self.path = path
-        self.reserve = InboxReserve(of: path)
+        self.reserve = path + "-reserve"
         self.clocks = clocks
         self.freeBytes = freeBytes
         self.lookedAt = clocks.monotonic()
@@ -55,36 +52,53 @@ package struct InboxRoom {
     package mutating func look() {
         self.lookedAt = self.clocks.monotonic()
         let free = self.measure()
-        let (reserved, needed) = (self.reserve.bytes, self.shares.reserveBytes)
+        let (reserved, needed) = (self.reserveBytes, self.shares.reserveBytes)
         // One that would leave no room to work in is not tried: others need some as well.
         if reserved < needed ? free + reserved >= needed + 2 * self.shares.logBytes : reserved > 2 * needed {
-            self.reserve.allocate(needed)
+            self.allocateReserve(needed)
         }
-        let standing = self.reserve.bytes
+        let standing = self.reserveBytes
         self.hasReserve = standing >= InboxShares.leastReserve
         if self.hasReserve { self.shares.limitLog(toReserve: standing) }
     }
 
-    /// Finds out how much room there is.
-    ///
-    /// - Returns: how much of it is free.
+    /// Returns how many bytes are free.
     @discardableResult
     private mutating func measure() -> Int64 {
         // Where the disk cannot tell, only a write that fails does.
         let free = self.freeBytes(self.path) ?? .max / 2
         self.shares = InboxShares(
-            of: [self.path, self.path + "-wal", self.reserve.path].reduce(free) { $0 + InboxReserve.allocated($1) })
+            of: [self.path, self.path + "-wal", self.reserve].reduce(free) { sum, path in
+                sum + (InboxRoom.status(of: path).map { Int64($0.st_blocks) * 512 } ?? 0)
+            })
         return free
+    }
+
+    /// The reserve's length; 0 where there is none. Its blocks say nothing on file systems that store no zeros, such as
+    /// ZFS. Those keep no room for it either.
+    private var reserveBytes: Int64 { InboxRoom.status(of: self.reserve).map { Int64($0.st_size) } ?? 0 }
+
+    private func allocateReserve(_ bytes: Int64) {
+        _ = unlink(self.reserve)
+        let descriptor = open(self.reserve, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        if posix_fallocate(descriptor, 0, off_t(bytes)) != 0 { _ = unlink(self.reserve) }
+    }
+
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return status
     }
 
     /// Gives the reserve up, for what makes room.
     package mutating func giveUpReserve() {
-        self.reserve.giveUp()
+        _ = unlink(self.reserve)
         self.hasReserve = false
         self.measure()
     }
 
-    /// What this user may still write on the disk.
     package static func freeBytes(at path: String) -> Int64? {
         var disk = statvfs()
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."

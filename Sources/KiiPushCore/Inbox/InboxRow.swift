@@ -16,33 +16,27 @@ package enum RowState: Int64, Sendable, Hashable, CaseIterable {
 
 /// A message as it came from the network, to be stored.
 package struct NewRow: Sendable, Hashable {
-    /// The key of the installation that received it (``InboxTransaction/installation(id:)``).
+    /// The key of the installation that received it.
     package var installation: Int64
-    /// The MQTT topic it came on.
     package var topic: String
     /// The payload; of an oversized message its beginning.
     package var payload: [UInt8]
-    /// How long the payload was in bytes, if ``payload`` is only its beginning.
+    /// The payload's length in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
-    /// The quality of service it came with, 0 to 2.
     package var qos: UInt8
-    /// Whether the broker marked it as a possible redelivery.
     package var duplicate: Bool
-    /// Whether the broker had kept it as the topic's retained message.
     package var retain: Bool
     /// The packet identifier; `nil` at QoS 0.
     package var packetID: UInt16?
     /// The generation of the connection it came on.
     package var connection: Int64
-    /// When it was received.
     package var receivedAt: Timestamp
     /// When the transaction that stores it began, if that is to be kept.
     package var storedAt: Timestamp?
     /// When it is acknowledged, of a message that nothing more is written about.
     package var acknowledgedAt: Timestamp?
-    /// `inHand` if it is handed to delivery in this turn, `waiting` if delivery has no room, `dead` if it is unreadable.
+    /// `inHand`, `waiting`, or `dead` of a message that no handler is to see.
     package var state: RowState
-    /// Why it is dead, if it is.
     package var reason: String?
     /// The number of its source; `nil` while it belongs to none.
     package var source: Int64?
@@ -92,12 +86,10 @@ package struct StoredRow: Sendable, Hashable {
     package var crashes: Int
     /// When the next attempt is due, in state `retry`.
     package var nextAttempt: Timestamp?
-    /// When the row last changed.
     package var updatedAt: Timestamp
-    /// What the user chose on the notification that showed it, in the words of whoever wrote it.
+    /// What the user chose on the notification that showed it.
     package var openedBy: String?
 
-    /// Where the row stands.
     package var state: RowState { self.message.state }
 }
 
@@ -128,8 +120,7 @@ package struct RowChange: Sendable, Hashable {
     package var attempt: Int?
     /// What becomes of the source that it belongs to.
     package var source = Source.asItIs
-    /// Whether the row becomes a dead letter that no handler was meant for. Such a row may be cut, and removed when newer ones
-    /// come.
+    /// Whether no handler was meant for it: such a dead letter may be cut, and removed when newer ones come.
     package var isRefused = false
 
     /// What becomes of a row's source.

@@ -16,24 +16,20 @@ final class InboxSalvage {
     private var indexed: Int?
     /// The numbers of those that were not taken over (yet).
     private var unread: Set<Int64> = []
-    /// What no agent has told of earlier files.
     private let notices: [InboxNotice]
-    /// The installations, by key, that are in the new file.
     private let installations: [Int64: InboxSource.Installation]
     /// The key in the new file of each that the damaged one has: a damaged file may have one ID under two keys.
     private let keys: [Int64: Int64]
     private var highest: Int64 = 0
-    /// How many messages were taken over.
     private(set) var takenOver = 0
     /// How many were there and could not be read, at least; `nil` when that is not known.
     private(set) var lost: Int?
     /// How many of those that were taken over are dead letters because something of them could not be read.
     private var unclear = 0
 
-    /// So much is written in one transaction.
     private static let batchBytes: Int64 = 4 << 20
-    /// So often a search for something that can be read may fail: for each page of the file as often as the numbers there
-    /// are can be halved.
+    /// So often a search for something that can be read may fail: for each page of the file as often as the numbers
+    /// there are can be halved.
     private static let probesPerPage = 64
     private static let probes = 100_000
     /// Numbers that are left out where the last ones that were given out may not be known: more than the second's worth
@@ -84,7 +80,6 @@ final class InboxSalvage {
         return (installations, keys)
     }
 
-    /// Whether anything of the file can be read.
     var isReadable: Bool { self.source != nil }
 
     /// - Parameters:
@@ -127,10 +122,10 @@ final class InboxSalvage {
         (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing }
     }
 
-    /// How many messages that were not done could not be taken over; `nil` when nothing says how many there were.
+    /// `nil` when nothing says how many there were.
     ///
-    /// A page of an older time has messages that were done since, and lacks later ones. So where the indexes know as many
-    /// messages as were counted, each of theirs is looked for, and how many were taken over says nothing.
+    /// A page of an older time has messages that were done since, and lacks later ones. So where the indexes know as
+    /// many messages as were counted, each of theirs is looked for.
     private var lostCount: Int64? {
         let unread = Int64(self.unread.count)
         if let indexed = self.indexed.map({ Int64($0) }) {
@@ -176,8 +171,8 @@ final class InboxSalvage {
         try self.settleDisputed(source, insertion)
     }
 
-    /// Takes over as dead letters the messages that the indexes have as open and the table has as done: it is unclear which
-    /// of the two is right, unless the table has as many open messages as were counted.
+    /// Takes over as dead letters the messages that the indexes have as open and the table has as done: it is unclear
+    /// which of the two is right, unless the table has as many open messages as were counted.
     private func settleDisputed(_ source: InboxSource, _ insertion: SQLiteStatement) throws(InboxError) {
         let disputed = self.unread.filter(source.isDone)
         guard self.unfinished != Int64(self.takenOver) else { return self.unread.subtract(disputed) }
@@ -186,7 +181,6 @@ final class InboxSalvage {
         }
     }
 
-    /// Searches the numbers for those that can be read, by halves.
     private func search(
         _ source: InboxSource, _ insertion: SQLiteStatement, through last: Int64?
     ) throws(InboxError) {
@@ -204,9 +198,8 @@ final class InboxSalvage {
         }
     }
 
-    /// Copies the messages of a range of numbers until one cannot be read.
-    ///
-    /// - Returns: the number up to which that was done, when reading failed; `nil` when it did not.
+    /// Copies the messages of a range of numbers until one cannot be read. Returns the number up to which that was
+    /// done; `nil` for all.
     private func copy(
         _ source: InboxSource, _ insertion: SQLiteStatement, from first: Int64, through last: Int64,
         includingDone: Bool = false

@@ -105,8 +105,8 @@ enum InboxSchema {
         CREATE INDEX message_waiting ON message (installation, source, sequence) WHERE state = 0;
         """
 
-    /// What makes a file of version 3 one of version 4. What version 3 counted as expired stays that: it did not say which
-    /// of it a person had dropped.
+    /// What makes a file of version 3 one of version 4. What version 3 counted as expired stays that: it did not say
+    /// which of it a person had dropped.
     private static let fromVersion3 = """
         ALTER TABLE installation ADD COLUMN site TEXT;
         ALTER TABLE installation ADD COLUMN app TEXT;
@@ -179,13 +179,6 @@ enum InboxSchema {
         }
     }
 
-    /// Throws for a file of a newer version, or that is no inbox, before anything in it is changed.
-    ///
-    /// - Returns: whether the file is new, or of an older version.
-    static func refuseWhatIsNotOurs(_ connection: SQLiteConnection) throws(InboxError) -> Bool {
-        try self.needsWork(connection, isReadOnly: false)
-    }
-
     /// Checks a file that is only read, in one look: another process may be making it, or bringing it up to date.
     private static func check(_ connection: SQLiteConnection) throws(InboxError) {
         try connection.execute("BEGIN", step: "reading the schema")
@@ -195,8 +188,9 @@ enum InboxSchema {
         throw InboxError(.notMade, step: "recognising the file as an inbox")
     }
 
-    /// Whether the file is new or of an older version, and may be changed.
-    private static func needsWork(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) -> Bool {
+    /// Whether the file is new or of an older version, and may be changed. Throws for a file of a newer version, or
+    /// that is no inbox.
+    static func needsWork(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) -> Bool {
         let version = try self.version(of: connection)
         let application = try connection.integer("PRAGMA application_id", step: "reading the file's kind") ?? 0
         if application == self.applicationID {

@@ -1,7 +1,7 @@
 /// How an inbox shares out the room on its disk: what is free and what its own files take.
 ///
-/// On a disk with less than 64 MiB of room every share is a fraction of it, so that no kind of message can take the room
-/// that the others need. A row's bytes (``InboxCounts/bytes(topic:payload:)``) may take twice as many in the file.
+/// On a disk with less than 64 MiB of room every share is a fraction of it, so that no kind of message can take the
+/// room that the others need. A row's bytes (``InboxCounts/bytes(topic:payload:)``) may take twice as many in the file.
 package struct InboxShares: Sendable, Hashable {
     /// The least room that an inbox works in.
     package static let leastRoom: Int64 = 2 << 20
@@ -21,14 +21,10 @@ package struct InboxShares: Sendable, Hashable {
     package var reserveBytes: Int64 { max(3 * self.logBytes, InboxShares.leastReserve) }
     /// How much one transaction should write; `nil`: as much as there is.
     package var transactionBytes: Int64? { self.logBytes < InboxShares.mostLog ? self.logBytes / 2 : nil }
-    /// How many bytes of done rows are kept at most.
     package let doneBytes: Int64
-    /// How many bytes may wait for a handler.
     package let waitingBytes: Int64
-    /// How many bytes of dead letters are kept.
     package let deadBytes: Int64
 
-    /// - Parameter room: in bytes.
     package init(of room: Int64) {
         self.logBytes = min(max(room / 16, InboxShares.leastLog), InboxShares.mostLog)
         self.doneBytes = room / 8

@@ -12,7 +12,6 @@ final class InboxSource {
         var adopter: Int64?
     }
 
-    /// What reading on came to.
     enum Step {
         /// A message: ``InboxSource/rows`` stands on it.
         case row(sequence: Int64)
@@ -76,7 +75,6 @@ final class InboxSource {
             hasEvents ? SQLiteStatement(connection, InboxSource.eventQuery, step: "reading a damaged file") : nil
     }
 
-    /// The events of a message, those that the new file takes.
     private static let eventQuery = """
         SELECT number, at_ms, kind, \(repaired("attempt")), \(repaired("started_ms")), \(repaired("pause_ms")),
             \(repaired("detail"))
@@ -147,7 +145,6 @@ final class InboxSource {
         return isWhole ? .row(sequence: sequence) : .nonsense
     }
 
-    /// Whether the message that ``rows`` stands on counts events.
     var hasEvents: Bool {
         self.furtherColumns.firstIndex(of: "events").map {
             self.rows.integer(Int32(InboxSource.leading.count + $0)) != 0
@@ -156,17 +153,15 @@ final class InboxSource {
 
     // MARK: - What the file says of itself
 
-    /// What the file counts; `nil` when it cannot be read.
     func ledger() -> InboxLedger? {
         guard let ledger = try? self.statements.readLedger(), ledger.isPlausible else { return nil }
         return ledger
     }
 
-    /// What no agent has told yet.
     func notices() -> [InboxNotice] { (try? self.statements.readNotices()) ?? [] }
 
-    /// The numbers of the messages that are not done, from the indexes, as far as a message can have them; `nil` when these
-    /// cannot be read.
+    /// The numbers of the messages that are not done, from the indexes, as far as a message can have them; `nil` when
+    /// these cannot be read.
     func unfinished() -> [Int64]? {
         let open = "SELECT sequence FROM message INDEXED BY message_open WHERE state < \(RowState.done.rawValue)"
         let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"
@@ -174,7 +169,6 @@ final class InboxSource {
         return (open + dead).filter(InboxSource.sequences.contains).sorted()
     }
 
-    /// Whether a message is there and done.
     func isDone(_ sequence: Int64) -> Bool {
         defer { self.state.reset() }
         // One that cannot be read may be anything.
@@ -182,10 +176,8 @@ final class InboxSource {
         return self.state.integer(0) == RowState.done.rawValue
     }
 
-    /// The highest number that can be found; `nil` if none can.
     func lastSequence() -> Int64? { self.integers("SELECT max(sequence) FROM message")?.first }
 
-    /// The installations by key, those that can be read.
     func installations() -> [Int64: Installation] {
         var found: [Int64: Installation] = [:]
         for sql in [

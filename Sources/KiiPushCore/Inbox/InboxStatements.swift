@@ -1,10 +1,10 @@
 /// Every statement of the inbox, compiled once.
 final class InboxStatements {
     let begin, commit, rollback: SQLiteStatement
-    let insert, take, update, finish, requeue, hurry, absorb, standing, delete: SQLiteStatement
+    let insert, take, update, finish, requeue, absorb, standing, delete: SQLiteStatement
     let addEvent, events, eventNumbers, deleteEvents: SQLiteStatement
     let ofSource, ofNoSource, nextSource, firstSource: SQLiteStatement
-    let record, row, bytes, page, pageOfAll, sequences, deadLetters: SQLiteStatement
+    let record, row, bytes, page, sequences, deadLetters: SQLiteStatement
     let dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
     let addInstallation, restoreInstallation, findInstallation, installationID, installations: SQLiteStatement
     let refusedTally, oldestRefused, cut: SQLiteStatement
@@ -53,16 +53,12 @@ final class InboxStatements {
             """, "recording a verdict")
         self.requeue = make(
             """
-            UPDATE message SET state = 0, attempts = 0, crashes = 0, next_attempt_ms = NULL, reason = NULL,
-                updated_ms = ?2, started_after = NULL, answer = NULL, source = coalesce(?4, source), events = ?3
+            UPDATE message SET state = 0, attempts = CASE state WHEN 2 THEN attempts ELSE 0 END,
+                crashes = CASE state WHEN 2 THEN crashes ELSE 0 END, next_attempt_ms = NULL,
+                reason = CASE state WHEN 2 THEN reason END, updated_ms = ?2, started_after = NULL, answer = NULL,
+                source = coalesce(?4, source), events = ?3
             WHERE sequence = ?1
             """, "making a message wait")
-        self.hurry = make(
-            """
-            UPDATE message SET state = 0, next_attempt_ms = NULL, updated_ms = ?2, source = coalesce(?3, source)
-            WHERE sequence = ?1
-            """,
-            "ending a pause")
         self.absorb = make("UPDATE message SET events = ?2 WHERE sequence = ?1", "recording a redelivery")
         // OR REPLACE: a damaged count is no reason to write nothing any more.
         self.addEvent = make(
@@ -108,8 +104,8 @@ final class InboxStatements {
             "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")
         // `state < 4` stands here as it stands in the partial index, or SQLite does not use that index. Were it not
         // called likely, SQLite would search by it instead of by the state: through the whole backlog, and sorting it.
-        // The `+` keeps SQLite from comparing the state with those of the partial indexes: it would compile the statement
-        // anew each time that another one is asked for.
+        // The `+` keeps SQLite from comparing the state with those of the partial indexes: it would compile the
+        // statement anew each time that another one is asked for.
         self.page = make(
             """
             SELECT \(columns) FROM message
@@ -131,12 +127,9 @@ final class InboxStatements {
         self.firstSource = make(
             "SELECT min(source) FROM message WHERE installation = ?1 AND state = 0 AND source IS NOT NULL",
             "looking for sources")
-        self.pageOfAll = make(
-            """
-            SELECT \(columns) FROM message WHERE state = +?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3
-            """, "reading messages")
         self.sequences = make(
-            // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, and compares with none.
+            // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, and compares with
+            // none.
             """
             SELECT sequence FROM message
             WHERE sequence > ?1 AND typeof(state) = 'integer' AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3
@@ -229,7 +222,8 @@ final class InboxStatements {
             SELECT (SELECT sum(1) FROM installation INDEXED BY sqlite_autoindex_installation_1),
                 (SELECT sum(1) FROM installation INDEXED BY installation_owner)
             """, "counting installations")
-        // What Inbox.verify() adds up of the table. All that stands here is in the index, so that the table is not read.
+        // What Inbox.verify() adds up of the table. All that stands here is in the index, so that the table is not
+        // read.
         let sums = { (state: String) in
             """
             SELECT count(*), sum(sequence & 4294967295), sum((sequence & 65535) * (\(state))) FROM message
@@ -262,8 +256,7 @@ final class InboxStatements {
     }
 
     func readDataVersion() throws(InboxError) -> Int64 {
-        defer { self.dataVersion.reset() }
-        return try self.dataVersion.next() ? self.dataVersion.integer(0) : 0
+        try self.dataVersion.first { $0.integer(0) } ?? 0
     }
 
     func readLedger() throws(InboxError) -> InboxLedger {

@@ -18,7 +18,7 @@ package struct InboxTransaction {
         return self.owner
     }
 
-    /// Stores a message and returns its sequence number.
+    /// Stores a message. Returns its sequence number.
     @discardableResult
     package func insert(_ row: NewRow) throws(InboxError) -> Int64 {
         let sequence = self.inbox.pending.lastSequence + 1
@@ -56,23 +56,18 @@ package struct InboxTransaction {
         return sequence
     }
 
-    /// Counts a message that arrived and is this row once more.
-    ///
-    /// - Returns: where the row stands; `nil` if there is no such row (any more).
+    /// Counts a message that arrived and is this row once more. Returns where the row stands; `nil` if there is none.
     @discardableResult
     package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> RowState? {
         guard let standing = try self.standing(of: sequence) else { return nil }
-        let statement = self.inbox.statements.absorb
-        try statement.bind(1, sequence)
-        try statement.bind(2, self.add(.duplicate, to: sequence, after: standing.events, at: now))
-        try statement.run()
+        let events = try self.add(.duplicate, to: sequence, after: standing.events, at: now)
+        try self.statements.absorb.run(sequence, events)
         self.inbox.pending.received += 1
         self.inbox.pending.duplicates += 1
         return standing.state
     }
 
-    /// Notes that a row, which was read in this transaction, is in hand from `now` on. When it was acknowledged is added
-    /// unless that is there already or not known.
+    /// Takes a row in hand that was read in this transaction. A time of acknowledgement that is there already stays.
     package func take(_ row: StoredRow, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
         let statement = self.inbox.statements.take
         try statement.bind(1, row.sequence)
@@ -84,15 +79,12 @@ package struct InboxTransaction {
         self.move(bytes, from: row.state, to: .inHand)
     }
 
-    /// What a change has come to.
     package struct Update: Sendable, Hashable {
-        /// Where the row stands now.
         package var state: RowState
-        /// The number of the source that it belongs to.
         package var source: Int64?
     }
 
-    /// Applies a change that came about at `now`; `nil` if there is no such row (any more), or it is left as it is.
+    /// Applies a change that came about at `now`; `nil` if there is no such row, or it is left as it is.
     @discardableResult
     package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Update? {
         guard let standing = try self.standing(of: change.sequence) else { return nil }
@@ -151,45 +143,22 @@ package struct InboxTransaction {
 
     /// Moves the times of all retries, after the calendar was set by this much.
     package func moveRetries(by shift: Duration) throws(InboxError) {
-        let statement = self.inbox.statements.moveRetries
-        try statement.bind(1, shift.wholeNanoseconds / 1_000_000)
-        try statement.run()
+        try self.statements.moveRetries.run(shift.wholeNanoseconds / 1_000_000)
     }
 
-    /// Makes a message wait for delivery again, wherever it stands, with its attempts and what they came to forgotten;
-    /// false if there is no such row.
-    ///
-    /// - Parameter source: the number of its source, if that is known.
+    /// Makes a message wait for delivery again, wherever it stands; false if there is no such row. Unless it waits for
+    /// a retry, its attempts are forgotten.
     @discardableResult
     package func requeue(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence) else { return false }
-        let statement = self.inbox.statements.requeue
-        try statement.bind(1, sequence)
-        try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, self.add(.retried, to: sequence, after: standing.events, at: now))
-        try statement.bind(4, source)
-        try statement.run()
+        var events = standing.events
+        if standing.state != .retry { events = try self.add(.retried, to: sequence, after: events, at: now) }
+        try self.statements.requeue.run(sequence, now, events, source)
         self.move(standing, to: .waiting)
         return true
     }
 
-    /// Makes a message wait whose next attempt is due later; false unless there is one.
-    ///
-    /// - Parameter source: the number of its source, if that is known.
-    @discardableResult
-    package func hurry(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
-        guard let standing = try self.standing(of: sequence), standing.state == .retry else { return false }
-        let statement = self.inbox.statements.hurry
-        try statement.bind(1, sequence)
-        try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, source)
-        try statement.run()
-        self.move(standing, to: .waiting)
-        return true
-    }
-
-    /// Removes a message for good, wherever it stands; false if there is no such row. One that is done stays counted as
-    /// that.
+    /// Removes a message, wherever it stands; false if there is no such row. One that is done stays counted as that.
     @discardableResult
     package func drop(_ sequence: Int64) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence) else { return false }
@@ -201,8 +170,7 @@ package struct InboxTransaction {
     /// The key of the installation `id`, which is added if it is new.
     package func installation(id: String) throws(InboxError) -> Int64 {
         if let key = try self.inbox.installation(id: id) { return key }
-        try self.inbox.statements.addInstallation.bind(1, id)
-        try self.inbox.statements.addInstallation.run()
+        try self.statements.addInstallation.run(id)
         guard let key = try self.inbox.installation(id: id) else {
             throw InboxError(.corrupt, step: "adding an installation")
         }
@@ -211,46 +179,29 @@ package struct InboxTransaction {
 
     /// Notes whose an installation is, and that it handles its messages itself.
     package func set(_ owner: InboxOwner, of installation: Int64) throws(InboxError) {
-        let statement = self.inbox.statements.own
-        try statement.bind(1, installation)
-        try statement.bind(2, owner.site)
-        try statement.bind(3, owner.app)
-        try statement.bind(4, owner.principal)
-        try statement.run()
+        try self.statements.own.run(installation, owner.site, owner.app, owner.principal)
     }
 
     /// Has the messages of an installation, and of those whose messages it handles, handled by another one.
     package func adopt(_ former: Int64, by installation: Int64) throws(InboxError) {
-        let statement = self.inbox.statements.adopt
-        try statement.bind(1, former)
-        try statement.bind(2, installation)
-        try statement.run()
+        try self.statements.adopt.run(former, installation)
     }
 
     /// Notes that the acknowledgements of every row up to `sequence` are known to have arrived.
     package func markProven(installation: Int64, through sequence: Int64) throws(InboxError) {
-        let statement = self.inbox.statements.prove
-        try statement.bind(1, installation)
-        try statement.bind(2, sequence)
-        try statement.run()
+        try self.statements.prove.run(installation, sequence)
     }
 
     // MARK: - From a damaged file
 
-    /// Counts a row that was copied from another file.
     func count(copied sequence: Int64, bytes: Int64, in state: RowState) {
         self.inbox.pending.lastSequence = max(self.inbox.pending.lastSequence, sequence)
         self.inbox.pending.received += 1
         self.inbox.pending.counts.add(bytes, to: state)
     }
 
-    /// Adds an installation with the key that it had.
     func restoreInstallation(key: Int64, id: String, provenThrough sequence: Int64) throws(InboxError) {
-        let statement = self.inbox.statements.restoreInstallation
-        try statement.bind(1, key)
-        try statement.bind(2, id)
-        try statement.bind(3, sequence)
-        try statement.run()
+        try self.statements.restoreInstallation.run(key, id, sequence)
     }
 
     /// Goes on counting where the other file ended. What was done there stays done.
@@ -273,7 +224,6 @@ package struct InboxTransaction {
         self.inbox.pending = ledger
     }
 
-    /// Removes a row that is in this state; false if there is none.
     func remove(_ sequence: Int64, in state: RowState) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence), standing.state == state else { return false }
         try self.delete(sequence, standing)
@@ -282,12 +232,8 @@ package struct InboxTransaction {
     }
 
     private func delete(_ sequence: Int64, _ standing: Standing) throws(InboxError) {
-        try self.inbox.statements.delete.bind(1, sequence)
-        try self.inbox.statements.delete.run()
-        if standing.events > 0 {
-            try self.inbox.statements.deleteEvents.bind(1, sequence)
-            try self.inbox.statements.deleteEvents.run()
-        }
+        try self.statements.delete.run(sequence)
+        if standing.events > 0 { try self.statements.deleteEvents.run(sequence) }
         self.inbox.pending.counts.remove(standing.bytes, from: standing.state)
         if standing.isRefused { self.inbox.refused.remove(standing.bytes) }
     }
@@ -315,17 +261,10 @@ package struct InboxTransaction {
     ) throws(InboxError) -> Int64 {
         guard count < InboxSchema.eventLimit else { return InboxSchema.eventCounts.upperBound }
         let parts = event.parts
-        let statement = self.inbox.statements.addEvent
-        try statement.bind(1, sequence)
-        try statement.bind(2, count + 1)
-        try statement.bind(3, now.millisecondsSinceEpoch)
-        try statement.bind(4, parts.code)
-        try statement.bind(5, (parts.attempt ?? attempt).map(Int64.init))
-        try statement.bind(6, startedAt?.millisecondsSinceEpoch)
-        try statement.bind(7, parts.pause.map { $0.wholeNanoseconds / 1_000_000 })
-        try statement.bind(8, parts.detail)
-        try statement.run()
-        return count + 1
+        let (number, attempt) = (count + 1, parts.attempt ?? attempt)
+        let pause = parts.pause.map { $0.wholeNanoseconds / 1_000_000 }
+        try self.statements.addEvent.run(sequence, number, now, parts.code, attempt, startedAt, pause, parts.detail)
+        return number
     }
 
     private struct Standing {

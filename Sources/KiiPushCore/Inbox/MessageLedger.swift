@@ -16,15 +16,15 @@ public struct MessageLedger: Sendable, Hashable {
     /// Messages whose handler answered with a success, or which there was nobody to call for. Counted on after their
     /// rows are removed.
     public var done: Int64
-    /// Messages that were given up on: with a file, the dead letters that it holds; in memory, where nothing is kept, all
-    /// there have been.
+    /// Messages that were given up on: with a file, the dead letters that it holds; in memory, where nothing is kept,
+    /// all there have been.
     public var dead: Int64
-    /// Messages that were removed without having been handled, and that nobody dropped: dead letters that nobody can handle
-    /// and that made room for newer ones (``PushEvent/deadLettersRemoved(count:)``).
+    /// Messages that were removed without having been handled, and that nobody dropped: dead letters that nobody can
+    /// handle and that made room for newer ones (``PushEvent/deadLettersRemoved(count:)``).
     public var expired: Int64
     /// Messages that were acknowledged and are gone without having been handled: a damaged inbox file, or one that was
-    /// removed or replaced by an older one, no longer held them. ``PushEvent/inboxMovedAside(path:reason:takenOver:lost:)``
-    /// tells of each such file. Always 0 in memory.
+    /// removed or replaced by an older one, no longer held them.
+    /// ``PushEvent/inboxMovedAside(path:reason:takenOver:lost:)`` tells of each such file. Always 0 in memory.
     public var lost: Int64
     /// Messages that a person dropped before they were done.
     public var dropped: Int64

@@ -43,12 +43,10 @@ final class SQLiteConnection {
         }
     }
 
-    /// Runs SQL that has neither parameters nor rows of interest.
     func execute(_ sql: String, step: @autoclosure () -> String) throws(InboxError) {
         try self.check(sqlite3_exec(self.raw, sql, nil, nil, nil), step())
     }
 
-    /// Compiles SQL that is meant to be run many times.
     func prepare(_ sql: String, step: String) throws(InboxError) -> OpaquePointer {
         var statement: OpaquePointer?
         try self.check(
@@ -59,9 +57,7 @@ final class SQLiteConnection {
 
     /// Reads a single integer, such as a pragma's value; `nil` when there is no row.
     func integer(_ sql: String, step: String) throws(InboxError) -> Int64? {
-        let statement = SQLiteStatement(self, sql, step: step)
-        defer { statement.reset() }
-        return try statement.next() ? statement.integer(0) : nil
+        try SQLiteStatement(self, sql, step: step).first { $0.integer(0) }
     }
 
     /// How many pages were written since this was last asked: to the log, in WAL mode.
@@ -71,7 +67,6 @@ final class SQLiteConnection {
         return Int64(written)
     }
 
-    /// What a checkpoint came to.
     struct Checkpoint {
         /// How many pages are in the log, and how many of these are in the file now; negative when that is not known.
         var frames, written: Int32

@@ -2,7 +2,8 @@ import CSQLite
 
 /// Owns one `sqlite3_stmt *`, compiled when it is first used and kept for the next use.
 ///
-/// A use is: ``bind(_:_:)-(_,Int64)`` for each parameter, ``next()`` until it is false, ``reset()``.
+/// What runs for each message takes the steps by itself: ``bind(_:_:)-(_,Int64?)`` for each parameter, ``next()`` until
+/// it is false, ``reset()``. ``run(_:)``, ``first(_:read:)`` and ``all(_:read:)`` take them for the rest.
 final class SQLiteStatement {
     private let connection: SQLiteConnection
     private let sql: String
@@ -24,16 +25,10 @@ final class SQLiteStatement {
         return raw
     }
 
-    func bind(_ index: Int32, _ value: Int64) throws(InboxError) {
-        try self.connection.check(sqlite3_bind_int64(self.compiled(), index, value), self.step)
-    }
-
     func bind(_ index: Int32, _ value: Int64?) throws(InboxError) {
-        guard let value else {
-            try self.connection.check(sqlite3_bind_null(self.compiled(), index), self.step)
-            return
-        }
-        try self.bind(index, value)
+        let statement = try self.compiled()
+        let code = value.map { sqlite3_bind_int64(statement, index, $0) } ?? sqlite3_bind_null(statement, index)
+        try self.connection.check(code, self.step)
     }
 
     func bind(_ index: Int32, _ text: String?) throws(InboxError) {
@@ -69,10 +64,41 @@ final class SQLiteStatement {
         try self.connection.check(sqlite3_step(self.compiled()), self.step) == SQLITE_ROW
     }
 
+    /// Binds ?1, ?2, and so on.
+    @discardableResult
+    func bound(to values: [(any SQLiteValue)?]) throws(InboxError) -> SQLiteStatement {
+        var index: Int32 = 0
+        for value in values {
+            index += 1
+            if let value { try value.bind(to: self, at: index) } else { try self.bind(index, nil as Int64?) }
+        }
+        return self
+    }
+
     /// Runs to the end and resets: for statements without rows.
-    func run() throws(InboxError) {
+    func run(_ values: (any SQLiteValue)?...) throws(InboxError) {
         defer { self.reset() }
+        try self.bound(to: values)
         while try self.next() {}
+    }
+
+    /// What `read` makes of the first row; `nil` if there is none.
+    func first<Result>(
+        _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Result?
+    ) throws(InboxError) -> Result? {
+        defer { self.reset() }
+        return try self.bound(to: values).next() ? try read(self) : nil
+    }
+
+    /// What `read` makes of the rows, those left out of which it makes nothing.
+    func all<Result>(
+        _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Result?
+    ) throws(InboxError) -> [Result] {
+        defer { self.reset() }
+        var results: [Result] = []
+        try self.bound(to: values)
+        while try self.next() { if let result = try read(self) { results.append(result) } }
+        return results
     }
 
     /// Makes the statement ready for the next use.
@@ -121,6 +147,38 @@ final class SQLiteStatement {
         let bytes = sqlite3_column_blob(self.raw, column)
         let count = bytes == nil ? 0 : Int(sqlite3_column_bytes(self.raw, column))
         return body(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+}
+
+/// What a parameter of a statement can be.
+protocol SQLiteValue {
+    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError)
+}
+
+extension Int64: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) { try statement.bind(index, self) }
+}
+
+extension Int: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) {
+        try statement.bind(index, Int64(self))
+    }
+}
+
+extension String: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) { try statement.bind(index, self) }
+}
+
+extension Array: SQLiteValue where Element == UInt8 {
+    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) {
+        try statement.bind(index, blob: self)
+    }
+}
+
+/// In milliseconds since 1970.
+extension Timestamp: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) {
+        try statement.bind(index, self.millisecondsSinceEpoch)
     }
 }
 

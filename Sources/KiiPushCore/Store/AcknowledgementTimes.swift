@@ -31,7 +31,6 @@ package struct AcknowledgementTimes {
         self.runs.append(Run(first: sequence, last: sequence, at: now))
     }
 
-    /// When this row was acknowledged, if that is known.
     package mutating func time(of sequence: Int64) -> Timestamp? {
         if self.runs.indices.contains(self.latest), let time = self.time(of: sequence, in: self.latest) { return time }
         var (low, high) = (0, self.runs.count)

@@ -2,20 +2,19 @@
 extension FileStore {
     /// Reads rows back, and marks them as in hand where that is asked for.
     func answer(
-        _ claim: StoreClaim, of inbox: Inbox, in transaction: borrowing InboxTransaction, at now: Timestamp,
-        into outcome: inout TurnOutcome
+        _ claim: StoreClaim, of inbox: Inbox, in transaction: borrowing InboxTransaction, at now: Timestamp
     ) throws(InboxError) -> StoreAnswer {
         var answer = StoreAnswer()
         if case .sources(let after) = claim.kind {
             answer.sources =
-                try self.read(into: &answer, &outcome, inbox) { () throws(InboxError) in
+                try self.read(into: &answer, inbox) { () throws(InboxError) in
                     try inbox.sources(installation: claim.installation, after: after, limit: claim.limit)
                 } ?? []
             answer.isComplete = answer.sources.count < claim.limit
             return answer
         }
         var room = ClaimRoom(claim)
-        let read = try self.read(into: &answer, &outcome, inbox) { () throws(InboxError) in
+        let read = try self.read(into: &answer, inbox) { () throws(InboxError) in
             try self.rows(claim, of: inbox, at: now) { room.takes($0) }
         }
         guard let rows = read else { return answer }
@@ -28,7 +27,7 @@ extension FileStore {
             answer.messages.append(StoredMessage(row))
         }
         guard case .retries = claim.kind else { return answer }
-        let next = try self.read(into: &answer, &outcome, inbox) { () throws(InboxError) in
+        let next = try self.read(into: &answer, inbox) { () throws(InboxError) in
             try inbox.nextRetry(installation: claim.installation)
         }
         if let next = next ?? nil {
@@ -41,17 +40,13 @@ extension FileStore {
     ///
     /// - Returns: `nil` if it cannot be read now.
     private func read<Result>(
-        into answer: inout StoreAnswer, _ outcome: inout TurnOutcome, _ inbox: Inbox,
-        _ body: () throws(InboxError) -> Result
+        into answer: inout StoreAnswer, _ inbox: Inbox, _ body: () throws(InboxError) -> Result
     ) throws(InboxError) -> Result? {
         do throws(InboxError) {
-            let result = try body()
-            outcome.reads.append(.success(()))
-            return result
+            return try body()
         } catch {
             guard error.kind != .corrupt, inbox.isInTransaction else { throw error }
-            outcome.reads.append(.failure(error))
-            answer.isFailure = true
+            answer.failure = error.description
             return nil
         }
     }

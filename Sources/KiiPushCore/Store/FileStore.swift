@@ -1,48 +1,84 @@
 /// The durable store: an ``Inbox`` file. What its commit has returned for survives the process and the power.
-final class FileStore: Store {
-    private let file: RecoverableInbox
+package final class FileStore: Store {
+    let path: String
+    let configuration: Inbox.Configuration
+    /// `nil` while a damaged file is to be replaced.
+    var inbox: Inbox?
+    var damage: Damage?
+    var replacedAt: MonotonicInstant?
+    var replacements = 0
+    var mark: (written: InboxMark, at: MonotonicInstant)?
+    /// The installations that were asked for, by key.
+    private(set) var installations: [Int64: String] = [:]
     private var room: InboxRoom
     let longestDelay: Duration
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
     var acknowledgements = AcknowledgementTimes()
-    /// The unproven rows of earlier processes that nobody has asked for, by installation, and how often the file had been
-    /// replaced when they were read; `nil` until somebody asks.
+    /// Unproven rows of earlier processes, read once for all installations; `replacements` says of which file.
     private var earlierUnproven: (rows: [Int64: [UnprovenRow]], replacements: Int)?
-    /// The installations whose unproven rows were asked for.
     private var hasAsked: Set<Int64> = []
     /// How often messages were made to wait again, or for another installation.
     private var retries = 0
     /// How often the file had been replaced when the last commit was over.
     private var seenReplacements = 0
 
-    /// - Parameter longestDelay: no retry is put off for longer.
-    init(_ file: RecoverableInbox, in room: InboxRoom, longestDelay: Duration) {
-        self.file = file
-        self.room = room
+    /// Opens the file, or makes it.
+    ///
+    /// - Parameters:
+    ///   - longestDelay: no retry is put off for longer.
+    ///   - freeBytes: what may still be written on its disk.
+    /// - Throws: ``InboxError``.
+    package init(
+        path: String, configuration: Inbox.Configuration, longestDelay: Duration,
+        freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
+    ) throws(InboxError) {
+        self.path = path
+        self.configuration = configuration
         self.longestDelay = longestDelay
-        self.seenReplacements = file.replacements
+        self.room = InboxRoom(of: path, clocks: configuration.clocks, freeBytes: freeBytes)
+        do throws(InboxError) {
+            try self.open()
+        } catch {
+            guard error.kind == .full else { throw error }
+            // Opening takes a little room, which an earlier process may have left.
+            self.room.giveUpReserve()
+            try self.open()
+        }
+        self.seenReplacements = self.replacements
     }
 
     var isDurable: Bool { true }
     var hasMoreToWrite: Bool { !self.provenThrough.isEmpty || self.calendarShift != .zero }
-    var pendingBytes: Int64 { self.file.counts.pendingBytes }
-    var deadLetterStock: DeadLetterStock? { self.file.deadLetterStock }
+    var pendingBytes: Int64 { (self.inbox?.counts ?? self.damage?.remembered?.counts)?.pendingBytes ?? 0 }
+    var deadLetterStock: DeadLetterStock? { self.inbox.map { DeadLetterStock($0.counts[.dead], limit: $0.deadLimit) } }
     var pendingShare: Int64 { self.room.shares.waitingBytes }
     var commitBytes: Int64? {
         self.room.shares.transactionBytes ?? (self.room.hasReserve ? nil : InboxShares.mostInScarcity)
     }
-    var ledger: MessageLedger { self.file.messageLedger }
-    var backlogRevision: Int { self.retries + self.file.replacements }
-    var notices: [InboxNotice] { self.file.notices }
+    var ledger: MessageLedger {
+        self.inbox?.messageLedger ?? self.damage?.remembered?.messageLedger ?? MessageLedger()
+    }
+    var backlogRevision: Int { self.retries + self.replacements }
+    var notices: [InboxNotice] { self.inbox?.notices ?? [] }
 
-    func close() { self.file.close() }
-    func removeNotices() { self.file.removeNotices() }
+    /// Leaves an exact mark: nothing is written any more.
+    func close() { self.writeMark(isFlushed: true) }
+
+    /// Forgets the notices, which were told. What cannot be removed now is told once more by the next process.
+    func removeNotices() {
+        let told = self.replacements
+        try? self.use { inbox throws(InboxError) in
+            // A file that took its place just now has a notice of its own.
+            guard self.replacements == told else { return }
+            try inbox.removeNotices()
+        }
+    }
 
     func makeRoom() -> Int? {
         self.room.giveUpReserve()
         // Why there was no room is what the next commit says.
-        let removed = try? self.file.use { inbox throws(InboxError) in
+        let removed = try? self.use { inbox throws(InboxError) in
             inbox.shares = self.room.shares
             return try inbox.makeRoom()
         }
@@ -66,7 +102,7 @@ final class FileStore: Store {
             throw InboxError(.full, step: "finding room for messages")
         }
         var isAgain = false
-        var outcome = try self.file.use { inbox throws(InboxError) in
+        var outcome = try self.use { inbox throws(InboxError) in
             inbox.shares = self.room.shares
             // The log must not get longer than the reserve makes up for.
             if inbox.log.failure != nil { try inbox.writeLog(emptying: true) }
@@ -77,9 +113,9 @@ final class FileStore: Store {
         }
         self.provenThrough.removeAll(keepingCapacity: true)
         self.calendarShift = .zero
-        if let due = self.file.markIsDue { outcome.upkeepDue = min(due, outcome.upkeepDue ?? due) }
-        outcome.isMoved = self.file.replacements != self.seenReplacements
-        self.seenReplacements = self.file.replacements
+        if let due = self.markIsDue { outcome.upkeepDue = min(due, outcome.upkeepDue ?? due) }
+        outcome.isMoved = self.replacements != self.seenReplacements
+        self.seenReplacements = self.replacements
         return outcome
     }
 
@@ -98,7 +134,7 @@ final class FileStore: Store {
                 outcome.arrivals.append(try self.store(arrivals[index], in: inbox, transaction, at: now))
             }
             for claim in turn.claims {
-                outcome.answers.append(try self.answer(claim, of: inbox, in: transaction, at: now, into: &outcome))
+                outcome.answers.append(try self.answer(claim, of: inbox, in: transaction, at: now))
             }
             for (installation, sequence) in self.provenThrough {
                 try transaction.markProven(installation: installation, through: sequence)
@@ -148,7 +184,7 @@ final class FileStore: Store {
             receivedAt: arrival.receivedAt,
             storedAt: now,
             state: arrival.isInHand ? .inHand : .waiting,
-            source: arrival.content.source
+            source: arrival.source?.number
         )
         if case .refused(let reason) = arrival.content {
             row.state = .dead
@@ -164,21 +200,33 @@ final class FileStore: Store {
     // MARK: - What the runtime asks for
 
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
-        try self.file.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }
+        try self.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }
     }
 
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64 {
-        try self.file.installation(id: id, of: owner)
+        let key = try self.use { inbox throws(InboxError) -> Int64 in
+            if let key = try inbox.installation(id: id) {
+                guard let owner, try !inbox.isOwn(key, owner) else { return key }
+            }
+            return try inbox.transaction { transaction throws(InboxError) in
+                let key = try transaction.installation(id: id)
+                if let owner { try transaction.set(owner, of: key) }
+                return key
+            }
+        }
+        self.installations[key] = id
+        return key
     }
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
-        try self.file.use { inbox throws(InboxError) in
-            // An installation receives only after this was asked, so at first all its rows are those of earlier processes.
+        try self.use { inbox throws(InboxError) in
+            // An installation receives only after this was asked, so at first all its rows are those of earlier
+            // processes.
             guard self.hasAsked.insert(installation).inserted else {
                 return try inbox.unproven(installation: installation)
             }
-            if self.earlierUnproven?.replacements != self.file.replacements {
-                self.earlierUnproven = (try inbox.unproven(), self.file.replacements)
+            if self.earlierUnproven?.replacements != self.replacements {
+                self.earlierUnproven = (try inbox.unproven(), self.replacements)
             }
             return self.earlierUnproven?.rows.removeValue(forKey: installation) ?? []
         }
@@ -193,20 +241,20 @@ final class FileStore: Store {
     func calendarMoved(by shift: Duration) { self.calendarShift += shift }
 
     func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
-        try self.file.use { inbox throws(InboxError) in
+        try self.use { inbox throws(InboxError) in
             try inbox.deadLetterRecords(after: sequence, limit: limit)
         }
     }
 
     func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage] {
-        try self.file.use { inbox throws(InboxError) in
+        try self.use { inbox throws(InboxError) in
             try inbox.rows(.presented, installation: installation, after: sequence, limit: limit)
                 .map { StoredMessage($0) }
         }
     }
 
     func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? {
-        try self.file.use { inbox throws(InboxError) in
+        try self.use { inbox throws(InboxError) in
             guard let row = try inbox.row(sequence) else { return nil }
             let installation = row.message.installation
             return MessageStanding(
@@ -216,15 +264,14 @@ final class FileStore: Store {
     }
 
     func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
-        let source = try self.file.use { inbox throws(InboxError) -> Int64? in
+        let source = try self.use { inbox throws(InboxError) -> Int64? in
             guard let row = try inbox.row(sequence) else { return nil }
             // Its topic is not what it is given up on again.
             let source = DecodedContent(
                 payload: row.message.payload, originalLength: row.message.originalLength, isUnexpectedTopic: false
             ).source
             try inbox.transaction { transaction throws(InboxError) in
-                if try transaction.hurry(sequence, source: source, at: now) { return }
-                try transaction.requeue(sequence, source: source, at: now)
+                _ = try transaction.requeue(sequence, source: source, at: now)
             }
             return source
         }
@@ -233,13 +280,13 @@ final class FileStore: Store {
     }
 
     func drop(_ sequence: Int64) throws(InboxError) {
-        try self.file.use { inbox throws(InboxError) in
+        try self.use { inbox throws(InboxError) in
             _ = try inbox.transaction { transaction throws(InboxError) in try transaction.drop(sequence) }
         }
     }
 
     func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption] {
-        try self.file.use { inbox throws(InboxError) -> [Adoption] in
+        try self.use { inbox throws(InboxError) -> [Adoption] in
             var counts: [Int64: Int] = [:]
             for former in try inbox.sameOwner(as: installation) where !running.contains(former) {
                 counts[former] = try inbox.openCount(of: former)
@@ -256,7 +303,7 @@ final class FileStore: Store {
     }
 
     func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? {
-        let adoption = try self.file.use { inbox throws(InboxError) -> Adoption? in
+        let adoption = try self.use { inbox throws(InboxError) -> Adoption? in
             guard let former = try inbox.installation(id: formerID),
                 let installation = try inbox.installation(id: installationID)
             else { return nil }
@@ -276,7 +323,6 @@ struct ClaimRoom {
     private let scale: DeliveryScale
     private var weight: Int
     private var isEmpty = true
-    /// Whether there may be rows that there was no room for.
     private(set) var isFull = false
 
     init(_ claim: StoreClaim) {
@@ -284,7 +330,6 @@ struct ClaimRoom {
         self.weight = claim.limit
     }
 
-    /// Takes a row if there is room for it.
     mutating func takes(_ row: StoredRow) -> Bool {
         let weight = self.scale.weight(of: row.message.payload.count + row.message.topic.utf8.count)
         guard !self.isFull, self.isEmpty || weight <= self.weight else {

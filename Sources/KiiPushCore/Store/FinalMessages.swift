@@ -4,7 +4,6 @@
 /// The digest is keyed, since a sender who could make two messages with one digest could have the second taken for a
 /// redelivery of the first, which is a loss.
 struct FinalMessages {
-    /// By what a message is recognised.
     struct Fingerprint: Equatable {
         private let length: Int
         private let digest: SipHash.Digest
@@ -21,28 +20,24 @@ struct FinalMessages {
         }
     }
 
-    /// One of them.
     struct Message {
         let installation: Int64
         let packetID: UInt16
         let fingerprint: Fingerprint
     }
 
-    /// A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1). Of more the oldest
-    /// are forgotten: a redelivery of theirs counts as a new message.
+    /// A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1). Of more the
+    /// oldest are forgotten: a redelivery of theirs counts as a new message.
     private static let limit = 65_535
 
     private let key = SipHash.Key.random()
     private var messages = SequenceMap<Message>()
     /// In the order in which they became final; some of them may be gone.
     private var order = Fifo<Int64>()
-    /// Those of each installation, in the same order.
     private var byInstallation: [Int64: Fifo<Int64>] = [:]
 
-    /// The one with this number, if it is kept.
     subscript(sequence: Int64) -> Message? { self.messages[sequence] }
 
-    /// By what this message is recognised.
     func fingerprint(topic: String, payload: [UInt8], originalLength: Int?) -> Fingerprint {
         Fingerprint(topic: topic, payload: payload, originalLength: originalLength, key: self.key)
     }
@@ -55,7 +50,6 @@ struct FinalMessages {
         _ = self.remove(oldest)
     }
 
-    /// Takes one out.
     mutating func remove(_ sequence: Int64) -> Message? {
         guard let message = self.messages[sequence] else { return nil }
         self.messages[sequence] = nil
@@ -78,7 +72,6 @@ struct FinalMessages {
         if !own.isEmpty { self.byInstallation[installation] = own }
     }
 
-    /// Those of an installation.
     func unproven(installation: Int64) -> [UnprovenRow] {
         var rows: [UnprovenRow] = []
         self.messages.forEach { sequence, message in

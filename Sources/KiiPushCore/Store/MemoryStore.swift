@@ -13,17 +13,16 @@ final class MemoryStore: Store {
         let fingerprint: FinalMessages.Fingerprint?
 
         init(
-            message: StoredMessage, packetID: UInt16?, standing: Standing?,
+            message: consuming StoredMessage, packetID: UInt16?, standing: Standing?,
             fingerprint: FinalMessages.Fingerprint? = nil
         ) {
+            self.bytes = MemoryStore.memory(of: message.bytes)
             self.message = message
             self.packetID = packetID
-            self.bytes = MemoryStore.memory(of: message.bytes)
             self.standing = standing
             self.fingerprint = fingerprint
         }
 
-        /// Whether it waits for a handler, or has one.
         var isPending: Bool {
             if case .presented = self.standing { false } else { true }
         }
@@ -36,20 +35,18 @@ final class MemoryStore: Store {
         case presented
     }
 
-    /// What stands around one message in the queues, maps and objects of its whole way to its handler. With the smallest
-    /// messages it is half of this while they wait, and about as much again once they are decoded (measured).
+    /// What stands around one message in the queues, maps and objects of its whole way to its handler. With the
+    /// smallest messages it is half of this while they wait, and about as much again once they are decoded (measured).
     private static let messageOverhead = 1024
 
-    /// What a message of so many bytes takes in memory until it is handled.
     static func memory(of bytes: Int) -> Int64 { Int64(bytes + Self.messageOverhead) }
 
-    /// The messages whose outcome is not final.
     private var entries = SequenceMap<Entry>()
-    /// What waits, by source.
-    private var backlogs: [SourceID: MemoryBacklog] = [:]
+    /// What waits, by source, in the order of reception. A message that waits no more, or stands here twice, is passed
+    /// over when it comes to the front.
+    private var backlogs: [SourceID: Fifo<Int64>] = [:]
     /// What waits and belongs to no source, by installation.
-    private var unsettled: [Int64: MemoryBacklog] = [:]
-    /// What waits for its retry, by installation.
+    private var unsettled: [Int64: Set<Int64>] = [:]
     private var retries: [Int64: Set<Int64>] = [:]
     private var installations: [String: Int64] = [:]
     private var lastSequence: Int64 = 0
@@ -149,10 +146,10 @@ final class MemoryStore: Store {
         }
         self.lastSequence += 1
         let sequence = self.lastSequence
-        let message = StoredMessage(arrival, sequence: sequence)
         if arrival.message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
         let entry = Entry(
-            message: message, packetID: arrival.message.packetID, standing: arrival.isInHand ? nil : .waiting)
+            message: StoredMessage(arrival, sequence: sequence), packetID: arrival.message.packetID,
+            standing: arrival.isInHand ? nil : .waiting)
         self.entries[sequence] = entry
         self.pendingBytes += entry.bytes
         if case .refused = arrival.content {
@@ -266,14 +263,13 @@ final class MemoryStore: Store {
         if wasPending != entry.isPending { self.pendingBytes += wasPending ? -entry.bytes : entry.bytes }
     }
 
-    /// Lists a message that waits.
     private func wait(_ entry: Entry) {
         let message = entry.message
         if let source = message.source {
             let id = SourceID(installation: message.installation, number: source)
-            self.backlogs[id, default: .init()].append(waiting: message.sequence)
+            self.backlogs[id, default: .init()].list(message.sequence)
         } else {
-            self.unsettled[message.installation, default: .init()].append(waiting: message.sequence)
+            self.unsettled[message.installation, default: []].insert(message.sequence)
         }
     }
 
@@ -299,11 +295,11 @@ final class MemoryStore: Store {
         switch claim.kind {
         case .suspects: break  // Nothing outlives the process here.
         case .unsettled(let after):
-            let waiting = self.unsettled[installation]?.waiting(
-                after: after, limit: claim.limit, where: { self.isWaiting($0, in: nil) })
-            answer.messages = (waiting ?? []).compactMap { self.entries[$0]?.message }
-            answer.isComplete = answer.messages.count < claim.limit
-            if answer.isComplete, after == 0, answer.messages.isEmpty { self.unsettled[installation] = nil }
+            let waiting = (self.unsettled[installation] ?? []).filter { $0 > after && self.isWaiting($0, in: nil) }
+                .sorted()
+            answer.messages = waiting.prefix(claim.limit).compactMap { self.entries[$0]?.message }
+            answer.isComplete = waiting.count <= claim.limit
+            if waiting.isEmpty, after == 0 { self.unsettled[installation] = nil }
         case .paused(let after):
             let paused = (self.retries[installation] ?? []).filter { $0 > after }.sorted()
             answer.messages = paused.prefix(claim.limit).compactMap { sequence in
@@ -329,14 +325,16 @@ final class MemoryStore: Store {
     private func take(_ source: SourceID, before: Int64?, _ limit: Int, into answer: inout StoreAnswer) {
         // Taken out of the dictionary, so that it is changed in place.
         guard var backlog = self.backlogs.removeValue(forKey: source) else { return }
-        while let sequence = backlog.nextWaiting(where: { self.isWaiting($0, in: source.number) }) {
-            guard sequence < before ?? .max else { break }
-            guard answer.messages.count < limit else {
-                answer.isComplete = false
-                break
+        while let sequence = backlog.first {
+            if self.isWaiting(sequence, in: source.number), let entry = self.entries[sequence] {
+                guard sequence < before ?? .max else { break }
+                guard answer.messages.count < limit else {
+                    answer.isComplete = false
+                    break
+                }
+                self.take(entry, into: &answer)
             }
-            backlog.dropFirstWaiting()
-            if let entry = self.entries[sequence] { self.take(entry, into: &answer) }
+            _ = backlog.popFirst()
         }
         if !backlog.isEmpty { self.backlogs[source] = backlog }
     }
@@ -373,6 +371,14 @@ final class MemoryStore: Store {
     }
 }
 
+extension Fifo<Int64> {
+    /// Adds a message; one that was given back comes before those that came after it.
+    fileprivate mutating func list(_ sequence: Int64) {
+        guard let last = self.last, last > sequence else { return self.append(sequence) }
+        self.insert(sequence) { $0 >= sequence }
+    }
+}
+
 extension MemoryStore.Entry {
     fileprivate var appearance: TurnOutcome.Appearance {
         .init(sequence: self.message.sequence, installation: self.message.installation, source: self.message.source)
@@ -388,7 +394,7 @@ extension StoredMessage {
             payload: arrival.message.payload,
             originalLength: arrival.message.truncatedLength,
             receivedAt: arrival.receivedAt,
-            source: arrival.content.source
+            source: arrival.source?.number
         )
     }
 }

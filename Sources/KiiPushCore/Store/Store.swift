@@ -7,7 +7,6 @@ protocol Store: AnyObject {
     var keepsDeadLetters: Bool { get }
     /// Whether what ``proven(installation:through:)`` or ``calendarMoved(by:)`` noted is worth a commit of its own.
     var hasMoreToWrite: Bool { get }
-    /// Bytes that wait for a handler.
     var pendingBytes: Int64 { get }
     /// How many bytes may wait for a handler, as far as the store has room.
     var pendingShare: Int64 { get }
@@ -18,17 +17,15 @@ protocol Store: AnyObject {
     /// Rises when what waits for an agent that does not run may have changed: a message was made to wait, or the
     /// messages were moved to another file.
     var backlogRevision: Int { get }
-    /// What has become of every message, as of the last commit.
     var ledger: MessageLedger { get }
     /// What became of damaged files, also in earlier processes, and no agent has told yet.
     var notices: [InboxNotice] { get }
 
-    /// Writes a turn, or a part of one, whole or not at all, and answers its claims; then calls `completion` with what came
-    /// of it, on the loop's thread, now or in a later turn. One commit is under way at a time.
+    /// Writes a turn, or a part of one, whole or not at all, and answers its claims. Calls `completion` on the loop's
+    /// thread, now or in a later turn. One commit is under way at a time.
     func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void)
-    /// Makes room after a commit that failed with ``InboxError/Kind/full``.
-    ///
-    /// - Returns: how many messages that were handled it has removed for that; `nil` if it knows no way to make room.
+    /// Makes room after a commit that failed with ``InboxError/Kind/full``. Returns how many handled messages it has
+    /// removed; `nil` if it knows no way.
     func makeRoom() -> Int?
     /// Nothing follows: what is put off otherwise is written now.
     func close()
@@ -45,14 +42,14 @@ protocol Store: AnyObject {
     func machineSlept(_ duration: Duration)
     /// Notes, for the record, that a row that the last commit stored is acknowledged. Rows come in order.
     func acknowledged(_ sequence: Int64, at now: Timestamp)
-    /// Forgets the notices, which were told.
     func removeNotices()
     /// Bytes that wait for a handler, those of these installations left out. May take a while.
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64
 
     /// The messages that were given up on and are kept, in the order of reception: the page after `sequence`.
     func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord]
-    /// The messages of an installation that are shown to the user, in the order of reception: the page after `sequence`.
+    /// The messages of an installation that are shown to the user, in the order of reception: the page after
+    /// `sequence`.
     func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage]
     /// Where a message stands that is kept on file; `nil` if it is not there.
     func standing(of sequence: Int64) throws(InboxError) -> MessageStanding?
@@ -60,7 +57,6 @@ protocol Store: AnyObject {
     ///
     /// - Returns: the number of its source; `nil` of one that no handler is to see.
     func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64?
-    /// Removes a message, now.
     func drop(_ sequence: Int64) throws(InboxError)
     /// Has an installation handle the messages of its owner's other ones, but for those that are received as now.
     ///
@@ -101,9 +97,7 @@ extension Store {
 /// Where a message stands, and whose it is.
 struct MessageStanding {
     var state: RowState
-    /// The key of its installation.
     var installation: Int64
-    /// Whether that installation is known.
     var hasInstallation: Bool
 }
 

@@ -1,6 +1,5 @@
 /// What a message's connection is to the store and the pipeline. Loop thread only.
 protocol MessageLink: AnyObject {
-    /// The store's key of the installation.
     var installation: Int64 { get }
     /// The one topic that pushes arrive on.
     var topic: String { get }
@@ -13,7 +12,8 @@ protocol MessageLink: AnyObject {
     func absorbs(_ row: Int64)
     /// Notes, until the turn is committed or has failed, that a message of QoS 2 is to be this row.
     func inserted(_ row: Int64, _ arrival: Arrival)
-    /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and the turn's work will come again.
+    /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and the turn's work will come
+    /// again.
     func forgetAbsorptions()
 
     /// The message is now this row.
@@ -32,16 +32,15 @@ protocol MessageLink: AnyObject {
 
 /// A message on its way from a connection into the store.
 ///
-/// By reference: it stands in several places in its turn, and copying all that it holds costs more than it is worth.
-final class Arrival {
-    /// The connection's owner, which the acknowledgement goes back through.
+struct Arrival {
     let link: any MessageLink
     let message: MQTTSession.InboundMessage
     /// Which connection it came on; rises with every connection, also across restarts.
     let connection: Int64
     let receivedAt: Timestamp
-    /// What it is, decoded as it came.
     let content: DecodedContent
+    /// Its source; `nil` of a message that no handler is to see.
+    let source: SourceID?
     /// Whether delivery has room for it; otherwise it waits in the store.
     var isInHand = false
 
@@ -54,23 +53,17 @@ final class Arrival {
             payload: message.payload, originalLength: message.truncatedLength,
             // By bytes, as a broker compares: to Swift, texts that only look the same are equal.
             isUnexpectedTopic: !message.topic.hasBytes(of: link.topic))
+        self.source = self.content.source.map { SourceID(installation: link.installation, number: $0) }
     }
 
-    /// Its source; `nil` of a message that no handler is to see.
-    var source: SourceID? {
-        self.content.source.map { SourceID(installation: self.link.installation, number: $0) }
-    }
-
-    /// The bytes of its payload and topic.
     var bytes: Int { self.message.payload.count + self.message.topic.utf8.count }
 }
 
 /// What a store made of an ``Arrival``.
 enum StoredArrival {
-    /// It is new and has this number.
     case new(Int64)
-    /// It is the row with this number once more. `isFinal`: the row's outcome is known, nothing waits for it. `isInHand`:
-    /// delivery has the message.
+    /// It is the row with this number once more. `isFinal`: the row's outcome is known, nothing waits for it.
+    /// `isInHand`: delivery has the message.
     case redelivered(Int64, isFinal: Bool, isInHand: Bool)
 }
 
@@ -87,8 +80,8 @@ struct Turn {
 
     /// Takes the first part of it, which writes about so many bytes, or all of it.
     ///
-    /// Changes come first, and alone: they make room, and messages take it. What is claimed comes last, and alone: the store
-    /// sees to it that it takes no more in hand than may be written at once.
+    /// Changes come first, since they free room. Each claim is a part of its own: the store limits what it takes in
+    /// hand.
     mutating func takePart(of bytes: Int64?) -> Turn {
         guard let bytes else {
             defer { self = Turn() }
@@ -112,7 +105,6 @@ struct Turn {
         return part
     }
 
-    /// Puts a part back that was taken.
     mutating func putBack(_ part: Turn) {
         self.changes.insert(contentsOf: part.changes, at: 0)
         self.arrivals.insert(contentsOf: part.arrivals, at: 0)
@@ -130,19 +122,13 @@ struct TurnOutcome {
         var source: Int64?
     }
 
-    /// One for each arrival, in their order.
     var arrivals: [StoredArrival] = []
-    /// One for each claim, in their order.
     var answers: [StoreAnswer] = []
-    /// Messages that a user's choice has made to wait.
     var appeared: [Appearance] = []
     /// The rows whose outcome became final in this turn.
     var finished: [Int64] = []
     /// How many dead letters that nobody can handle made room for newer ones.
     var removedDeadLetters = 0
-    /// How the reading for each claim went. One that failed does not keep the rest of the turn from being written.
-    var reads: [Result<Void, InboxError>] = []
-    /// Whether the messages are in another file than before.
     var isMoved = false
     /// How long until the store wants to be looked after, in a commit of its own if there is no other; `nil`: never.
     var upkeepDue: Duration?

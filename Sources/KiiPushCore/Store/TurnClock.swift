@@ -12,8 +12,8 @@ package struct TurnClock: Sendable {
 
     /// Reads both clocks.
     package init(_ clocks: Clocks) {
-        // This one first: should the thread be held up in between, then what is asked for comes out as later than it was
-        // and never before what it followed.
+        // This one first: should the thread be held up in between, then what is asked for comes out as later than it
+        // was and never before what it followed.
         self.monotonic = clocks.monotonic().nanoseconds
         // Not from a Timestamp, whose whole milliseconds would put it before, too.
         self.calendar = clocks.calendarNanoseconds()

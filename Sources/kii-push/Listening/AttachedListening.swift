@@ -2,11 +2,12 @@ import KiiPushCore
 
 /// Shows what the process goes through that receives with the inbox, and whose handler answers.
 ///
-/// The socket tells what happens, and the inbox, which both processes may read, what it happens to. What was not told of,
-/// since the process began anew or told more than could be read, is listed from the inbox.
+/// The socket tells what happens, and to what. The inbox's file has what was not told of: since the process began anew or
+/// told more than could be read, since an attempt began before this one watched, or since a message is too long.
 actor AttachedListening {
     private var notices: ControlNotices
-    private var reader: InboxReader
+    /// `nil` where the inbox is in memory.
+    private var reader: InboxReader?
     private var seen: SeenMessages
     private let directory: String
     private let style: ListenLog.Style
@@ -25,9 +26,9 @@ actor AttachedListening {
     init(
         _ client: ControlClient, directory: String, _ style: ListenLog.Style, installationID: String, count: Int?
     ) throws {
-        self.reader = try InboxReader(stateDirectory: directory)
+        self.reader = try InboxReader.existing(in: directory)
         // Before it is asked, so that what happens while the request is on its way can be listed.
-        self.seen = SeenMessages(after: try self.reader.lastMessageID())
+        self.seen = SeenMessages(after: try self.reader?.lastMessageID() ?? 0)
         self.notices = try client.watch()
         self.directory = directory
         self.style = style
@@ -98,7 +99,7 @@ actor AttachedListening {
             do {
                 if let client = try ControlClient(stateDirectory: self.directory) {
                     self.notices = try client.watch()
-                    self.reader = try InboxReader(stateDirectory: self.directory)
+                    self.reader = try InboxReader.existing(in: self.directory)
                     self.console.status("> It receives again.")
                     return true
                 }
@@ -119,7 +120,7 @@ actor AttachedListening {
             try self.console.show(trouble: "offline", reason, retryIn: retryIn)
         case .message(let event): try self.show(event)
         case .inboxMovedAside:
-            self.reader = try InboxReader(stateDirectory: self.directory)
+            self.reader = try InboxReader.existing(in: self.directory)
             try self.console.show(event)
         default: try self.console.show(event)
         }
@@ -130,39 +131,44 @@ actor AttachedListening {
         if case .started(let attempt) = event.kind {
             // Of what was listed meanwhile, this may be told after it.
             if self.seen.wasListed(id), try self.isOver(id) { return }
-            try self.began(id, attempt: attempt)
+            try self.began(event, attempt: attempt)
         } else if event.isOutcome, !self.log.isOpen(id) {
             if self.seen.wasListed(id) { return }
             // Its beginning was before this one watched.
-            try self.began(id, attempt: nil)
+            try self.began(event, attempt: nil)
         }
         try self.log.happened(event)
     }
 
     /// - Parameter attempt: `nil` for the one that the inbox tells of.
-    private func began(_ messageID: Int64, attempt: Int?) throws {
-        self.seen.insert(messageID)
-        let trace: MessageRecord
-        do {
-            trace = try self.reader.trace(of: messageID)
-        } catch {
-            return try self.console.show(trouble: "not shown", "#\(messageID): \(error)")
+    private func began(_ event: MessageEvent, attempt: Int?) throws {
+        let id = event.messageID
+        self.seen.insert(id)
+        if case .handler(let message, let context)? = event.call {
+            _ = try self.log.began(message, context)
+        } else if event.isKept, let reader {
+            do {
+                let trace = try reader.trace(of: id)
+                // A command of thing-if's is none.
+                guard let message = try? ReceivedMessage(payload: trace.payload) else { return }
+                _ = try self.log.began(message, trace.context(attempt: attempt, else: self.installationID))
+            } catch let error as InboxReadingError {
+                try self.console.show(trouble: "not shown", "#\(id): \(error)")
+            }
+        } else if attempt != nil {
+            try self.console.show(
+                trouble: "not shown", "#\(id): it is a thing-if command, or too long for the control socket")
         }
-        // A command of thing-if's is none.
-        guard let message = try? ReceivedMessage(payload: trace.payload) else { return }
-        let context = DeliveryContext(
-            installationID: trace.installationID ?? self.installationID, messageID: trace.messageID,
-            receivedAt: trace.receivedAt, attempt: attempt ?? max(1, trace.begunAttempts), deadlineInstant: .now())
-        _ = try self.log.began(message, context)
     }
 
     // MARK: - What was not told
 
     /// Lists what came to something without being told of.
     private func catchUp() throws {
+        guard let reader else { return }
         var last = self.seen.horizon
         while true {
-            let page = try self.reader.messages(MessageRecord.Standing.over, after: last, limit: 100)
+            let page = try reader.messages(MessageRecord.Standing.over, after: last, limit: 100)
             guard let end = page.last else { return }
             for trace in page where !self.seen.contains(trace.messageID) || self.log.isOpen(trace.messageID) {
                 self.seen.insertListed(trace.messageID)
@@ -174,8 +180,8 @@ actor AttachedListening {
     }
 
     private func isOver(_ messageID: Int64) throws -> Bool {
-        try !self.reader.messages(MessageRecord.Standing.over, after: messageID - 1, limit: 1)
-            .allSatisfy { $0.messageID != messageID }
+        try self.reader?.messages(MessageRecord.Standing.over, after: messageID - 1, limit: 1).first?.messageID
+            == messageID
     }
 }
 

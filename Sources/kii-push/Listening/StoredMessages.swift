@@ -24,7 +24,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
     ///
     /// - Throws: ``InboxReadingError``; what writing throws.
     func show(from directory: String, _ style: ListenLog.Style) throws {
-        guard let reader = try Self.reader(of: directory) else { return }
+        guard let reader = try InboxReader.existing(in: directory) else { return }
         var last: Int64 = 0
         var start = Timestamp(millisecondsSinceEpoch: .min)
         switch self {
@@ -43,9 +43,11 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
             last = end.messageID
         }
     }
+}
 
-    /// `nil` where nothing was ever received.
-    private static func reader(of directory: String) throws -> InboxReader? {
+extension InboxReader {
+    /// `nil` where nothing was ever received into a file.
+    static func existing(in directory: String) throws(InboxReadingError) -> InboxReader? {
         do throws(InboxReadingError) {
             return try InboxReader(stateDirectory: directory)
         } catch {
@@ -62,15 +64,25 @@ extension ListenLog.Style {
             if self.format == nil { try self.console.show(inList: trace) }
             return
         }
-        let context = DeliveryContext(
-            installationID: trace.installationID ?? "", messageID: trace.messageID, receivedAt: trace.receivedAt,
-            attempt: max(1, trace.begunAttempts), deadlineInstant: .now())
+        let context = trace.context()
         guard let format = self.format else { return try self.console.show(message, context, endedAs: trace) }
         try self.console.write(format, message, context, at: trace.receivedAt, result: trace.resultWord)
     }
 }
 
 extension MessageRecord {
+    /// What its handler was called with.
+    ///
+    /// - Parameters:
+    ///   - attempt: which attempt it was. Default: the last one that is recorded.
+    ///   - installationID: whose it was, where the record does not say.
+    func context(attempt: Int? = nil, else installationID: String = "") -> DeliveryContext {
+        DeliveryContext(
+            installationID: self.installationID ?? installationID, messageID: self.messageID,
+            receivedAt: self.receivedAt,
+            attempt: attempt ?? max(1, self.begunAttempts))
+    }
+
     /// As ``MessageEvent/resultWord``.
     fileprivate var resultWord: String {
         for case .done(let result, _, _) in self.events.reversed().map(\.kind) { return "\(result)" }

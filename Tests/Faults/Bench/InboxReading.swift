@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 
 /// What the inbox of an agent holds, read from outside while it runs or after it was killed.
 struct InboxReading {

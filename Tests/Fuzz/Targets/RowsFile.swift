@@ -107,7 +107,8 @@ final class RowsFile {
                     var change = RowChange(sequence: row, state: .retry, attempts: 2, nextAttempt: self.now)
                     change.event = .isolated(attempt: 2)
                     _ = try transaction.update(change, at: self.now)
-                    _ = try transaction.hurry(row, at: self.now)
+                    // From a retry, and from where the message waits.
+                    _ = try transaction.requeue(row, at: self.now)
                     _ = try transaction.requeue(row, at: self.now)
                     _ = try transaction.drop(row)
                 }

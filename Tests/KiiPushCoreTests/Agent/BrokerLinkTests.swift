@@ -5,14 +5,12 @@ import Testing
 extension Pipeline {
     /// A pipeline that delivers nothing.
     static func idle(
-        over store: any Store, on loop: any Loop, report: @escaping (PushEvent) -> Void = { _ in }
+        over store: any Store, on loop: any Loop, wake: @escaping @Sendable () -> Void = {}
     ) -> Pipeline {
-        let configuration = DeliveryConfiguration()
-        let workers = Workers(
-            configuration: configuration, threads: .none(onWork: {}), clock: { .now() }, wake: {})
-        return Pipeline(
-            store: store, loop: loop, workers: workers, configuration: configuration, limits: .memory,
-            clock: { .now() }, observer: JournalObserver(), running: { [] }, report: report)
+        Pipeline(
+            store: store, on: loop, configuration: DeliveryConfiguration(), limits: .memory, clock: { .now() },
+            observer: HubObserver(hubs: Locked([:]), keeping: .memory, listeners: Locked(0)), wake: wake,
+            threads: .none(onWork: {}))
     }
 }
 

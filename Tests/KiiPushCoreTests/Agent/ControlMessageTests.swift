@@ -55,6 +55,39 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        #"{"q":"\"\\\/\b\u00e9\ud83d\ude00","é":"日本e\#u{301}"}"#,
+        "{\"n\" : -12345678901234567890123.4500e+07,\n\t\"n\":1e999,\r\"a\":[[{}]]}",
+        #"{"to":"t","aps":{"alert":"x"},"installation":"other","payload":"{}"}"#,
+    ])
+    func whatWasReceivedArrivesByteForByte(payload: String) throws {
+        var event = MessageEvent(messageID: 7, at: .now(), kind: .started(attempt: 2))
+        event.call = .handler(
+            try ReceivedMessage(payload: payload),
+            DeliveryContext(installationID: "i\n\"", messageID: 7, receivedAt: .now(), attempt: 2))
+        let reply = try #require(ControlReply(line: self.sent(ControlReply.event(.message(event)).line)))
+        guard case .event(.message(let arrived)) = reply else {
+            Issue.record("another event arrived")
+            return
+        }
+        #expect(arrived == event)
+        #expect(arrived.message?.payloadBytes == Array(payload.utf8))
+    }
+
+    @Test(arguments: [
+        "", #","payload":"{}""#, #","receivedAt":1,"installation":"i","payload":"{""#,
+        #","receivedAt":1,"installation":"i","payload":"{\"commandID\":\"c\",\"actions\":[{}]}""#,
+    ])
+    func aLineWithoutAMessageIsAnEventStill(members: String) throws {
+        let line = #"{"event":{"message":7,"at":1,"kept":false,"kind":6,"attempt":2\#(members)}}"#
+        guard case .event(.message(let event))? = ControlReply(line: Array(line.utf8)) else {
+            Issue.record("no event of a message arrived")
+            return
+        }
+        #expect(event.kind == .started(attempt: 2))
+        #expect(event.message == nil)
+    }
+
     @Test(arguments: events) func otherEventsArrive(event: PushEvent) throws {
         let reply = try #require(ControlReply(line: self.sent(ControlReply.event(event).line)))
         guard case .event(let arrived) = reply else {

@@ -11,7 +11,7 @@ import Testing
         let message = MQTTSession.InboundMessage(
             topic: topic ?? link.topic, payload: [UInt8](TestPipeline.push(source).utf8), qos: .atLeastOnce,
             duplicate: duplicate, packetID: 5, ticket: 1, truncatedLength: truncatedLength)
-        let arrival = Arrival(link: link, message: message, connection: 100, receivedAt: .now())
+        var arrival = Arrival(link: link, message: message, connection: 100, receivedAt: .now())
         arrival.isInHand = isInHand
         return arrival
     }

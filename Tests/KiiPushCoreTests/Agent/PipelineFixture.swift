@@ -50,20 +50,6 @@ final class ManualLoop: Loop {
 
 /// A pipeline in the hands of a test, which takes the loop's turns and the worker's steps.
 final class TestPipeline {
-    /// What was reported, each event as a word.
-    private final class Reports {
-        var words: [String] = []
-
-        func add(_ event: PushEvent) {
-            switch event {
-            case .storageFailed: self.words.append("storageFailed")
-            case .storageRecovered: self.words.append("storageRecovered")
-            case .historyCut(let messages): self.words.append("historyCut \(messages)")
-            default: self.words.append("\(event)")
-            }
-        }
-    }
-
     let loop: ManualLoop
     let pipeline: Pipeline
     let worker: Worker
@@ -71,7 +57,7 @@ final class TestPipeline {
     let called = Journal<Int64>()
     /// Completions that the handler has kept.
     let held = Locked<[FetchCompletion]>([])
-    private let reported = Reports()
+    private let listener = JournalListener()
     private let receiver: TestReceiver
 
     /// - Parameter answer: what the handler answers; `nil` keeps the completion.
@@ -80,14 +66,12 @@ final class TestPipeline {
         limits: BackPressure.Limits = .file, isAttached: Bool = true,
         _ answer: @escaping @Sendable (DeliveryContext) -> FetchResult? = { _ in .newData }
     ) {
-        let (clock, reported) = (loop.clock, self.reported)
+        let clock = loop.clock
         self.loop = loop
-        let workers = Workers(
-            configuration: configuration, threads: .none(onWork: {}), clock: { clock.now }, wake: {})
         self.pipeline = Pipeline(
-            store: store, loop: loop, workers: workers, configuration: configuration, limits: limits,
-            clock: { clock.now }, observer: JournalObserver(), running: { Set([1]) }, report: { reported.add($0) })
-        self.worker = workers.makeWorker()
+            store: store, on: loop, configuration: configuration, limits: limits, clock: { clock.now },
+            observer: self.listener.observer, wake: {}, threads: .none(onWork: {}))
+        self.worker = self.pipeline.workers.makeWorker()
         self.receiver = TestReceiver(
             handler: ClosureHandler { [called = self.called, held = self.held] _, context, completion in
                 called.add(context.messageID)
@@ -100,7 +84,20 @@ final class TestPipeline {
         }
     }
 
-    var reports: [String] { self.reported.words }
+    /// What was reported but for messages, each event as a word.
+    var reports: [String] {
+        self.listener.others.withLock { $0 }.map { event in
+            switch event {
+            case .storageFailed: "storageFailed"
+            case .storageRecovered: "storageRecovered"
+            case .historyCut(let messages): "historyCut \(messages)"
+            default: "\(event)"
+            }
+        }
+    }
+
+    /// What happened to messages.
+    var events: [MessageEvent.Kind] { self.listener.events.entries.map(\.kind) }
 
     func attach() { self.pipeline.attach(installation: 1, id: "installation-1", receiver: self.receiver) }
 

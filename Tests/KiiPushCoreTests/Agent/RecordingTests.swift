@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 /// How delivery's verdicts get into the record, and when acknowledgements do.
 @Suite struct RecordingTests {

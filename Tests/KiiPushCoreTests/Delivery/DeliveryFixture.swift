@@ -78,19 +78,37 @@ struct TestReceiver: KiiPushCore.Receiver {
     var handler: any NotificationHandler
     var routing: @Sendable (ReceivedMessage, DeliveryContext) -> DeliveryRoute = { _, _ in .handler }
 
+    /// As of a program without states of its own.
+    func state(of message: QueuedMessage) -> LifecycleState {
+        message.openedBy?.opensProgram == true ? .inactive : .active
+    }
+
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute {
         self.routing(message, context)
     }
 }
 
-final class JournalObserver: DeliveryObserver {
-    let events = Journal<DeliveryNote>()
+/// Listens to delivery for one installation.
+final class JournalListener: Sendable {
+    let events = Journal<MessageEvent>()
     /// Reasons for fewer handlers, and "recovered".
     let stalls = Journal<String>()
+    /// What else is told.
+    let others = Locked<[PushEvent]>([])
+    let observer: HubObserver
 
-    func deliveryHappened(_ notes: [DeliveryNote], at now: Timestamp) { for note in notes { self.events.add(note) } }
-    func deliveryStalled(_ stall: DeliveryStall) { self.stalls.add(stall.description) }
-    func deliveryRecovered() { self.stalls.add("recovered") }
+    init(installation: Int64 = 1) {
+        let (hub, listeners) = (EventHub(), Locked(1))
+        self.observer = HubObserver(hubs: Locked([installation: hub]), keeping: .file, listeners: listeners)
+        hub.observe { [events = self.events, stalls = self.stalls, others = self.others] event in
+            switch event {
+            case .message(let event): events.add(event)
+            case .deliveryStalled(let reason): stalls.add(reason)
+            case .deliveryRecovered: stalls.add("recovered")
+            default: others.withLock { $0.append(event) }
+            }
+        }
+    }
 }
 
 /// A store in memory that a test may put messages into, and that remembers what it was told, but for when attempts ran.
@@ -149,7 +167,7 @@ final class JournalStore: Store, Sendable {
 final class DeliveryFixture: Sendable {
     let store: JournalStore
     let clock: TestClock
-    let observer: JournalObserver
+    let listener: JournalListener
     let loop: EventLoop
     let pipeline: LoopIsolated<Pipeline>
     let workers: Workers
@@ -167,18 +185,15 @@ final class DeliveryFixture: Sendable {
     ) async throws {
         var configuration = DeliveryConfiguration()
         change(&configuration)
-        let (store, observer, loop) = (JournalStore(clock), JournalObserver(), try EventLoop())
-        (self.clock, self.store, self.observer, self.loop) = (clock, store, observer, loop)
+        let (store, listener, loop) = (JournalStore(clock), JournalListener(), try EventLoop())
+        (self.clock, self.store, self.listener, self.loop) = (clock, store, listener, loop)
         (self.pipeline, self.workers) = try await loop.run { [configuration] in
-            let workers = Workers(
-                configuration: configuration, threads: threads, clock: { clock.now },
-                wake: { [weak loop] in _ = loop?.submit {} })
             let pipeline = Pipeline(
-                store: store, loop: loop, workers: workers, configuration: configuration, limits: .file,
-                clock: { clock.now }, observer: observer, running: { Set([1]) }, report: { _ in })
+                store: store, on: loop, configuration: configuration, limits: .file, clock: { clock.now },
+                observer: listener.observer, wake: { [weak loop] in _ = loop?.submit {} }, threads: threads)
             loop.setTurnDelegate(pipeline)
             pipeline.attach(installation: 1, id: "installation-1", receiver: receiver)
-            return (LoopIsolated(confining: pipeline, to: loop), workers)
+            return (LoopIsolated(confining: pipeline, to: loop), pipeline.workers)
         }
     }
 
@@ -231,12 +246,13 @@ final class DeliveryFixture: Sendable {
     func detach() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.detach(installation: 1) } }
     func drain() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.drain() } }
 
-    var counters: DeliveryCounters {
-        get async throws { try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.counters } }
-    }
+    /// What happened to messages, of the turns that are over.
+    var events: [MessageEvent.Kind] { self.listener.events.entries.map(\.kind) }
 
     var memoryWeight: Int {
-        get async throws { try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.memoryWeight } }
+        get async throws {
+            try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.scheduler.memoryWeight }
+        }
     }
 }
 

@@ -13,6 +13,12 @@ import Testing
         }
     }
 
+    /// Delivery to a handler, on threads of this name.
+    private func fixture(_ name: String, _ handler: any NotificationHandler) async throws -> DeliveryFixture {
+        let threads = DeliveryThreads { _, body throws(ThreadError) in try OSThread(name: name, body) }
+        return try await DeliveryFixture(TestReceiver(handler: handler), threads: threads)
+    }
+
     /// A thread that was in a handler is not waited for; it ends a moment after it has returned.
     private func waitUntilGone(_ name: String) async {
         while self.threadCount(name) > 0 { await Task.yield() }
@@ -20,9 +26,7 @@ import Testing
 
     @Test func anEndLeavesNoThreadBehind() async throws {
         let name = "kd-letgo"
-        let fixture = try await DeliveryFixture(ClosureHandler { _, _, completion in completion(.failed) }) {
-            $0.threadName = name
-        }
+        let fixture = try await self.fixture(name, ClosureHandler { _, _, completion in completion(.failed) })
         fixture.deliver((0..<100).map { .push($0, source: "\($0 % 10)") })
         await fixture.store.changes.first(100)
         #expect(self.threadCount(name) >= 1)
@@ -34,14 +38,14 @@ import Testing
         let name = "kd-busy"
         let started = Journal<Int>()
         let release = DispatchSemaphore(value: 0)
-        let fixture = try await DeliveryFixture(
+        let fixture = try await self.fixture(
+            name,
             ClosureHandler { _, _, completion in
                 started.add(1)
                 release.wait()
                 release.signal()
                 completion(.newData)
-            }
-        ) { $0.threadName = name }
+            })
         fixture.deliver([.push(1)])
         await started.first(1)
         fixture.workers.shutdown()

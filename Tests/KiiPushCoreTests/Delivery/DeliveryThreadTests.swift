@@ -18,7 +18,7 @@ import Testing
                     left -= 1
                     return left >= 0
                 }
-                if isOneLeft { return try DeliveryThread(name: name, body) }
+                if isOneLeft { return try OSThread(name: name, body) }
                 self.refusals.add(EAGAIN)
                 throw ThreadError(code: EAGAIN)
             }
@@ -39,7 +39,7 @@ import Testing
         fixture.deliver([.push(1)])
         await fixture.settle()
         let stall = "no thread can be started: Resource temporarily unavailable"
-        #expect(fixture.observer.stalls.entries == [stall])
+        #expect(fixture.listener.stalls.entries == [stall])
         #expect(scarce.refusals.entries == [EAGAIN])
         // Nothing is tried before the pause is over, and nothing is told twice.
         fixture.deliver([.push(2)])
@@ -48,12 +48,12 @@ import Testing
         #expect(scarce.refusals.entries.count == 1)
         await fixture.advance(.milliseconds(100))
         #expect(scarce.refusals.entries.count == 2)
-        #expect(fixture.observer.stalls.entries == [stall])
+        #expect(fixture.listener.stalls.entries == [stall])
         #expect(called.entries == [])
         scarce.end()
         await fixture.advance(.seconds(1))
         #expect(await called.first(2) == [1, 2])
-        #expect(await fixture.observer.stalls.first(2) == [stall, "recovered"])
+        #expect(await fixture.listener.stalls.first(2) == [stall, "recovered"])
         #expect(await fixture.store.changes.first(2).map(\.verdict) == [.done(.newData), .done(.newData)])
     }
 

@@ -116,7 +116,7 @@ import Testing
         fixture.receive(Self.push, originalLength: 300_000)
         fixture.receive("{not json")
         fixture.receive(#"{"commandID":"c","actions":[{"a":{}}]}"#)
-        let events = await fixture.observer.events.first(5).map(\.kind)
+        let events = await fixture.listener.events.first(5).map(\.kind)
         #expect(events.first == .dead(.unexpectedTopic, attempt: nil))
         #expect(events.dropFirst().first == .dead(.oversized(originalLength: 300_000), attempt: nil))
         guard case .dead(.undecodable(let text), attempt: nil) = events[2] else {
@@ -172,13 +172,13 @@ import Testing
         let fixture = try await DeliveryFixture(
             ClosureHandler { _, context, completion in completion(context.attempt == 1 ? .failed : .noData) })
         fixture.deliver([.push(1)])
-        let kinds = await fixture.observer.events.first(3).map(\.kind)
+        let kinds = await fixture.listener.events.first(3).map(\.kind)
         #expect(kinds == [.received, .started(attempt: 1), .failed(attempt: 1, .failed, retryAfter: .seconds(1))])
         await fixture.store.changes.first(1)
         await fixture.advance(.seconds(1))
         // That it is read from the store again is no news.
         #expect(
-            await fixture.observer.events.first(5).dropFirst(3).map(\.kind) == [
+            await fixture.listener.events.first(5).dropFirst(3).map(\.kind) == [
                 .started(attempt: 2), .done(.noData, attempt: 2, isLate: false),
             ])
     }

@@ -115,7 +115,7 @@ extension TestScheduler {
     private func answer(_ claim: StoreClaim) -> StoreAnswer {
         guard self.failsReads else { return self.rows.answer(claim, at: self.now) }
         var answer = StoreAnswer()
-        answer.isFailure = true
+        answer.failure = "declined"
         return answer
     }
 }

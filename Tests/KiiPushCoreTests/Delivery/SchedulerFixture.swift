@@ -110,7 +110,7 @@ final class TestScheduler {
 
     func appeared(_ message: StoredMessage, goesFirst: Bool = true) {
         self.scheduler.appeared(
-            message.sequence, in: message.sourceID, of: message.installation, goesFirst: goesFirst)
+            message.sequence, source: message.source, installation: message.installation, goesFirst: goesFirst)
     }
 
     /// A person decides about a message.

@@ -22,9 +22,14 @@ import Testing
         return (scheduler, call)
     }
 
+    /// What has happened by then.
+    private static let timedOut: [MessageEvent.Kind] = [
+        .received, .received, .started(attempt: 1), .failed(attempt: 1, .timedOut, retryAfter: .seconds(1)),
+    ]
+
     @Test func theDeadlineFailsTheAttempt() throws {
         let (scheduler, _) = try self.timedOut()
-        #expect(scheduler.counters.failedAttempts == 1)
+        #expect(scheduler.events() == Self.timedOut)
         #expect(scheduler.start(at: 30)?.sequences == [2])
     }
 
@@ -107,7 +112,11 @@ import Testing
         #expect(scheduler.changes() == [.change(1, .done(result), attempts: 1)])
         #expect(!scheduler.reply(call, .result(result), at: 30.6))
         #expect(scheduler.run(at: 31) == [2])
-        #expect(scheduler.counters.late == 1)
+        #expect(
+            scheduler.events() == Self.timedOut + [
+                .done(result, attempt: 1, isLate: true), .started(attempt: 1),
+                .done(.newData, attempt: 1, isLate: false),
+            ])
         #expect(scheduler.rows[1] == .done)
     }
 
@@ -172,8 +181,7 @@ import Testing
         let (scheduler, call) = try self.timedOut()
         #expect(!scheduler.reply(call, .unanswered, at: 30.5))
         #expect(!scheduler.reply(call, Self.done, at: 30.6))
-        #expect(scheduler.counters.late == 0)
-        #expect(scheduler.counters.failedAttempts == 1)
+        #expect(scheduler.events() == Self.timedOut)
     }
 
     @Test func settingAsideAfterTheDeadlineDoesNotCount() throws {
@@ -189,7 +197,10 @@ import Testing
         scheduler.end(call, at: 0)
         #expect(scheduler.reply(call, .result(.noData), at: 1))
         #expect(!scheduler.reply(call, Self.done, at: 1))
-        #expect(scheduler.counters.late == 0)
+        #expect(
+            scheduler.events() == [
+                .received, .started(attempt: 1), .done(.noData, attempt: 1, isLate: false),
+            ])
         #expect(scheduler.changes() == [.change(1, .done(.noData), attempts: 1)])
     }
 
@@ -200,7 +211,7 @@ import Testing
         #expect(scheduler.start(at: 31) == nil)
         scheduler.end(call, at: 100)
         #expect(scheduler.start(at: 100)?.sequence == 1)
-        #expect(scheduler.counters.stuck == 0)
+        #expect(scheduler.events() == Self.timedOut + [.started(attempt: 2)])
     }
 
     @Test func afterFiveMinutesAFreshThreadTakesOver() throws {
@@ -217,7 +228,7 @@ import Testing
         scheduler.end(call, at: 340)
         #expect(scheduler.stuckCount == 0)
         #expect(scheduler.runningLimit == 4)
-        #expect(scheduler.counters.stuck == 1)
+        #expect(scheduler.events() == [.started(attempt: 2)])
     }
 
     @Test func noMoreThreadsThanAllowedAreGivenUpToStuckCalls() throws {
@@ -228,7 +239,7 @@ import Testing
         #expect(scheduler.nextDeadline == nil)
         #expect(scheduler.start(at: 100_000) == nil)
         #expect(scheduler.stalls() == [])
-        #expect(scheduler.counters.stuck == 0)
+        #expect(scheduler.events() == Self.timedOut)
         scheduler.end(call, at: 100_001)
         #expect(scheduler.stalls() == [nil])
         #expect(scheduler.start(at: 100_001)?.sequence == 1)
@@ -268,7 +279,9 @@ import Testing
         }
         #expect(isShown == nil)
         #expect(scheduler.changes() == [])
-        #expect(scheduler.counters.failedAttempts == 0)
+        #expect(
+            scheduler.events() == [.received, .received, .started(attempt: 1)]
+                + (maximum == 0 ? [] : [.stuck(attempt: 1)]))
         if maximum == 0 {
             // It keeps its place, and its source, until it returns.
             #expect(scheduler.start(at: 31) == nil)
@@ -312,7 +325,8 @@ import Testing
         #expect(late.sequence == 1)
         #expect(scheduler.rows[1] == .dead)
         #expect(scheduler.start(at: 630.4) == nil)
-        #expect(scheduler.counters.stuck == 1)
+        let stuck = [MessageEvent.Kind.stuck(attempt: 1), .stuck(attempt: 2)]
+        #expect(scheduler.events().filter(stuck.contains) == [.stuck(attempt: 1)])
         scheduler.end(late, at: 630.4)
         #expect(scheduler.start(at: 630.4) != nil)
     }

@@ -11,9 +11,9 @@ extension InboxSalvageTests {
         try fixture.damage(page: fixture.rootPage(of: "installation"))
         let replacement = try self.replace(fixture)
         #expect(replacement.takenOver == before.count)
-        #expect(try replacement.inbox.installation(id: "installation-1") == 1)
+        #expect(try replacement.installation(id: "installation-1") == 1)
         // What has arrived is not known: a redelivery is taken for new, not for one of these.
-        #expect(try replacement.inbox.unproven(installation: 1) == [])
+        #expect(try replacement.unproven(installation: 1) == [])
     }
 
     /// Even where no message is gone: whoever looks is to be told before an agent starts.
@@ -59,13 +59,13 @@ extension InboxSalvageTests {
         }
         let replacement = try self.replace(fixture)
         #expect(replacement.takenOver == before.count)
-        let rows = try self.unfinished(replacement.inbox)
+        let rows = try self.unfinished(replacement)
         #expect(rows.allSatisfy { $0.state == .dead && $0.message.reason?.hasPrefix("damaged inbox") == true })
-        let key = try replacement.inbox.transaction { transaction throws(InboxError) in
+        let key = try replacement.transaction { transaction throws(InboxError) in
             try transaction.installation(id: "installation-2")
         }
         #expect(rows.allSatisfy { $0.message.installation != key })
-        #expect(try rows.allSatisfy { try replacement.inbox.installationID($0.message.installation) == nil })
+        #expect(try rows.allSatisfy { try replacement.installationID($0.message.installation) == nil })
     }
 
     @Test func anInstallationThatIsFoundUnderTwoKeysIsOne() throws {
@@ -81,9 +81,9 @@ extension InboxSalvageTests {
             bytes[cell + 1] = 5
         }
         let replacement = try self.replace(fixture)
-        #expect(try self.unfinished(replacement.inbox) == before)
-        #expect(try replacement.inbox.installation(id: "installation-1") == 1)
-        #expect(try replacement.inbox.installationID(5) == nil)
+        #expect(try self.unfinished(replacement) == before)
+        #expect(try replacement.installation(id: "installation-1") == 1)
+        #expect(try replacement.installationID(5) == nil)
     }
 
     @Test func theKeyThatTheProcessKnowsAnInstallationByIsKept() throws {
@@ -91,8 +91,8 @@ extension InboxSalvageTests {
         let (before, _) = try self.fill(fixture)
         let remembered = try fixture.open().remembered(installations: [7: "installation-1"])
         let replacement = try self.replace(fixture, remembered)
-        #expect(try replacement.inbox.installation(id: "installation-1") == 7)
-        let after = try self.unfinished(replacement.inbox)
+        #expect(try replacement.installation(id: "installation-1") == 7)
+        let after = try self.unfinished(replacement)
         #expect(after.count == before.count && after.allSatisfy { $0.message.installation == 7 })
     }
 }

@@ -58,7 +58,7 @@ extension InboxSalvageTests {
         let replacement = try self.replace(fixture)
         #expect(replacement.takenOver == 10)
         #expect(replacement.lost == 2)
-        #expect(replacement.inbox.messageLedger == MessageLedger(received: 12, waiting: 10, lost: 2))
+        #expect(replacement.messageLedger == MessageLedger(received: 12, waiting: 10, lost: 2))
     }
 
     @Test func messagesThatComeBackHideNoneThatIsLost() throws {
@@ -66,14 +66,14 @@ extension InboxSalvageTests {
         let older = try self.fillInTwoParts(fixture) { try self.finish(41...44, in: $0) }
         try self.replace(pageWith: "row-100044", of: fixture, from: older)
         let replacement = try self.replace(fixture)
-        let numbers = try self.unfinished(replacement.inbox).map(\.sequence)
+        let numbers = try self.unfinished(replacement).map(\.sequence)
         // Those that were done are there as they were, and of the later ones some are gone.
         #expect(numbers.filter { $0 <= 44 } == Array(1...44))
         let lost = 50 - numbers.count
         #expect((1...5).contains(lost))
         #expect(replacement.lost == lost)
         #expect(
-            replacement.inbox.messageLedger
+            replacement.messageLedger
                 == MessageLedger(received: 50, waiting: Int64(numbers.count), lost: Int64(lost)))
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
     }
@@ -88,14 +88,14 @@ extension InboxSalvageTests {
         }
         try self.replace(pageWith: "row-100044", of: fixture, from: older)
         let replacement = try self.replace(fixture)
-        let row = try #require(try replacement.inbox.row(42))
+        let row = try #require(try replacement.row(42))
         #expect(row.state == .dead)
         #expect(row.message.reason == "damaged inbox: whether it was handled could not be read")
-        let numbers = try self.unfinished(replacement.inbox).map(\.sequence)
+        let numbers = try self.unfinished(replacement).map(\.sequence)
         #expect(numbers.filter { $0 <= 44 } == Array(1...40) + [42])
         #expect(replacement.lost == 47 - numbers.count)
-        #expect(replacement.inbox.messageLedger.received == 50)
-        #expect(replacement.inbox.messageLedger.done == 3)
+        #expect(replacement.messageLedger.received == 50)
+        #expect(replacement.messageLedger.done == 3)
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
     }
 
@@ -112,8 +112,8 @@ extension InboxSalvageTests {
         try self.replace(page: fixture.rootPage(of: "message_open"), of: fixture, from: older)
         #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
         let replacement = try self.replace(fixture)
-        #expect(try self.unfinished(replacement.inbox).map(\.sequence) == Array(11...50))
+        #expect(try self.unfinished(replacement).map(\.sequence) == Array(11...50))
         #expect(replacement.lost == 0)
-        #expect(replacement.inbox.messageLedger == MessageLedger(received: 50, waiting: 40, done: 10))
+        #expect(replacement.messageLedger == MessageLedger(received: 50, waiting: 40, done: 10))
     }
 }

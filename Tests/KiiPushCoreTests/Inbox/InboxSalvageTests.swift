@@ -38,7 +38,7 @@ import Testing
         Array("row-\(number + 100_000)".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 490)
     }
 
-    func replace(_ fixture: InboxFixture, _ remembered: Inbox.Remembered? = nil) throws -> Inbox.Replacement {
+    func replace(_ fixture: InboxFixture, _ remembered: Inbox.Remembered? = nil) throws -> Inbox {
         try Inbox.replaceDamaged(
             fixture.path, configuration: .init(), remembered: remembered, reason: "damage", now: Self.now)
     }
@@ -60,8 +60,8 @@ import Testing
         let replacement = try self.replace(fixture)
         #expect(replacement.takenOver == before.count)
         #expect(replacement.lost == 0)
-        #expect(try self.unfinished(replacement.inbox) == before)
-        #expect(replacement.inbox.messageLedger.received == ledger.received)
+        #expect(try self.unfinished(replacement) == before)
+        #expect(replacement.messageLedger.received == ledger.received)
         // No copy is left.
         #expect(try fixture.names().filter { $0.contains("partial") } == [])
     }
@@ -89,7 +89,7 @@ import Testing
         try fixture.change { bytes in
             bytes.replaceSubrange(..<100, with: [UInt8](repeating: 0xA5, count: 100))
         }
-        let inbox = try self.replace(fixture).inbox
+        let inbox = try self.replace(fixture)
         #expect(try [1, 2].map { try inbox.record($0) } == before)
         for sequence in [3, 7] as [Int64] {
             let record = try #require(try inbox.record(sequence))
@@ -112,22 +112,22 @@ import Testing
         let lost = try #require(replacement.lost)
         #expect((1...10).contains(lost))
         #expect(replacement.takenOver == before.count - lost)
-        let after = try self.unfinished(replacement.inbox)
+        let after = try self.unfinished(replacement)
         let byNumber = Dictionary(uniqueKeysWithValues: before.map { ($0.sequence, $0) })
         #expect(after.count == replacement.takenOver)
         for row in after { #expect(row == byNumber[row.sequence]) }
-        #expect(try replacement.inbox.row(150) == nil)
-        #expect(try replacement.inbox.rows(.done, limit: 1) == [])
+        #expect(try replacement.row(150) == nil)
+        #expect(try replacement.rows(.done, limit: 1) == [])
         // What was counted goes on being counted; what could not be read is one more that was not handled.
-        let now = replacement.inbox.messageLedger
+        let now = replacement.messageLedger
         #expect(now.isBalanced)
         #expect(now.received == ledger.received)
         #expect(now.done == ledger.done)
         #expect(now.lost == Int64(lost) && now.expired == 0)
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
-        #expect(try replacement.inbox.insert([.sample()]) == [301])
-        #expect(try replacement.inbox.installation(id: "installation-1") == 1)
-        #expect(try replacement.inbox.unproven(installation: 1).first?.sequence ?? 0 > 200)
+        #expect(try replacement.insert([.sample()]) == [301])
+        #expect(try replacement.installation(id: "installation-1") == 1)
+        #expect(try replacement.unproven(installation: 1).first?.sequence ?? 0 > 200)
         #expect(replacement.keptPath == fixture.path + ".damaged-5000000000")
         #expect(try Data(contentsOf: URL(filePath: replacement.keptPath)) == damaged)
         #expect(try fixture.mode(of: fixture.path) == 0o600)
@@ -149,7 +149,7 @@ import Testing
         try killed.damage(pageWith: "row-100290")
         let replacement = try self.replace(killed)
         #expect(replacement.takenOver == before.count + 2 - (replacement.lost ?? 1000))
-        #expect(try replacement.inbox.row(302)?.message.payload == NewRow.sample(8).payload)
+        #expect(try replacement.row(302)?.message.payload == NewRow.sample(8).payload)
         #expect(try killed.names().contains("inbox.db.damaged-5000000000-wal"))
     }
 
@@ -161,9 +161,9 @@ import Testing
         let replacement = try self.replace(fixture)
         #expect(replacement.takenOver == before.count)
         #expect(replacement.lost == 0)
-        #expect(try self.unfinished(replacement.inbox) == before)
-        #expect(replacement.inbox.messageLedger.isBalanced)
-        let next = try #require(try replacement.inbox.insert([.sample()]).first)
+        #expect(try self.unfinished(replacement) == before)
+        #expect(replacement.messageLedger.isBalanced)
+        let next = try #require(try replacement.insert([.sample()]).first)
         #expect(next == 5_000_000_000_001)
     }
 
@@ -178,7 +178,7 @@ import Testing
         let lost = try #require(replacement.lost)
         #expect((4...40).contains(lost))
         #expect(replacement.takenOver == before.count - lost)
-        let taken = try self.unfinished(replacement.inbox)
+        let taken = try self.unfinished(replacement)
         #expect(Set(taken.map(\.sequence)).isSubset(of: before.map(\.sequence)))
         // From before, between and behind the damage.
         #expect(taken.contains { $0.sequence < 140 } && taken.contains { (160...164).contains($0.sequence) })
@@ -211,9 +211,9 @@ import Testing
         #expect(replacement.takenOver == before.count - 1)
         let odd: Set<Int64> = [7, 8, 9, 12, 13, 14, 18, 19]
         #expect(
-            try self.unfinished(replacement.inbox).filter { !odd.contains($0.sequence) }
+            try self.unfinished(replacement).filter { !odd.contains($0.sequence) }
                 == before.filter { !odd.contains($0.sequence) })
-        let row = { (sequence: Int64) throws in try #require(try replacement.inbox.row(sequence)) }
+        let row = { (sequence: Int64) throws in try #require(try replacement.row(sequence)) }
         #expect(try row(7).attempts == 0 && row(7).crashes == 0 && row(7).state == .inHand)
         // A retry that is due at no time would never be made.
         #expect(try row(8).nextAttempt == .at(0) && row(8).updatedAt == row(8).message.receivedAt)
@@ -223,11 +223,11 @@ import Testing
             #expect(try row(sequence).message.reason?.hasPrefix("damaged inbox: wh") == true)
             #expect(try row(sequence).message.payload == Self.payload(Int(sequence)))
         }
-        #expect(try replacement.inbox.row(14) == nil)
+        #expect(try replacement.row(14) == nil)
         #expect(try row(19).message.packetID == nil && row(19).message.reason == nil)
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
-        #expect(replacement.inbox.messageLedger.received == ledger.received)
-        #expect(replacement.inbox.messageLedger.isBalanced)
+        #expect(replacement.messageLedger.received == ledger.received)
+        #expect(replacement.messageLedger.isBalanced)
     }
 
     @Test func aNumberThatNoMessageCanHaveHoldsUpNoOther() throws {
@@ -236,7 +236,7 @@ import Testing
         try SQLiteFile(fixture.path, for: .changing).execute(
             "UPDATE message SET sequence = 1 << 57 WHERE sequence = 300")
         let replacement = try self.replace(fixture)
-        #expect(try self.unfinished(replacement.inbox) == before.filter { $0.sequence < 300 })
+        #expect(try self.unfinished(replacement) == before.filter { $0.sequence < 300 })
     }
 
     /// Behind damage the numbers are gone through one by one, and behind the last one that there is comes none.
@@ -270,7 +270,7 @@ import Testing
         let lost = try #require(replacement.lost)
         #expect((1...10).contains(lost))
         #expect(replacement.takenOver == before.count - lost)
-        let numbers = try self.unfinished(replacement.inbox).map(\.sequence)
+        let numbers = try self.unfinished(replacement).map(\.sequence)
         #expect(Set(numbers).isSubset(of: before.map(\.sequence)) && numbers.last == before.last?.sequence)
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
     }
@@ -283,9 +283,9 @@ import Testing
             try fixture.damage(page: fixture.rootPage(of: name))
         }
         let replacement = try self.replace(fixture, remembered)
-        #expect(try self.unfinished(replacement.inbox) == before)
-        #expect(replacement.inbox.messageLedger == ledger)
-        #expect(try replacement.inbox.insert([.sample(installation: 1)]) == [301])
+        #expect(try self.unfinished(replacement) == before)
+        #expect(replacement.messageLedger == ledger)
+        #expect(try replacement.insert([.sample(installation: 1)]) == [301])
     }
 
     @Test(arguments: [
@@ -299,7 +299,7 @@ import Testing
         #expect(replacement.takenOver == 0)
         #expect(replacement.lost == nil)
         #expect(try Data(contentsOf: URL(filePath: replacement.keptPath)) == Data(bytes))
-        #expect(try #require(try replacement.inbox.insert([.sample()]).first) > 5_000_000_000_000)
+        #expect(try #require(try replacement.insert([.sample()]).first) > 5_000_000_000_000)
     }
 
     @Test func aReplacementThatWasInterruptedIsFinishedByTheNextToOpen() throws {
@@ -322,7 +322,7 @@ import Testing
         let damaged = try Data(contentsOf: URL(filePath: fixture.path))
         let (first, numbers) = try {
             let replacement = try self.replace(fixture, remembered)
-            let numbers = try self.unfinished(replacement.inbox).map(\.sequence)
+            let numbers = try self.unfinished(replacement).map(\.sequence)
             return ((replacement.takenOver, replacement.lost, replacement.keptPath), numbers)
         }()
         // As if the damaged file had been moved aside, and the new one could not get its name.
@@ -331,8 +331,8 @@ import Testing
             // The second time the new file has its name already, and only could not be opened.
             let replacement = try self.replace(fixture, remembered)
             #expect((replacement.takenOver, replacement.lost, replacement.keptPath) == first)
-            #expect(try self.unfinished(replacement.inbox).map(\.sequence) == numbers)
-            #expect(replacement.inbox.messageLedger.received == ledger.received)
+            #expect(try self.unfinished(replacement).map(\.sequence) == numbers)
+            #expect(replacement.messageLedger.received == ledger.received)
         }
         #expect(numbers.count > before.count - 10)
         #expect(try Data(contentsOf: URL(filePath: first.2)) == damaged)
@@ -367,4 +367,11 @@ import Testing
         #expect(try self.replace(fixture).takenOver > 200)
         #expect(try !fixture.names().contains("inbox.db.partial"))
     }
+}
+
+/// What became of the damaged file that this one has replaced.
+extension Inbox {
+    var keptPath: String { self.notices.last?.path ?? "" }
+    var takenOver: Int { self.notices.last?.takenOver ?? -1 }
+    var lost: Int? { self.notices.last?.lost }
 }

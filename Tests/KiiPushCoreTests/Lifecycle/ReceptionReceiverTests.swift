@@ -95,14 +95,13 @@ private struct Reached {
         #expect(reached.store.changes.entries.count == 1)
     }
 
-    @Test func whatIsForNobodyEndsAsNoDataAndIsCounted() async throws {
+    @Test func whatIsForNobodyEndsAsNoDataAndIsTold() async throws {
         let calls = Journal<String>()
         let reached = try await Reached(self.handler(calls), .background, RecordingPresenter())
         reached.deliver([.aps(1, #"{"badge":3}"#)])
         #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.noData)])
-        let counters = try await reached.fixture.counters
-        #expect(counters.unreached == 1)
-        #expect(counters.noData == 1)
+        await reached.fixture.settle()
+        #expect(reached.fixture.events == [.received, .started(attempt: 1), .unreached(attempt: 1)])
         #expect(calls.entries == [])
         #expect(reached.badges.entries == [.set(3)])
     }
@@ -160,7 +159,12 @@ private struct Reached {
         #expect(reached.store.verdicts == [.done(.newData)])
         #expect(reached.store.changes.entries.map(\.attempts) == [1])
         #expect(shown.withLock { $0 } == 1)
-        #expect(try await reached.fixture.counters.failedAttempts == 0)
+        await reached.fixture.settle()
+        #expect(
+            reached.fixture.events == [
+                .received, .started(attempt: 1), .stuck(attempt: 1), .started(attempt: 1),
+                .done(.newData, attempt: 1, isLate: false),
+            ])
     }
 
     @Test func aHandlerThatFailedIsCalledAgainInWhateverStateTheProgramIsThen() async throws {

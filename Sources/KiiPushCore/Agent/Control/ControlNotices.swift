@@ -11,14 +11,14 @@ public struct ControlNotices: AsyncSequence, Sendable {
     }
 
     private let notices: AsyncStream<Notice>
-    private let wanted: DeliveryMonitor<Int?>
+    private let wanted: Monitor<Int?>
 
     init(_ client: ControlClient) throws(ThreadError) {
         let (notices, continuation) = AsyncStream.makeStream(of: Notice.self)
-        let wanted = DeliveryMonitor<Int?>(0)
+        let wanted = Monitor<Int?>(0)
         self.notices = notices
         self.wanted = wanted
-        let thread = try DeliveryThread(name: "kii-control") {
+        let thread = try OSThread(name: "kii-control") {
             while ControlNotices.isNextWanted(wanted), let notice = ControlNotices.next(of: client) {
                 continuation.yield(notice)
             }
@@ -46,8 +46,8 @@ public struct ControlNotices: AsyncSequence, Sendable {
     }
 
     /// Waits until one more is asked for; `false` when nobody asks any more.
-    private static func isNextWanted(_ wanted: DeliveryMonitor<Int?>) -> Bool {
-        wanted.wait(for: .work) { count in
+    private static func isNextWanted(_ wanted: Monitor<Int?>) -> Bool {
+        wanted.wait { count in
             guard let number = count else { return .leave(false) }
             guard number > 0 else { return .sleep(until: nil) }
             count = number - 1
@@ -63,7 +63,7 @@ public struct ControlNotices: AsyncSequence, Sendable {
     /// Reads one notice after the other.
     public struct Iterator: AsyncIteratorProtocol {
         var notices: AsyncStream<Notice>.Iterator
-        let wanted: DeliveryMonitor<Int?>
+        let wanted: Monitor<Int?>
 
         /// The next notice; `nil` at the end.
         public mutating func next() async -> Notice? { await self.next(isolation: nil) }
@@ -71,7 +71,7 @@ public struct ControlNotices: AsyncSequence, Sendable {
         /// The next notice; `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Notice? {
             self.wanted.withLock { count in count = count.map { $0 + 1 } }
-            self.wanted.signal(.work)
+            self.wanted.signal()
             return await self.notices.next(isolation: actor)
         }
     }

@@ -54,7 +54,7 @@ final class ControlServer: Sendable {
     let listener: Int32
     let waker: Waker
     private let directory: String
-    private let thread = Locked<DeliveryThread?>(nil)
+    private let thread = Locked<OSThread?>(nil)
 
     /// Listens in a state directory whose lock is held.
     ///
@@ -70,7 +70,7 @@ final class ControlServer: Sendable {
         self.perform = perform
         self.listener = try ControlSocket.listen(in: directory)
         do throws(ThreadError) {
-            let thread = try DeliveryThread(name: "kii-control") { [self] in ControlThread(self).run() }
+            let thread = try OSThread(name: "kii-control") { [self] in ControlThread(self).run() }
             self.thread.withLock { $0 = thread }
         } catch {
             throw .system(path: path, operation: "start a thread for", code: error.code)
@@ -108,7 +108,11 @@ final class ControlServer: Sendable {
     private func listen(to hub: EventHub) { hub.listener = { [weak self] event in self?.tell(event) } }
 
     private func tell(_ event: PushEvent) {
-        guard let line = ControlReply.event(event).line else { return }
+        guard var line = ControlReply.event(event).line else { return }
+        if line.count > ControlLines.maximumBytes, case .message(var event) = event {
+            event.call = nil
+            line = ControlReply.event(.message(event)).line ?? line
+        }
         self.state.withLock { $0.tell(line) }
         self.waker.wakeUp()
     }

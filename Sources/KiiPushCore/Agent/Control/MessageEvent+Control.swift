@@ -1,4 +1,4 @@
-/// A message's events on their way over the control socket: its number and what happened, never what it says.
+/// A message's events on their way over the control socket. What a handler was called with goes with its event.
 extension MessageEvent {
     var controlValue: JSONValue {
         let parts = self.kind.parts
@@ -9,6 +9,14 @@ extension MessageEvent {
         if let attempt = parts.attempt { members.append(("attempt", JSONValue(attempt))) }
         if let pause = parts.pause { members.append(("pause", pause.controlValue)) }
         if let detail = parts.detail { members.append(("detail", JSONValue(detail))) }
+        if case .handler(let message, let context)? = self.call {
+            // What a handler gets is JSON, and so UTF-8: the text is the payload byte for byte.
+            members += [
+                ("installation", JSONValue(context.installationID)),
+                ("receivedAt", JSONValue(context.receivedAt.millisecondsSinceEpoch)),
+                ("payload", JSONValue(String(decoding: message.payloadBytes, as: UTF8.self))),
+            ]
+        }
         return .object(members)
     }
 
@@ -21,5 +29,13 @@ extension MessageEvent {
         guard let kind = Kind(parts) else { return nil }
         let at = value["at"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) } ?? .now()
         self.init(messageID: id, at: at, kind: kind, isKept: value["kept"]?.bool ?? true)
+        guard case .started(let attempt) = kind, let installationID = value["installation"]?.string,
+            let receivedAt = value["receivedAt"]?.int64, let payload = value["payload"]?.string,
+            let message = try? ReceivedMessage(payload: payload)
+        else { return }
+        let context = DeliveryContext(
+            installationID: installationID, messageID: id, receivedAt: Timestamp(millisecondsSinceEpoch: receivedAt),
+            attempt: attempt)
+        self.call = .handler(message, context)
     }
 }

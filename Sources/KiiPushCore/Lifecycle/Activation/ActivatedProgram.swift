@@ -65,7 +65,7 @@ final class ActivatedProgram {
         }
         let process = self.process
         do throws(ThreadError) {
-            try DeliveryThread(name: "kii-reaper") { whenEnded(process.processID, process.wait()) }.detach()
+            try OSThread(name: "kii-reaper") { whenEnded(process.processID, process.wait()) }.detach()
         } catch {
             // Nobody would hear of its end.
             process.end(with: SIGKILL)

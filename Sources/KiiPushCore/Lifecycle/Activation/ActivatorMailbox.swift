@@ -96,7 +96,7 @@ final class ActivatorMailbox: Sendable {
             for: self.configuration.command.first ?? "a program",
             watchesDescriptors: self.configuration.input == .descriptor)
         self.state.withLock { $0.bell = bell }
-        try DeliveryThread(name: "kii-activator") { [self] in ActivatorThread(mailbox: self, bell: bell).run() }
+        try OSThread(name: "kii-activator") { [self] in ActivatorThread(mailbox: self, bell: bell).run() }
             .detach()
     }
 

@@ -5,7 +5,7 @@ final class Bell: Sendable {
     /// Two sockets; `nil` for a bell that is waited for alone.
     private let ends: (OwnedDescriptor, OwnedDescriptor)?
     /// Whether it was rung, where there are no sockets.
-    private let isRung = DeliveryMonitor(false)
+    private let isRung = Monitor(false)
 
     /// - Parameters:
     ///   - program: what it is for, for the error.
@@ -18,7 +18,7 @@ final class Bell: Sendable {
     func ring() {
         guard let ends else {
             self.isRung.withLock { $0 = true }
-            return self.isRung.signal(.work)
+            return self.isRung.signal()
         }
         // What does not go in is not needed: the one who waits wakes by what is in there.
         var byte: UInt8 = 1
@@ -52,7 +52,7 @@ final class Bell: Sendable {
     }
 
     private func wait(until instant: MonotonicInstant?) {
-        self.isRung.wait(for: .work) { isRung in
+        self.isRung.wait { isRung in
             guard !isRung, instant.map({ $0 > .now() }) ?? true else {
                 isRung = false
                 return .leave(())

@@ -11,7 +11,7 @@ final class DesktopMailbox: Sendable {
     let report: @Sendable (DesktopServiceError) -> Void
     private let state = Locked(State())
     /// Whether the thread has ended, or will never begin.
-    private let isOver = DeliveryMonitor(false)
+    private let isOver = Monitor(false)
 
     init(
         configuration: DesktopPresenter.Configuration, report: @escaping @Sendable (DesktopServiceError) -> Void
@@ -46,7 +46,7 @@ final class DesktopMailbox: Sendable {
         }
         guard let bell, isNew else { return bell }
         do {
-            try DeliveryThread(name: "kii-desktop") { [self] in DesktopThread(mailbox: self, bell: bell).run() }
+            try OSThread(name: "kii-desktop") { [self] in DesktopThread(mailbox: self, bell: bell).run() }
                 .detach()
         } catch {
             // The next request tries again.
@@ -84,7 +84,7 @@ final class DesktopMailbox: Sendable {
     func close(within time: Duration) {
         self.stop()
         let deadline = MonotonicInstant.now() + time
-        self.isOver.wait(for: .time) { isOver in
+        self.isOver.wait { isOver in
             isOver || MonotonicInstant.now() >= deadline ? .leave(()) : .sleep(until: deadline)
         }
     }

@@ -1,7 +1,7 @@
 /// A notification on its way to the screen, and the call that waits for it to be there.
 final class PendingPresentation: Sendable {
     let request: NotificationRequest
-    private let outcome = DeliveryMonitor<PresentationOutcome?>(nil)
+    private let outcome = Monitor<PresentationOutcome?>(nil)
 
     init(_ request: NotificationRequest) { self.request = request }
 
@@ -25,6 +25,6 @@ final class PendingPresentation: Sendable {
 
     /// Waits for the decision.
     func wait() -> PresentationOutcome {
-        self.outcome.wait(for: .work) { $0.map { .leave($0) } ?? .sleep(until: nil) }
+        self.outcome.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A thread of the operating system, for code that may block.
-package struct DeliveryThread: Sendable {
+package struct OSThread: Sendable {
     private let handle: pthread_t
 
     /// Starts a thread.
@@ -40,34 +40,7 @@ package struct ThreadError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What `pthread_create` returned, an `errno` value.
     package var code: Int32
 
-    package init(code: Int32) { self.code = code }
-
     package var description: String { "no thread can be started: \(errorText(self.code))" }
-}
-
-/// Where delivery gets its threads from.
-package struct DeliveryThreads: Sendable {
-    /// Starts a thread of this name.
-    package var start: @Sendable (String, @escaping @Sendable () -> Void) throws(ThreadError) -> DeliveryThread
-    /// Called in place of starting and waking threads. `nil`: threads do the work.
-    private(set) var onWork: (@Sendable () -> Void)?
-
-    /// No threads: whoever made the ``Workers`` does their work, by ``Worker``.
-    ///
-    /// - Parameter onWork: called when there may be something to do. It must not do it before it returns.
-    package static func none(onWork: @escaping @Sendable () -> Void) -> DeliveryThreads {
-        var threads = DeliveryThreads()
-        threads.onWork = onWork
-        return threads
-    }
-
-    package init(
-        start: @escaping @Sendable (String, @escaping @Sendable () -> Void) throws(ThreadError) -> DeliveryThread = {
-            name, body throws(ThreadError) in try DeliveryThread(name: name, body)
-        }
-    ) {
-        self.start = start
-    }
 }
 
 private final class ThreadStart: Sendable {

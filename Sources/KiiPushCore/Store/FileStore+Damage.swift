@@ -1,21 +1,10 @@
-/// A process's inbox, which has its file replaced when that turns out to be damaged. Lives on the loop thread.
+/// What replaces the file when it turns out to be damaged.
 ///
 /// Damage is found at opening, when every row is looked at and the file is held against its mark, or whenever SQLite
 /// meets it later. Then the file is moved aside, a new one takes its place with every message in it that can still be
 /// read, and what failed is done again. The new file keeps a notice of that until an agent has told it.
-final class RecoverableInbox {
-    private let path: String
-    private let configuration: Inbox.Configuration
-    /// `nil` while a damaged file is to be replaced.
-    private var inbox: Inbox?
-    private var damage: Damage?
-    private var installations: [Int64: String] = [:]
-    private var replacedAt: MonotonicInstant?
-    /// How often the file was replaced.
-    private(set) var replacements = 0
-    private var mark: (written: InboxMark, at: MonotonicInstant)?
-
-    private struct Damage {
+extension FileStore {
+    struct Damage {
         /// What is wrong.
         var reason: String
         /// The replacement is named after this, however often it has to be tried.
@@ -30,48 +19,14 @@ final class RecoverableInbox {
     private static let markInterval: Duration = .seconds(1)
 
     /// Opens the file, or replaces it if it is damaged, or if messages are gone with it.
-    ///
-    /// - Throws: ``InboxError``.
-    init(path: String, configuration: Inbox.Configuration) throws(InboxError) {
-        self.path = path
-        self.configuration = configuration
+    func open() throws(InboxError) {
         do throws(InboxError) {
-            self.inbox = try Inbox(path: path, configuration: configuration)
+            self.inbox = try Inbox(path: self.path, configuration: self.configuration)
         } catch {
             guard error.kind == .corrupt else { throw error }
-            try self.replace(Damage(reason: error.facts, foundAt: configuration.clocks.calendar))
+            try self.replace(Damage(reason: error.facts, foundAt: self.configuration.clocks.calendar))
         }
         self.writeMark()
-    }
-
-    /// Leaves an exact mark: nothing is written any more.
-    func close() { self.writeMark(isFlushed: true) }
-
-    /// How many rows stand where, as of the last commit.
-    var counts: InboxCounts { self.inbox?.counts ?? self.damage?.remembered?.counts ?? InboxCounts() }
-
-    /// The dead letters as of the last commit, and how many there may be.
-    var deadLetterStock: DeadLetterStock? { self.inbox.map { DeadLetterStock($0.counts[.dead], limit: $0.deadLimit) } }
-
-    /// What has become of every message, as of the last commit.
-    var messageLedger: MessageLedger {
-        self.inbox?.messageLedger ?? self.damage?.remembered?.messageLedger ?? MessageLedger()
-    }
-
-    /// The key of an installation, made if it is new; it is noted whose it is, if that is known.
-    func installation(id: String, of owner: InboxOwner? = nil) throws(InboxError) -> Int64 {
-        let key = try self.use { inbox throws(InboxError) -> Int64 in
-            if let key = try inbox.installation(id: id) {
-                guard let owner, try !inbox.isOwn(key, owner) else { return key }
-            }
-            return try inbox.transaction { transaction throws(InboxError) in
-                let key = try transaction.installation(id: id)
-                if let owner { try transaction.set(owner, of: key) }
-                return key
-            }
-        }
-        self.installations[key] = id
-        return key
     }
 
     /// Runs `body`, and runs it once more with the new file if it finds the file to be damaged.
@@ -92,32 +47,19 @@ final class RecoverableInbox {
         return try self.attempt(body).get()
     }
 
-    /// What became of damaged files and was not told yet.
-    var notices: [InboxNotice] { self.inbox?.notices ?? [] }
-
-    /// Forgets the notices, which were told. What cannot be removed now is told once more by the next process.
-    func removeNotices() {
-        let told = self.replacements
-        try? self.use { inbox throws(InboxError) in
-            // A file that took its place just now has a notice of its own.
-            guard self.replacements == told else { return }
-            try inbox.removeNotices()
-        }
-    }
-
     private var now: MonotonicInstant { self.configuration.clocks.monotonic() }
 
     // MARK: - The mark
 
     /// How long until the mark has to be written; `nil` when it says what the file says.
     var markIsDue: Duration? {
-        guard let inbox, InboxMark(of: inbox.committedLedger) != self.mark?.written else { return nil }
-        return self.mark.map { $0.at + RecoverableInbox.markInterval - self.now } ?? .zero
+        guard let inbox, InboxMark(of: inbox.ledger) != self.mark?.written else { return nil }
+        return self.mark.map { $0.at + FileStore.markInterval - self.now } ?? .zero
     }
 
-    private func writeMark(isFlushed: Bool = false) {
+    func writeMark(isFlushed: Bool = false) {
         guard let inbox else { return }
-        let mark = InboxMark(of: inbox.committedLedger)
+        let mark = InboxMark(of: inbox.ledger)
         guard isFlushed || mark != self.mark?.written else { return }
         mark.write(besides: self.path, isFlushed: isFlushed)
         // Also where it could not be written: that is tried again with the next one.
@@ -136,7 +78,7 @@ final class RecoverableInbox {
     }
 
     private var mayReplace: Bool {
-        self.replacedAt.map { self.now - $0 > RecoverableInbox.replacementInterval } ?? true
+        self.replacedAt.map { self.now - $0 > FileStore.replacementInterval } ?? true
     }
 
     private func replaceIfDamaged() throws(InboxError) {
@@ -146,10 +88,9 @@ final class RecoverableInbox {
     }
 
     private func replace(_ damage: Damage) throws(InboxError) {
-        let replacement = try Inbox.replaceDamaged(
+        self.inbox = try Inbox.replaceDamaged(
             self.path, configuration: self.configuration, remembered: damage.remembered, reason: damage.reason,
             now: damage.foundAt)
-        self.inbox = replacement.inbox
         self.replacedAt = self.now
         self.replacements += 1
         self.writeMark()

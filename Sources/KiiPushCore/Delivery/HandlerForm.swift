@@ -2,7 +2,7 @@
 enum HandlerForm: Sendable {
     case completion(any RemoteNotificationHandler)
     case async(any AsyncRemoteNotificationHandler)
-    case plain(PlainForm)
+    case plain(any NotificationHandler)
     /// A defect of the program: every message fails, and says so.
     case none
 
@@ -12,31 +12,19 @@ enum HandlerForm: Sendable {
             self = .completion(handler)
         } else if let handler = handler as? any AsyncRemoteNotificationHandler {
             self = .async(handler)
-        } else if let form = PlainForm(handler) {
-            self = .plain(form)
+        } else if plainCaller.isPlain(handler) {
+            self = .plain(handler)
         } else {
             self = .none
         }
     }
 }
 
-/// The deprecated form, called without naming it in code that is not deprecated itself.
-struct PlainForm: Sendable {
-    private let handler: any NotificationHandler
-    /// Only witnesses that are deprecated themselves may name a deprecated protocol without a warning.
-    private let caller: any PlainCaller
+/// The deprecated form, called without naming it in code that is not deprecated itself: only witnesses that are deprecated
+/// themselves may name a deprecated protocol without a warning.
+let plainCaller: any PlainCaller = DeprecatedPlainCaller()
 
-    init?(_ handler: any NotificationHandler) {
-        let caller: any PlainCaller = DeprecatedPlainCaller()
-        guard caller.isPlain(handler) else { return nil }
-        self.handler = handler
-        self.caller = caller
-    }
-
-    func call(_ message: ReceivedMessage) { self.caller.call(self.handler, message) }
-}
-
-private protocol PlainCaller: Sendable {
+protocol PlainCaller: Sendable {
     func isPlain(_ handler: any NotificationHandler) -> Bool
     func call(_ handler: any NotificationHandler, _ message: ReceivedMessage)
 }

@@ -1,0 +1,47 @@
+import Glibc
+
+/// One lock around one value, and a condition to wait for.
+///
+/// As with ``Locked``: compute under the lock, act after it.
+final class Monitor<State: Sendable>: Sendable {
+    private struct Monitored {
+        var state: State
+        let condition = Condition()
+    }
+
+    private let monitored: Locked<Monitored>
+
+    init(_ initial: State) { self.monitored = Locked(Monitored(state: initial)) }
+
+    func withLock<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+        self.monitored.withLock { body(&$0.state) }
+    }
+
+    /// Runs `body` until it leaves, and sleeps in between.
+    func wait<Result: Sendable>(_ body: (inout State) -> WaitStep<Result>) -> Result {
+        self.monitored.wait(for: { $0.condition.pointer }, { body(&$0.state) })
+    }
+
+    func signal() { self.monitored.withLock { _ = pthread_cond_signal($0.condition.pointer) } }
+
+    func signalAll() { self.monitored.withLock { _ = pthread_cond_broadcast($0.condition.pointer) } }
+}
+
+/// Measures time by the clock that ``MonotonicInstant`` reads: a change of the calendar must not move a deadline.
+private final class Condition {
+    let pointer = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+        var attributes = pthread_condattr_t()
+        let codes = [
+            pthread_condattr_init(&attributes), pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC),
+            pthread_cond_init(self.pointer, &attributes), pthread_condattr_destroy(&attributes),
+        ]
+        precondition(codes.allSatisfy { $0 == 0 }, "making a condition failed: \(codes)")
+    }
+
+    deinit {
+        pthread_cond_destroy(self.pointer)
+        self.pointer.deallocate()
+    }
+}
