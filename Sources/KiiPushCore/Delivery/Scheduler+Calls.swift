@@ -230,7 +230,8 @@ extension Scheduler {
     mutating func comeBack(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = self.isDraining || self.intakes[message.installation] == nil
-        let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence
+        // In the store it would wait behind suspects that stay in hand until they are called.
+        let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence && !self.holdsSuspects(place)
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
             return self.giveBack([message], at: place)
         }

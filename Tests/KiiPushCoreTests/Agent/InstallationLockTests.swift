@@ -20,7 +20,8 @@ import Testing
         // The kernel tells them a page at a time: what others lock meanwhile moves what is on the next.
         for _ in 1...100 where counted != count {
             let file = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
-            let text = String(decoding: try #require(try file.readToEnd()), as: UTF8.self)
+            // There is nothing to read while nobody on the machine has locked anything.
+            let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
             counted = text.split(separator: "\n").count { line in
                 line.contains(own) && files.contains { line.contains($0) }
             }

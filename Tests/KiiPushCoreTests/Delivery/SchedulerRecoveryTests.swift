@@ -76,6 +76,27 @@ import Testing
         #expect(scheduler.memoryWeight == 0)
     }
 
+    @Test func whatComesBackBeforeASuspectThatIsHeldBackStaysBeforeIt() throws {
+        let scheduler = TestScheduler {
+            $0.isStrictlyOrdered = true
+            $0.messagesInMemory = 4
+        }
+        scheduler.rows.insert(.push(1))
+        for sequence in 2...3 as ClosedRange<Int64> { scheduler.rows.insert(.push(sequence), .inHand) }
+        scheduler.attach()
+        for sequence in [2, 1] as [Int64] {
+            let call = try #require(scheduler.start(at: 0))
+            #expect(call.sequences == [sequence])
+            scheduler.answer(call, .result(.failed), at: 0)
+        }
+        #expect(scheduler.heldSuspects == [3])
+        let call = try #require(scheduler.start(at: 10))
+        #expect(call.sequences == [1, 2])
+        scheduler.answer(call, .result(.failed), at: 10)
+        #expect(scheduler.run(at: 100) == [1, 2, 3])
+        #expect(scheduler.memoryWeight == 0)
+    }
+
     @Test func aSuspectThatIsLeftUnstartedIsOneForTheNextRun() throws {
         let scheduler = self.handedOut()
         scheduler.detach()
