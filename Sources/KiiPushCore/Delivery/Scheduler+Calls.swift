@@ -208,6 +208,7 @@ extension Scheduler {
         if message.hasOwnLimit { self.awaitDeadline(of: id) }
     }
 
+    /// A message with a time limit of its own is the first of its call, and of the first ``started(_:position:at:)`` tells.
     mutating func begun(_ message: QueuedMessage) { self.note(.started(attempt: message.attempts + 1), message) }
 
     mutating func takeBack(_ slot: Int) {
