@@ -203,6 +203,48 @@ import Testing
         }
     }
 
+    /// With a CONNECT whose answer never came the broker may have begun another session. What it sends then may be a new
+    /// message, though it has the identifier and the bytes of one of before; and the process may end before it knows.
+    @Test func afterAConnectWithoutAnAnswerNothingPassesForARepetition() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
+            let handler = RecordingHandler()
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            try await whileRunning(agent) {
+                let kept = try await broker.play { broker in
+                    let first = try broker.acceptSession()
+                    // Another identifier than 1: this broker keeps them.
+                    try first.send(.message(1, packetID: 7))
+                    #expect(try first.receiveAcknowledgements(1) == [7])
+                    #expect(try Self.unproven(path) == 1)
+                    first.reset()
+                    let second = try broker.accept()
+                    guard case .connect = try second.receive() else { throw TestFailure("no CONNECT") }
+                    #expect(try Self.unproven(path) == 0, "what a next process would take for a repetition")
+                    try second.send(.connack(MQTTConnack(sessionPresent: true, code: .accepted)))
+                    guard case .subscribe(let subscribe) = try second.receive() else {
+                        throw TestFailure("no SUBSCRIBE")
+                    }
+                    try second.send(.suback(MQTTSuback(packetID: subscribe.packetID, grants: [.atLeastOnce])))
+                    try second.send(.message(1, packetID: 7, duplicate: true))
+                    #expect(try second.receiveAcknowledgements(1) == [7])
+                    #expect(try Self.unproven(path) == 1)
+                    second.reset()
+                    let third = try broker.accept()
+                    guard case .connect = try third.receive() else { throw TestFailure("no CONNECT") }
+                    third.reset()
+                    let fourth = try broker.acceptSession()
+                    try fourth.send(.message(1, packetID: 7, duplicate: true), .message(2, packetID: 8))
+                    #expect(try fourth.receiveAcknowledgements(2) == [7, 8])
+                    return fourth
+                }
+                // The repetition on the second connection is none of these.
+                #expect(await handler.next(3).map { $0.message.rawPayload["n"]?.int64 } == [1, 1, 2])
+                withExtendedLifetime(kept) {}
+            }
+        }
+    }
+
     /// How many acknowledgements are not known to have arrived, as the file says.
     private static func unproven(_ path: String) throws -> Int {
         var access = Inbox.Configuration()

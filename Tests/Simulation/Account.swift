@@ -79,17 +79,6 @@ final class Account {
     /// The last row of each source whose first attempt has started.
     private var lastStarted: [String: Int64] = [:]
 
-    private struct Numbering {
-        var connection = 0
-        var hasSent = false
-        /// Whether the process has seen a connection begin with another identifier than 1.
-        var isKept = false
-        /// When the broker's present session or state began.
-        var since: MonotonicInstant
-        /// The session went back to an old copy, so that packet identifiers are used again: an agent trusts none of them.
-        var isReused = false
-    }
-
     init(_ plan: Plan, _ timeline: Timeline) {
         self.plan = plan
         self.timeline = timeline
@@ -120,7 +109,10 @@ final class Account {
             self.lives[row]?.isRunning = false
             self.lives[row]?.notBefore = nil
         }
-        for client in self.numbering.keys { self.numbering[client]?.isKept = false }
+        let end = self.processes.dropLast().last?.diedAt
+        for client in self.numbering.keys {
+            self.numbering[client]?.processBegan(at: self.timeline.now, after: end)
+        }
     }
 
     /// It was killed.
@@ -179,6 +171,12 @@ final class Account {
         self.numbering[client] = numbering
     }
 
+    /// The agent sends CONNECT.
+    func asks(_ client: String) { self.numbering[client]?.asks(at: self.timeline.now) }
+
+    /// The agent has read CONNACK.
+    func answered(_ client: String) { self.numbering[client]?.answered(at: self.timeline.now) }
+
     /// PUBREL is sent: with it a connection begins in a way that says nothing of its packet identifiers.
     func released(to client: String) { self.numbering[client]?.hasSent = true }
 
@@ -223,6 +221,7 @@ final class Account {
         if !duplicate { return "came without DUP" }
         if self.hasForgotten { return "forgotten" }
         if numbering.since > before || numbering.isReused { return "another state of the broker" }
+        if let doubt = numbering.inDoubtUntil, doubt >= before { return "CONNECT without an answer" }
         if self.plan.broker.resendsAfter != nil { return "sent again out of order" }
         if self.processes[max(0, self.process)].mayLackAnswers { return "not stored yet" }
         guard connection != numbering.connection else { return nil }

@@ -99,9 +99,11 @@ final class Connection {
     private func examine(_ bytes: [UInt8]) {
         self.sent += bytes
         while let packet = Wire.take(&self.sent) {
-            guard let packetID = packet.packetID else { continue }
             switch packet.type {
-            case 4, 5: self.acknowledged(packetID)
+            case 1: self.account.asks(self.client)
+            case 4, 5: if let packetID = packet.packetID { self.acknowledged(packetID) }
+            // It has read CONNACK.
+            case 8: self.account.answered(self.client)
             default: break
             }
         }

@@ -3,28 +3,6 @@
 /// Lives on the loop thread. It moves bytes between a ``ByteStream`` and an ``MQTTSession`` and hands messages to the
 /// ``Pipeline``; storing, retrying and handlers are other people's business.
 package final class BrokerLink: ByteStreamDelegate, MessageLink {
-    /// Where to connect.
-    package struct Target: Sendable {
-        let endpoint: MQTTEndpoint
-        let usesTLS: Bool
-        let port: UInt16
-
-        /// - Throws: ``PushAgentError/noUsablePort(usesTLS:)``.
-        package init(_ endpoint: MQTTEndpoint, usesTLS: Bool) throws(PushAgentError) {
-            guard let port = endpoint.port(usesTLS: usesTLS) else {
-                throw .noUsablePort(usesTLS: usesTLS)
-            }
-            self.endpoint = endpoint
-            self.usesTLS = usesTLS
-            self.port = port
-        }
-
-        var stream: StreamTarget {
-            self.usesTLS
-                ? .tls(host: self.endpoint.host, port: self.port) : .tcp(host: self.endpoint.host, port: self.port)
-        }
-    }
-
     /// How much may wait for a broker that does not read, in bytes. One that reads is never owed as much: it awaits the
     /// acknowledgements of 65,535 packets at most, of 4 bytes each.
     private static let unsentLimit = 1 << 20
@@ -48,6 +26,10 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private var sessionEnd: MQTTSession.Event?
     private var connectedAt: MonotonicInstant?
     private var hadSession = false
+    /// The store says that no row of before comes again: the answer to CONNECT is not known yet.
+    private var isInDoubt = false
+    /// CONNECT waits until the store says so.
+    private var isHeld = false
     /// No message is taken any more, however little waits.
     private var isStopping = false
     /// The machine has slept, and the broker has said nothing since.
@@ -121,8 +103,10 @@ extension BrokerLink {
     /// Says DISCONNECT after everything that was acknowledged, and closes.
     package func disconnect() {
         guard let stream else { return }
-        self.session.disconnect(into: &self.output)
-        stream.send(self.output.bytes)
+        if !self.isHeld {
+            self.session.disconnect(into: &self.output)
+            stream.send(self.output.bytes)
+        }
         stream.closeAfterFlush()
         self.clear()
     }
@@ -166,6 +150,8 @@ extension BrokerLink {
     func stored(_ row: Int64, _ arrival: Arrival) {
         if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
         self.filter.stored(sequence: row, as: arrival.message)
+        // It came on an earlier connection, and could not be stored until now.
+        if self.isInDoubt { self.saveDoubt() }
     }
 
     /// The message was this row once more.
@@ -191,7 +177,7 @@ extension BrokerLink {
             self.storedThrough = nil
             self.session.acknowledge(through: ticket, into: &self.output)
         }
-        guard !self.output.bytes.isEmpty else { return }
+        guard !self.isHeld, !self.output.bytes.isEmpty else { return }
         self.stream?.send(self.output.bytes)
         self.output.bytes.removeAll(keepingCapacity: true)
         if !self.endIfUnread() { self.setTimer() }
@@ -226,6 +212,31 @@ extension BrokerLink {
         self.session.transportConnected(now: self.loop.now, into: &self.output)
         self.openConnection = self.connection
         if self.isStopping { self.setReadingPaused(true) }
+        self.noteDoubt()
+        self.perform()
+    }
+
+    /// The broker may begin a new session, and this process may end before it knows. What the next one heard would then be
+    /// that there is a session, and a new message with the identifier and the bytes of one of before would pass for it. So
+    /// the rows of before do not count there, unless the answer was noted: a message twice is better than a message lost.
+    private func noteDoubt() {
+        guard self.pipeline.store.isDurable, self.filter.count > 0 || !self.pipeline.turn.arrivals.isEmpty else {
+            return
+        }
+        if !self.isInDoubt { self.saveDoubt() }
+        self.isInDoubt = true
+        self.isHeld = true
+        self.pipeline.hold(self)
+    }
+
+    private func saveDoubt() {
+        self.pipeline.store.proven(installation: self.installation, through: self.filter.lastSequence)
+    }
+
+    /// All that the store was to write is written.
+    func goOn() {
+        guard self.isHeld else { return }
+        self.isHeld = false
         self.perform()
     }
 
@@ -248,6 +259,7 @@ extension BrokerLink {
     }
 
     private func perform() {
+        guard !self.isHeld else { return }
         for event in self.output.events { self.handle(event) }
         if !self.output.messages.isEmpty {
             let receivedAt = self.loop.clocks.calendar
@@ -274,8 +286,8 @@ extension BrokerLink {
     private func handle(_ event: MQTTSession.Event) {
         switch event {
         case .connected(let sessionPresent, let grantedQoS): self.connected(sessionPresent, grantedQoS)
-        case .sessionIsNew:
-            self.filter.sessionIsNew()
+        case .sessionMayBeNew:
+            self.filter.sessionMayBeNew()
             self.saveProven()
         case .sessionLost:
             self.report(.sessionLost)
@@ -296,6 +308,7 @@ extension BrokerLink {
         self.connectedAt = self.loop.now
         if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
         self.hadSession = sessionPresent ?? true
+        if self.isInDoubt { self.saveProven() }
         self.report(
             .connected(
                 PushEvent.Connection(
@@ -310,6 +323,9 @@ extension BrokerLink {
     }
 
     private func saveProven() {
+        self.isInDoubt = false
+        // One that has seen no row knows nothing of those that an earlier process has proven.
+        guard self.filter.lastSequence > 0 else { return }
         self.pipeline.store.proven(installation: self.installation, through: self.filter.provenSequence)
     }
 
@@ -338,6 +354,7 @@ extension BrokerLink {
         self.ended = nil
         self.connectedAt = nil
         self.isProbing = false
+        self.isHeld = false
         if let timer { self.loop.cancel(timer.id) }
         self.timer = nil
     }

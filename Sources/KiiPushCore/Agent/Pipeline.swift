@@ -43,6 +43,7 @@ package final class Pipeline: TurnDelegate {
     /// Those that this turn has given something to send: a gateway has thousands that are silent.
     private var toFlush: [any MessageLink] = []
     private var timersFired: [BrokerLink] = []
+    private var held: [BrokerLink] = []
     let alarm: TurnAlarm
     /// When the store wants to be looked after. Set until that was done.
     private let upkeep: TurnAlarm
@@ -87,6 +88,9 @@ package final class Pipeline: TurnDelegate {
     /// Looks at the link's clock when all that this turn received is read: an answer that lies in the socket is not
     /// missing.
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
+
+    /// Has the link go on when everything is written, also what it told the store just now.
+    func hold(_ link: BrokerLink) { self.held.append(link) }
 
     /// Connections are asked whether they still stand; retries keep their delays.
     package func clocksJumped(_ jump: ClockJump) {
@@ -240,6 +244,7 @@ package final class Pipeline: TurnDelegate {
         self.committed.removeAll(keepingCapacity: true)
         for (turn, outcome) in committed { self.follow(turn, outcome) }
         self.flushLinks()
+        self.releaseHeld()
         let now = self.clock()
         self.settle(at: now)
         self.finishTurn(at: now)
@@ -347,6 +352,18 @@ package final class Pipeline: TurnDelegate {
         self.toFlush.removeAll(keepingCapacity: true)
     }
 
+    private func releaseHeld() {
+        guard !self.held.isEmpty else { return }
+        guard self.turn.arrivals.isEmpty, !self.store.hasMoreToWrite, !self.isCommitUnderWay else {
+            // What follows from this commit needs one more.
+            if self.retryAt == nil, !self.isCommitUnderWay { _ = self.loop.schedule(at: self.loop.now) {} }
+            return
+        }
+        let held = self.held
+        self.held = []
+        for link in held { link.goOn() }
+    }
+
     private func applyBackPressure() {
         guard self.pressure.isChanged(self.store, report: self.report) else { return }
         for link in self.links.values { link.setReadingPaused(self.pressure.isReadingPaused) }
@@ -369,6 +386,7 @@ package final class Pipeline: TurnDelegate {
         self.gates = SequenceMap()
         self.links = [:]
         self.timersFired = []
+        self.held = []
         self.attachments = [:]
         self.endWaits()
     }

@@ -233,6 +233,7 @@ extension Scheduler {
         let isLeft = self.isDraining || self.intakes[message.installation] == nil
         // In the store it would wait behind suspects that stay in hand until they are called.
         let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence && !self.holdsSuspects(place)
+        if isLeft, self.sources[place].staysInHand { return self.unweigh(message.bytes, at: place) }
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
             return self.giveBack([message], at: place)
         }
@@ -265,7 +266,10 @@ extension Scheduler {
 
     mutating func release(_ slot: Int, at place: Int) {
         self.handedOut -= 1
-        if self.sources[place].call == slot { self.sources[place].call = nil }
+        if self.sources[place].call == slot {
+            self.sources[place].call = nil
+            self.sources[place].staysInHand = false
+        }
         self.makeReady(place)
         self.wantSource(place)
         self.tidy(place)

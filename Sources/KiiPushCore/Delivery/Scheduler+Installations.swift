@@ -71,6 +71,9 @@ extension Scheduler {
         for call in self.calls {
             guard let call, isLeft(self.sources[call.place].id.installation), call.isCuttable else { continue }
             self.output.cuts.append(call.id)
+            let id = self.sources[call.place].id
+            let isBeforeSuspects = self.holdsSuspects(call.place) || self.suspects.contains { $0.source == id }
+            self.sources[call.place].staysInHand = isBeforeSuspects
         }
         self.giveBackQueues(of: isLeft)
         // Their rows say `in hand`, and that is what the next process has to find.

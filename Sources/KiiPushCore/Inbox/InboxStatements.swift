@@ -185,8 +185,7 @@ final class InboxStatements {
             "SELECT key, id, adopter, site, app, principal FROM installation WHERE key = ?1",
             "reading an installation")
         self.prove = make(
-            "UPDATE installation SET proven_sequence = max(proven_sequence, ?2) WHERE key = ?1",
-            "recording proven acknowledgements")
+            "UPDATE installation SET proven_sequence = ?2 WHERE key = ?1", "recording proven acknowledgements")
         self.proven = make("SELECT proven_sequence FROM installation WHERE key = ?1", "reading what is proven")
         self.unproven = make(
             """

@@ -187,7 +187,7 @@ package struct InboxTransaction {
         try self.statements.adopt.run(former, installation)
     }
 
-    /// Notes that the acknowledgements of every row up to `sequence` are known to have arrived.
+    /// Notes that no row up to `sequence` comes again, and that those after it may.
     package func markProven(installation: Int64, through sequence: Int64) throws(InboxError) {
         try self.statements.prove.run(installation, sequence)
     }

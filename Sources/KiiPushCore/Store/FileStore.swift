@@ -219,6 +219,12 @@ package final class FileStore: Store {
     }
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
+        // What was noted counts before it is written.
+        let noted = self.provenThrough[installation] ?? 0
+        return try self.writtenUnproven(installation).filter { $0.sequence > noted }
+    }
+
+    private func writtenUnproven(_ installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.use { inbox throws(InboxError) in
             // An installation receives only after this was asked, so at first all its rows are those of earlier
             // processes.
@@ -233,7 +239,7 @@ package final class FileStore: Store {
     }
 
     func proven(installation: Int64, through sequence: Int64) {
-        self.provenThrough[installation] = max(sequence, self.provenThrough[installation] ?? 0)
+        self.provenThrough[installation] = sequence
     }
 
     func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }

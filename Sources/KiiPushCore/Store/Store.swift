@@ -32,9 +32,10 @@ protocol Store: AnyObject {
 
     /// The key of an installation, made if it is new; it is noted whose it is, if that is known.
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64
-    /// The rows whose acknowledgement may not have arrived.
+    /// The rows that may come again: their acknowledgement may not have arrived.
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow]
-    /// Notes that the acknowledgements up to `sequence` have arrived; written with the next commit.
+    /// Notes that no row up to `sequence` comes again, and that those after it may; written with the next commit. A store
+    /// that is durable takes back what was noted before, if `sequence` is lower.
     func proven(installation: Int64, through sequence: Int64)
     /// Notes that the calendar was set, so that a retry keeps its delay; written with the next commit.
     func calendarMoved(by shift: Duration)

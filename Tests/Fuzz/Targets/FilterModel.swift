@@ -32,7 +32,7 @@ struct FilterModel {
                     self.rows[sequence]?.isProven = true
                 }
             case .redeliveryWindowPassed: self.filter.redeliveryWindowPassed()
-            case .sessionIsNew: self.filter.sessionIsNew()
+            case .sessionMayBeNew: self.filter.sessionMayBeNew()
             default: break
             }
         }

@@ -67,7 +67,7 @@ package struct SessionModel {
             case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError, .unsendable:
                 require(output.close != nil, "the connection is over")
                 self.ends += 1
-            case .protocolVersionChanged, .sessionIsNew, .sessionLost, .redeliveryWindowPassed: break
+            case .protocolVersionChanged, .sessionMayBeNew, .sessionLost, .redeliveryWindowPassed: break
             }
         }
         for message in output.messages {

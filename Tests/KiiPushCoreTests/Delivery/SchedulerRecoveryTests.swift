@@ -76,7 +76,8 @@ import Testing
         #expect(scheduler.memoryWeight == 0)
     }
 
-    @Test func whatComesBackBeforeASuspectThatIsHeldBackStaysBeforeIt() throws {
+    /// Strict order holds 3 back, which an earlier process had in hand, until 1 and 2 are done; their retries are due.
+    private func withOneHeldBack() throws -> TestScheduler {
         let scheduler = TestScheduler {
             $0.isStrictlyOrdered = true
             $0.messagesInMemory = 4
@@ -90,10 +91,27 @@ import Testing
             scheduler.answer(call, .result(.failed), at: 0)
         }
         #expect(scheduler.heldSuspects == [3])
+        return scheduler
+    }
+
+    @Test func whatComesBackBeforeASuspectThatIsHeldBackStaysBeforeIt() throws {
+        let scheduler = try self.withOneHeldBack()
         let call = try #require(scheduler.start(at: 10))
         #expect(call.sequences == [1, 2])
         scheduler.answer(call, .result(.failed), at: 10)
         #expect(scheduler.run(at: 100) == [1, 2, 3])
+        #expect(scheduler.memoryWeight == 0)
+    }
+
+    @Test func whatACallGivesBackAtAStopStaysBeforeASuspect() throws {
+        let scheduler = try self.withOneHeldBack()
+        let call = try #require(scheduler.start(at: 10))
+        #expect(call.sequences == [1, 2])
+        scheduler.detach()
+        scheduler.answer(call, Self.done, at: 10)
+        #expect([2, 3].map { scheduler.rows[$0] } == [.inHand, .inHand])
+        scheduler.attach()
+        #expect(scheduler.run(at: 11) == [2, 3])
         #expect(scheduler.memoryWeight == 0)
     }
 

@@ -5,7 +5,7 @@ import Testing
     @Test func saysConnectedAfterSubackOnly() {
         var client = Conversation()
         #expect(client.open() == [.sent(.connect())])
-        #expect(client.broker(.accepted()) == [.event(.sessionIsNew), .sent(.subscribe())])
+        #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .sent(.subscribe())])
         #expect(!client.session.isConnected)
         #expect(
             client.broker(.granted(.atLeastOnce))
@@ -56,7 +56,7 @@ import Testing
         #expect(
             client.broker(.accepted(), .granted(.atLeastOnce), .publish("a", 1))
                 == [
-                    .event(.sessionIsNew), .event(.connected(sessionPresent: false, grantedQoS: .atLeastOnce)),
+                    .event(.sessionMayBeNew), .event(.connected(sessionPresent: false, grantedQoS: .atLeastOnce)),
                     .message("a", 1, ticket: 1), .sent(.subscribe()),
                 ])
     }
@@ -68,7 +68,7 @@ import Testing
         #expect(
             packets.flatMap(\.bytes).flatMap { client.bytes([$0]) }
                 == [
-                    .event(.sessionIsNew), .sent(.subscribe()),
+                    .event(.sessionMayBeNew), .sent(.subscribe()),
                     .event(.connected(sessionPresent: false, grantedQoS: .atMostOnce)),
                     .message("ab", 1, ticket: 1), .message("c"),
                 ])
@@ -90,7 +90,7 @@ import Testing
     func neverAsksForQoS2(configured: QoS, asked: QoS) {
         var client = Conversation { $0.requestedQoS = configured }
         _ = client.open()
-        #expect(client.broker(.accepted()) == [.event(.sessionIsNew), .sent(.subscribe(asked))])
+        #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .sent(.subscribe(asked))])
     }
 
     // MARK: - Refusals
@@ -146,7 +146,7 @@ import Testing
         }
         _ = client.open()
         // MQTT 3.1, 3.2: the first byte is not used.
-        #expect(client.bytes([0x20, 2, 0xFF, 0]) == [.event(.sessionIsNew), .sent(.subscribe())])
+        #expect(client.bytes([0x20, 2, 0xFF, 0]) == [.event(.sessionMayBeNew), .sent(.subscribe())])
         #expect(
             client.broker(.granted(.atLeastOnce))
                 == [.event(.connected(sessionPresent: nil, grantedQoS: .atLeastOnce))])
@@ -158,11 +158,11 @@ import Testing
         var client = Conversation.connected()
         client.session.transportClosed()
         _ = client.open()
-        #expect(client.broker(.accepted()) == [.event(.sessionIsNew), .event(.sessionLost), .sent(.subscribe())])
+        #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .event(.sessionLost), .sent(.subscribe())])
         // Before SUBACK there was nothing that could be lost again.
         client.session.transportClosed()
         _ = client.open()
-        #expect(client.broker(.accepted()) == [.event(.sessionIsNew), .sent(.subscribe())])
+        #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .sent(.subscribe())])
     }
 
     @Test func aSessionThatIsThereIsNotLost() {
@@ -176,14 +176,14 @@ import Testing
     func anEarlierProcessMayHaveLeftASession(expected: Bool, said: [Conversation.Said]) {
         var client = Conversation { $0.expectsSession = expected }
         _ = client.open()
-        #expect(client.broker(.accepted()) == [.event(.sessionIsNew)] + said + [.sent(.subscribe())])
+        #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew)] + said + [.sent(.subscribe())])
     }
 
     @Test func aCleanSessionCannotBeLost() {
         var client = Conversation.connected { $0.cleanSession = true }
         client.session.transportClosed()
         #expect(client.open() == [.sent(.connect(cleanSession: true))])
-        #expect(client.broker(.accepted()) == [.event(.sessionIsNew), .sent(.subscribe())])
+        #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .sent(.subscribe())])
     }
 
     @Test func aResumedSessionNeedsNoSecondSubscription() {
@@ -204,10 +204,30 @@ import Testing
         // The broker lost the session, and the connection ended before the subscription was renewed.
         client.session.transportClosed()
         _ = client.open()
-        #expect(client.broker(.accepted()) == [.event(.sessionIsNew), .event(.sessionLost), .sent(.subscribe())])
+        #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .event(.sessionLost), .sent(.subscribe())])
         client.session.transportClosed()
         _ = client.open()
         #expect(client.broker(.accepted(sessionPresent: true)) == [.sent(.subscribe())])
+    }
+
+    @Test func aSessionMayBeNewAfterAConnectWithoutAnAnswer() {
+        var client = Conversation.connected { $0.subscribesOnResume = false }
+        for _ in 1...2 {
+            client.session.transportClosed()
+            _ = client.open()
+        }
+        #expect(
+            client.broker(.accepted(sessionPresent: true)) == [.event(.sessionMayBeNew), .sent(.subscribe())])
+        _ = client.broker(.granted(.atLeastOnce))
+        // This one was answered, and one that is refused begins none.
+        client.session.transportClosed()
+        _ = client.open()
+        _ = client.broker(.connack(MQTTConnack(sessionPresent: false, code: .serverUnavailable)))
+        client.session.transportClosed()
+        _ = client.open()
+        #expect(
+            client.broker(.accepted(sessionPresent: true))
+                == [.event(.connected(sessionPresent: true, grantedQoS: .atLeastOnce))])
     }
 
     // MARK: - Silence

@@ -24,7 +24,7 @@ struct Receiver {
         self.filter.connectionOpened(firstTicket: self.client.session.nextTicket)
         _ = self.client.open()
         for said in self.client.broker(.accepted(sessionPresent: sessionPresent)) {
-            if case .event(.sessionIsNew) = said { self.filter.sessionIsNew() }
+            if case .event(.sessionMayBeNew) = said { self.filter.sessionMayBeNew() }
         }
         if isGranted { _ = self.client.broker(.granted(.atLeastOnce)) }
     }

@@ -85,11 +85,12 @@ extension MQTTSession {
         case protocolVersionChanged(to: MQTTVersion)
         /// The broker accepts the client and refuses the subscription. The connection is over.
         case subscriptionRefused
-        /// The broker begins a new session, or cannot say (3.1): what earlier connections brought says nothing about what
-        /// comes from now on. Told with CONNACK, since the new session is there although SUBACK may never arrive.
-        case sessionIsNew
-        /// After ``sessionIsNew``: the broker no longer has the session that this side expected: messages may be missing, and what was not
-        /// acknowledged will not come again.
+        /// The broker begins a new session, cannot say (3.1), or may have begun one with a CONNECT before, whose answer never
+        /// came: what earlier connections brought says nothing about what comes from now on. Told with CONNACK, since the
+        /// new session is there although SUBACK may never arrive.
+        case sessionMayBeNew
+        /// After ``sessionMayBeNew``: the broker no longer has the session that this side expected. Messages may be missing,
+        /// and what was not acknowledged will not come again.
         case sessionLost
         /// The broker has read the acknowledgements of this connection up to this ticket: none of these messages will
         /// come again.

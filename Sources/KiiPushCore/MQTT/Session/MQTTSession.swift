@@ -44,6 +44,9 @@ package struct MQTTSession: Sendable {
     private var isReadingPaused = false
     private var redeliveryDeadline: MonotonicInstant?
     private var expectsSession: Bool
+    /// The CONNECTs since the last one that the broker is known to have accepted, the present one included. Each of those
+    /// without an answer may have begun a new session.
+    private var connectsWithoutAnswer = 0
     /// What the broker granted in the session that it holds.
     private var grantedQoS: QoS?
     /// The identifiers of messages of QoS 2 that the broker has not released yet.
@@ -99,6 +102,7 @@ package struct MQTTSession: Sendable {
         self.proof = ArrivalProof(firstTicket: self.queue.nextTicket)
         self.liveness = Liveness(self.current, isPaused: self.isReadingPaused, now: now)
         self.state = .awaitingConnack
+        self.connectsWithoutAnswer += 1
         self.send(.connect(self.current.connect), into: &output)
     }
 
@@ -253,6 +257,8 @@ package struct MQTTSession: Sendable {
     ) throws(MQTTError) {
         guard case .awaitingConnack = self.state else { throw MQTTError(.unexpected, in: .connack) }
         guard connack.code == .accepted else {
+            // No session is begun for a client that is refused.
+            self.connectsWithoutAnswer -= 1
             output.events.append(.connectionRefused(connack.code))
             if connack.code == .unacceptableProtocolVersion {
                 let other: MQTTVersion = self.current.protocolVersion == .v3_1_1 ? .v3_1 : .v3_1_1
@@ -263,14 +269,16 @@ package struct MQTTSession: Sendable {
             return
         }
         let sessionPresent = self.current.protocolVersion == .v3_1_1 ? connack.sessionPresent : nil
-        if sessionPresent != true {
+        let isSameSession = sessionPresent == true && self.connectsWithoutAnswer == 1
+        self.connectsWithoutAnswer = 0
+        if !isSameSession {
             self.unreleased = []
-            output.events.append(.sessionIsNew)
+            self.grantedQoS = nil
+            output.events.append(.sessionMayBeNew)
         }
         if sessionPresent == false {
             if self.expectsSession, !self.current.cleanSession { output.events.append(.sessionLost) }
             self.expectsSession = false
-            self.grantedQoS = nil
         }
         if !self.current.subscribesOnResume, sessionPresent == true, let grantedQoS = self.grantedQoS {
             self.subscribed(sessionPresent: sessionPresent, grantedQoS: grantedQoS, now: now, into: &output)

@@ -39,7 +39,8 @@ package struct RedeliveryFilter: Sendable, Hashable {
     private var rows: [UInt16: Row] = [:]
     /// The last row of QoS 2 by its identifier. One that was released stays until its identifier is used again.
     private var exactlyOnceRows: [UInt16: Int64] = [:]
-    private var lastSequence: Int64 = 0
+    /// Of those that were stored.
+    package private(set) var lastSequence: Int64 = 0
     /// The first ticket of the present connection.
     private var firstTicket: UInt64 = 1
     /// The present connection's acknowledgements are known to have arrived up to this ticket.
@@ -139,8 +140,8 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.rows = self.rows.filter { $0.value.ticket >= self.firstTicket }
     }
 
-    /// The broker has a new session, and knows none of the rows. It may be another broker too.
-    package mutating func sessionIsNew() {
+    /// The broker may have a new session, and know none of the rows. It may be another broker too.
+    package mutating func sessionMayBeNew() {
         self.rows.removeAll()
         self.exactlyOnceRows.removeAll()
         self.numbering = .unknown
