@@ -121,11 +121,17 @@ import Testing
                 "kii-push: the process that received has ended\n          run it again: it receives itself then\n"))
     }
 
-    /// A file that an earlier process left has other messages by the same numbers.
-    @Test(arguments: [false, true]) func watchesAProcessWhoseInboxIsInMemory(hasFile: Bool) throws {
+    enum File: CaseIterable {
+        case none, earlier, unreadable
+    }
+
+    /// A file that an earlier process left has other messages by the same numbers, and may be none that can be read.
+    @Test(arguments: File.allCases) func watchesAProcessWhoseInboxIsInMemory(file: File) throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        if hasFile {
+        if file == .unreadable {
+            try Data("no database".utf8).write(to: URL(filePath: self.directory(session) + "/inbox.sqlite"))
+        } else if file == .earlier {
             try session.succeed("send", "user", "me", "--data", #"{"earlier":true}"#)
             #expect(try session.tool("listen", "-n1", "-t5m").exit == 0)
         }
@@ -137,12 +143,32 @@ import Testing
         #expect(result.exit == 0, "\(result.error)")
         #expect(result.output.contains(#"{"q":"\"é\\","n":12345678901234567890.10"#), "\(result.output)")
         #expect(result.output == first.output(containing: "\0"))
-        if hasFile {
+        if file == .earlier {
             let refused = try session.tool("inbox", "drop", "1")
             #expect(refused.exit == 74)
             #expect(refused.error.contains("has its inbox in memory, and can only be watched; stop it first\n"))
         }
         first.stop()
+    }
+
+    @Test func countsOnWhereNumbersBeginAnew() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let watcher = try {
+            let first = try session.ready(["listen", "--in-memory"])
+            let watcher = try session.ready(["listen", "-n2"])
+            try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
+            #expect(watcher.output(containing: "<-- newData        #1").contains("<-- newData        #1"))
+            first.stop()
+            return watcher
+        }()
+        let second = try session.tool.start(["listen", "--in-memory"])
+        #expect(watcher.error(containing: "> It receives again.").contains("> It receives again."))
+        try session.succeed("send", "user", "me", "--data", #"{"n":2}"#)
+        let result = watcher.waitForExit()
+        #expect(result.exit == 0)
+        #expect(result.output.components(separatedBy: "<-- newData        #1").count == 3, "\(result.output)")
+        second.stop()
     }
 
     private func directory(_ session: EmulatorSession) -> String {

@@ -13,4 +13,10 @@ extension PushRuntime {
         try await self.loop.run {}
         return try await self.loop.run { core.pipeline.value.store.ledger }
     }
+
+    /// Opens and locks the state directory, if that was not done.
+    ///
+    /// - Returns: whether its lock is held: an inbox in memory does without where another process has it.
+    /// - Throws: as ``ledger()``.
+    package func locksStateDirectory() async throws -> Bool { try await self.open().lock != nil }
 }

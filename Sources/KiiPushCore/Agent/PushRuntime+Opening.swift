@@ -12,13 +12,15 @@ extension PushRuntime {
     private func openOnLoop() throws(PushAgentError) -> Core {
         if let core = self.opened { return core }
         var events: [PushEvent] = []
-        let lock: StateLock?
+        var lock: StateLock?
         let inbox: FileStore?
         switch self.configuration.inbox {
         case .memory: (lock, inbox) = (self.lockForControlSocket(&events), nil)
         case .file: (lock, inbox) = try self.openFiles(&events)
         }
         let control = lock == nil ? nil : self.openControlSocket(&events)
+        // An inbox in memory has no other use for it.
+        if inbox == nil, control == nil { lock = nil }
         let core = self.assemble(inbox: inbox, lock: lock, control: control, events: events)
         self.opened = core
         return core

@@ -23,7 +23,12 @@ package struct QueuedMessage: Sendable {
         let openedBy: UserAction?
         let answerBy: MonotonicInstant?
 
-        init(_ stored: StoredMessage) {
+        /// `nil` of a message that was not begun before.
+        init?(_ stored: StoredMessage) {
+            guard
+                stored.attempts > 0 || stored.crashes > 0 || stored.firstStart != nil || stored.openedBy != nil
+                    || stored.answerBy != nil
+            else { return nil }
             self.attempts = stored.attempts
             self.crashes = stored.crashes
             self.firstStart = stored.firstStart

@@ -174,9 +174,8 @@ struct ListenCommand: ParsableCommand {
                 PushAgent(runtime: runtime, configuration: identity, handler: view)
             }
         if let bridge {
-            // Locks the state directory: what runs for another process that receives with it is not ended.
-            _ = try await runtime.ledger()
-            bridge.outside.begin()
+            // What runs for another process that receives with the directory is not ended.
+            if try await runtime.locksStateDirectory() { bridge.outside.begin() }
         }
         let ending = try await Listening(
             agent: agent, view: view, timeout: self.timeout?.duration,

@@ -6,8 +6,10 @@ import KiiPushCore
 /// told more than could be read, since an attempt began before this one watched, or since a message is too long.
 actor AttachedListening {
     private var notices: ControlNotices
-    /// `nil` where the inbox is in memory.
-    private var reader: InboxReader?
+    /// `nil` where there is no file.
+    private var file: Result<InboxReader?, any Error>
+    /// Whether the process keeps messages in the file; `nil` until it has told of one.
+    private var isKeeping: Bool?
     private var seen: SeenMessages
     private let directory: String
     private let style: ListenLog.Style
@@ -26,9 +28,9 @@ actor AttachedListening {
     init(
         _ client: ControlClient, directory: String, _ style: ListenLog.Style, installationID: String, count: Int?
     ) throws {
-        self.reader = try InboxReader.existing(in: directory)
+        self.file = Result { try InboxReader.existing(in: directory) }
         // Before it is asked, so that what happens while the request is on its way can be listed.
-        self.seen = SeenMessages(after: try self.reader?.lastMessageID() ?? 0)
+        self.seen = SeenMessages(after: (try? self.file.get()?.lastMessageID()) ?? 0)
         self.notices = try client.watch()
         self.directory = directory
         self.style = style
@@ -99,7 +101,12 @@ actor AttachedListening {
             do {
                 if let client = try ControlClient(stateDirectory: self.directory) {
                     self.notices = try client.watch()
-                    self.reader = try InboxReader.existing(in: self.directory)
+                    self.file = Result { try InboxReader.existing(in: self.directory) }
+                    if self.isKeeping == false {
+                        // It numbers its messages from 1 again.
+                        self.seen = SeenMessages(after: 0)
+                        self.log.beginAnew()
+                    }
                     self.console.status("> It receives again.")
                     return true
                 }
@@ -120,7 +127,7 @@ actor AttachedListening {
             try self.console.show(trouble: "offline", reason, retryIn: retryIn)
         case .message(let event): try self.show(event)
         case .inboxMovedAside:
-            self.reader = try InboxReader.existing(in: self.directory)
+            self.file = Result { try InboxReader.existing(in: self.directory) }
             try self.console.show(event)
         default: try self.console.show(event)
         }
@@ -128,14 +135,17 @@ actor AttachedListening {
 
     private func show(_ event: MessageEvent) throws {
         let id = event.messageID
+        self.isKeeping = event.isKept
+        let wasListed = event.isKept && self.seen.wasListed(id)
         if case .started(let attempt) = event.kind {
             // Of what was listed meanwhile, this may be told after it.
-            if self.seen.wasListed(id), try self.isOver(id) { return }
+            if wasListed, try self.isOver(id) { return }
             try self.began(event, attempt: attempt)
         } else if event.isOutcome, !self.log.isOpen(id) {
-            if self.seen.wasListed(id) { return }
-            // Its beginning was before this one watched.
+            if wasListed { return }
+            // Its beginning was before this one watched, or was not told.
             try self.began(event, attempt: nil)
+            if !event.isKept { self.log.count(id) }
         }
         try self.log.happened(event)
     }
@@ -146,7 +156,7 @@ actor AttachedListening {
         self.seen.insert(id)
         if case .handler(let message, let context)? = event.call {
             _ = try self.log.began(message, context)
-        } else if event.isKept, let reader {
+        } else if event.isKept, let reader = try self.file.get() {
             do {
                 let trace = try reader.trace(of: id)
                 // A command of thing-if's is none.
@@ -163,9 +173,18 @@ actor AttachedListening {
 
     // MARK: - What was not told
 
+    /// A file beside an inbox in memory is an older one, and nobody has a use for it, or for what is wrong with it.
+    private func reader() throws -> InboxReader? {
+        switch self.isKeeping {
+        case nil: (try? self.file.get()) ?? nil
+        case true?: try self.file.get()
+        case false?: nil
+        }
+    }
+
     /// Lists what came to something without being told of.
     private func catchUp() throws {
-        guard let reader else { return }
+        guard let reader = try self.reader() else { return }
         var last = self.seen.horizon
         while true {
             let page = try reader.messages(MessageRecord.Standing.over, after: last, limit: 100)
@@ -180,7 +199,7 @@ actor AttachedListening {
     }
 
     private func isOver(_ messageID: Int64) throws -> Bool {
-        try self.reader?.messages(MessageRecord.Standing.over, after: messageID - 1, limit: 1).first?.messageID
+        try self.file.get()?.messages(MessageRecord.Standing.over, after: messageID - 1, limit: 1).first?.messageID
             == messageID
     }
 }

@@ -25,7 +25,9 @@ struct ListenLog {
     /// Which came to something, as far as they are counted.
     private var completed: Set<Int64> = []
     /// How many messages were shown and came to something, each counted once; nothing is counted where nobody waits.
-    var completedCount: Int { self.completed.count }
+    var completedCount: Int { self.formerCount + self.completed.count }
+    /// Of them, those of a process whose numbers are given out again.
+    private var formerCount = 0
 
     init(_ style: Style, count: Int?) {
         self.style = style
@@ -34,6 +36,20 @@ struct ListenLog {
 
     /// Whether the message was shown and has not come to anything yet.
     func isOpen(_ messageID: Int64) -> Bool { self.open[messageID] != nil }
+
+    /// The process that receives has begun anew, and numbers its messages from 1.
+    mutating func beginAnew() {
+        self.open = [:]
+        self.formerCount = self.completedCount
+        self.completed = []
+    }
+
+    /// Counts a message that came to something. Nobody told how it began, so it is meant only where all are.
+    mutating func count(_ messageID: Int64) {
+        if self.count != nil, self.open[messageID] == nil, self.style.filter.isEmpty {
+            self.completed.insert(messageID)
+        }
+    }
 
     /// A message is handed to its handler.
     ///

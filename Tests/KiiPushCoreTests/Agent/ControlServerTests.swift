@@ -105,10 +105,21 @@ import Testing
         let before = place()
         // Each time: a copy of a copy may come back to where the first was.
         for number in 1...8 {
-            state.tell(Array("line\n".utf8))
+            state.tell(Array("line\n".utf8), bare: { nil })
             #expect(place() == before)
             #expect(state.clients[1]?.outbox.count == 5 * number)
         }
+    }
+
+    /// What a message came to is told though nobody reads the payloads of those before it.
+    @Test func payloadsLeaveRoomForOutcomes() {
+        var client = ControlServer.Client(isWatching: true)
+        let (full, bare) = ([UInt8](repeating: 65, count: ControlLines.maximumBytes), Array("bare\n".utf8))
+        for _ in 1...8 { client.tell(full, bare: { bare }) }
+        #expect(client.outbox.count == 8 * full.count)
+        for _ in 1...1000 { client.tell(full, bare: { bare }) }
+        #expect(client.outbox.count == 8 * full.count + 1000 * bare.count)
+        #expect(client.missed == 0)
     }
 
     @Test func countsALineThatIsTooLongAsMissed() async throws {

@@ -108,6 +108,7 @@ import Testing
         let call = try #require(scheduler.start(at: 10))
         #expect(call.sequences == [1, 2])
         scheduler.detach()
+        scheduler.turn(at: 10)
         scheduler.answer(call, Self.done, at: 10)
         #expect([2, 3].map { scheduler.rows[$0] } == [.inHand, .inHand])
         scheduler.attach()

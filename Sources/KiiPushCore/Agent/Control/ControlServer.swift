@@ -15,7 +15,11 @@ final class ControlServer: Sendable {
         var missed = 0
 
         /// Tells an event, or counts it as missed: when too much waits, and when the line is longer than any that is read.
-        mutating func tell(_ line: [UInt8]) {
+        ///
+        /// - Parameter bare: the line without payload, which leaves room for what the message comes to.
+        mutating func tell(_ line: [UInt8], bare: () -> [UInt8]? = { nil }) {
+            let isTight = self.outbox.count + line.count > ControlServer.outboxLimit / 2
+            let line = isTight ? bare() ?? line : line
             guard line.count <= ControlLines.maximumBytes, self.outbox.count + line.count <= ControlServer.outboxLimit
             else {
                 self.missed += 1
@@ -39,9 +43,9 @@ final class ControlServer: Sendable {
 
         /// Tells whoever watches. Under the lock that the agents' threads wait for: an outbox grows where it is, since a
         /// client that is held meanwhile would have all of it copied.
-        mutating func tell(_ line: [UInt8]) {
+        mutating func tell(_ line: [UInt8], bare: () -> [UInt8]?) {
             for number in Array(self.clients.keys) where self.clients[number]?.isWatching == true {
-                self.clients[number]?.tell(line)
+                self.clients[number]?.tell(line, bare: bare)
             }
         }
     }
@@ -108,12 +112,12 @@ final class ControlServer: Sendable {
     private func listen(to hub: EventHub) { hub.listener = { [weak self] event in self?.tell(event) } }
 
     private func tell(_ event: PushEvent) {
-        guard var line = ControlReply.event(event).line else { return }
-        if line.count > ControlLines.maximumBytes, case .message(var event) = event {
-            event.call = nil
-            line = ControlReply.event(.message(event)).line ?? line
-        }
-        self.state.withLock { $0.tell(line) }
+        let bare = event.withoutPayload.map { ControlReply.event($0) }
+        // What cannot fit is not encoded to find that out.
+        let isTooLong = event.payloadLength > ControlLines.maximumBytes
+        guard var line = isTooLong ? bare?.line : ControlReply.event(event).line else { return }
+        if line.count > ControlLines.maximumBytes { line = bare?.line ?? line }
+        self.state.withLock { $0.tell(line, bare: { bare?.line }) }
         self.waker.wakeUp()
     }
 

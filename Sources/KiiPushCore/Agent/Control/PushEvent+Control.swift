@@ -113,3 +113,21 @@ extension Duration {
     /// In milliseconds.
     var controlValue: JSONValue { JSONValue(self.wholeNanoseconds / 1_000_000) }
 }
+
+extension PushEvent {
+    /// How many bytes of a message go with it.
+    var payloadLength: Int {
+        if case .message(let event) = self, case .handler(let message, _)? = event.call {
+            message.payloadBytes.count
+        } else {
+            0
+        }
+    }
+
+    /// `nil` where no payload goes with it.
+    var withoutPayload: PushEvent? {
+        guard case .message(var event) = self, event.call != nil else { return nil }
+        event.call = nil
+        return .message(event)
+    }
+}
