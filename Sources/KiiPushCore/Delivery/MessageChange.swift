@@ -43,4 +43,6 @@ package struct MessageChange: Sendable, Hashable {
     /// For the record; `nil` where the change follows from no attempt. With ``Verdict/inHand``: the attempt that is to
     /// run alone.
     package var attempt: Attempt?
+    /// How long the message is, if that is known: what stands in a store as delivery left it need not be looked at first.
+    package var bytes: Int?
 }

@@ -128,17 +128,17 @@ package struct Scheduler: Sendable {
     ) {
         self.change(
             message.sequence, message.installation, verdict, attempts: message.attempts + attempts,
-            crashes: message.crashes + crashes, attempt: attempt)
+            crashes: message.crashes + crashes, attempt: attempt, bytes: message.bytes)
     }
 
     mutating func change(
         _ sequence: Int64, _ installation: Int64, _ verdict: MessageChange.Verdict, attempts: Int = 0,
-        crashes: Int = 0, attempt: MessageChange.Attempt? = nil
+        crashes: Int = 0, attempt: MessageChange.Attempt? = nil, bytes: Int? = nil
     ) {
         self.output.changes.append(
             MessageChange(
                 sequence: sequence, installation: installation, verdict: verdict, attempts: attempts, crashes: crashes,
-                attempt: attempt))
+                attempt: attempt, bytes: bytes))
     }
 
     var room: Int { self.configuration.messagesInMemory - self.memoryWeight }

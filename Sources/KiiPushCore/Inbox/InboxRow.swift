@@ -120,6 +120,8 @@ package struct RowChange: Sendable, Hashable {
     package var attempt: Int?
     /// What becomes of the source that it belongs to.
     package var source = Source.asItIs
+    /// How long its topic and payload are, if that is known.
+    package var bytes: Int?
     /// Whether no handler was meant for it: such a dead letter may be cut, and removed when newer ones come.
     package var isRefused = false
 

@@ -49,7 +49,7 @@ final class InboxStatements {
             UPDATE message SET state = 4, next_attempt_ms = NULL, reason = NULL, updated_ms = ?2,
                 acknowledged_after = coalesce(acknowledged_after, ?3 - received_ms),
                 started_after = ?4 - received_ms, answer = ?5
-            WHERE sequence = ?1
+            WHERE sequence = ?1 AND state = 1 AND bytes = ?6
             """, "recording a verdict")
         self.requeue = make(
             """

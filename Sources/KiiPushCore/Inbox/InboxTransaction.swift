@@ -84,51 +84,61 @@ package struct InboxTransaction {
         package var source: Int64?
     }
 
+    /// The common end of a message: it is in hand, and nothing else is to be noted. Where it stands is not read before.
+    ///
+    /// - Returns: whether it was so.
+    private func finish(_ change: RowChange, bytes: Int, at now: Timestamp) throws(InboxError) -> Bool {
+        let counted = InboxCounts.bytes(topic: 0, payload: bytes)
+        let statement = self.inbox.statements.finish
+        try statement.bind(1, change.sequence)
+        try statement.bind(2, now.millisecondsSinceEpoch)
+        try statement.bind(3, change.acknowledgedAt?.millisecondsSinceEpoch)
+        try statement.bind(4, change.startedAt?.millisecondsSinceEpoch)
+        try statement.bind(5, change.answer.map { $0 == .newData ? 0 : 1 })
+        try statement.bind(6, counted)
+        try statement.run()
+        guard self.inbox.connection.changedRows > 0 else { return false }
+        self.move(counted, from: .inHand, to: .done)
+        self.inbox.pruning.becameDone(change.sequence)
+        return true
+    }
+
     /// Applies a change that came about at `now`; `nil` if there is no such row, or it is left as it is.
     @discardableResult
     package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Update? {
+        if let bytes = change.bytes, try self.finish(change, bytes: bytes, at: now) { return Update(state: .done) }
         guard let standing = try self.standing(of: change.sequence) else { return nil }
         guard change.onlyIn == nil || change.onlyIn == standing.state else { return nil }
         let change = change.openedBy != nil && standing.state == .inHand ? change.stayingInHand : change
-        if change.state == .done, change.attempts == nil, change.crashes == nil, change.event == nil {
-            let statement = self.inbox.statements.finish
-            try statement.bind(1, change.sequence)
-            try statement.bind(2, now.millisecondsSinceEpoch)
-            try statement.bind(3, change.acknowledgedAt?.millisecondsSinceEpoch)
-            try statement.bind(4, change.startedAt?.millisecondsSinceEpoch)
-            try statement.bind(5, change.answer.map { $0 == .newData ? 0 : 1 })
-            try statement.run()
-        } else {
-            let statement = self.inbox.statements.update
-            try statement.bind(1, change.sequence)
-            try statement.bind(2, change.state.rawValue)
-            try statement.bind(3, change.attempts.map(Int64.init))
-            try statement.bind(4, change.crashes.map(Int64.init))
-            try statement.bind(5, change.nextAttempt?.millisecondsSinceEpoch)
-            try statement.bind(6, change.reason)
-            try statement.bind(7, now.millisecondsSinceEpoch)
-            try statement.bind(8, change.acknowledgedAt?.millisecondsSinceEpoch)
-            try statement.bind(9, change.state == .done ? change.startedAt?.millisecondsSinceEpoch : nil)
-            try statement.bind(10, change.answer.map { $0 == .newData ? 0 : 1 })
-            var events = standing.events
-            if let event = change.event {
-                events = try self.add(
-                    event, to: change.sequence, after: events, at: now, attempt: change.attempt,
-                    startedAt: change.startedAt)
-            }
-            try statement.bind(11, events)
-            try statement.bind(12, change.openedBy)
-            switch change.source {
-            case .asItIs: try statement.bind(13, 0)
-            case .set(let source):
-                try statement.bind(13, 1)
-                try statement.bind(14, source)
-            case .none:
-                try statement.bind(13, 1)
-                try statement.bind(14, nil as Int64?)
-            }
-            try statement.run()
+        let statement = self.inbox.statements.update
+        try statement.bind(1, change.sequence)
+        try statement.bind(2, change.state.rawValue)
+        try statement.bind(3, change.attempts.map(Int64.init))
+        try statement.bind(4, change.crashes.map(Int64.init))
+        try statement.bind(5, change.nextAttempt?.millisecondsSinceEpoch)
+        try statement.bind(6, change.reason)
+        try statement.bind(7, now.millisecondsSinceEpoch)
+        try statement.bind(8, change.acknowledgedAt?.millisecondsSinceEpoch)
+        try statement.bind(9, change.state == .done ? change.startedAt?.millisecondsSinceEpoch : nil)
+        try statement.bind(10, change.answer.map { $0 == .newData ? 0 : 1 })
+        var events = standing.events
+        if let event = change.event {
+            events = try self.add(
+                event, to: change.sequence, after: events, at: now, attempt: change.attempt,
+                startedAt: change.startedAt)
         }
+        try statement.bind(11, events)
+        try statement.bind(12, change.openedBy)
+        switch change.source {
+        case .asItIs: try statement.bind(13, 0)
+        case .set(let source):
+            try statement.bind(13, 1)
+            try statement.bind(14, source)
+        case .none:
+            try statement.bind(13, 1)
+            try statement.bind(14, nil as Int64?)
+        }
+        try statement.run()
         self.move(standing, to: change.state)
         if change.isRefused {
             try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self)

@@ -43,6 +43,9 @@ final class SQLiteConnection {
         }
     }
 
+    /// How many rows the last statement has changed that was to change some.
+    var changedRows: Int32 { sqlite3_changes(self.raw) }
+
     func execute(_ sql: String, step: @autoclosure () -> String) throws(InboxError) {
         try self.check(sqlite3_exec(self.raw, sql, nil, nil, nil), step())
     }

@@ -14,6 +14,7 @@ extension RowChange {
             guard change.attempts <= 1, change.crashes == 0 else { return }
             self.attempts = nil
             self.crashes = nil
+            self.bytes = change.bytes
         case .retry(let delay, let failure, _):
             self.state = .retry
             self.nextAttempt = clock.now + delay

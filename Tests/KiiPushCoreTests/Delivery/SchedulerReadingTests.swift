@@ -277,7 +277,7 @@ import Testing
         var answer = StoreAnswer()
         answer.messages = [.push(1)]
         scheduler.claimed(claim, answer)
-        let changes = scheduler.takeOutput().changes
+        let changes = scheduler.takeOutput().changes.map(\.untimed)
         #expect(changes == [.change(1, .back())])
         #expect(scheduler.memoryWeight == 0)
     }
@@ -294,7 +294,7 @@ import Testing
         let arrived = StoredMessage.push(2, source: "b")
         guard case .content(let content) = DecodedContent(arrived) else { return }
         scheduler.stored(QueuedMessage(arrived, content))
-        let changes = scheduler.takeOutput().changes
+        let changes = scheduler.takeOutput().changes.map(\.untimed)
         #expect(changes == [.change(1, .back()), .change(2, .back(to: "b"))])
         #expect(scheduler.memoryWeight == 0)
     }

@@ -207,10 +207,11 @@ extension StoredMessage {
 }
 
 extension MessageChange {
-    /// The change without when its attempt ran.
+    /// The change without when its attempt ran, and how long its message is.
     var untimed: MessageChange {
         var change = self
         change.attempt = nil
+        change.bytes = nil
         return change
     }
 

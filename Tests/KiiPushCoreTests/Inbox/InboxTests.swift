@@ -167,6 +167,20 @@ import Testing
         #expect(try fixture.open { $0.isReadOnly = true }.counts == inbox.counts)
     }
 
+    /// The length that delivery tells spares a look at the row, and is not believed where the row says otherwise.
+    @Test(arguments: [(.inHand, 105), (.waiting, 105), (.inHand, 104), (.done, 105)] as [(RowState, Int)])
+    func theCommonEndIsCountedLikeAnyOther(state: RowState, told: Int) throws {
+        let fixture = try InboxFixture()
+        let inbox = try fixture.open()
+        try inbox.insert([.sample(bytes: 100, state: state), .sample(bytes: 10)])
+        var change = RowChange(sequence: 1, state: .done)
+        change.bytes = told
+        #expect(try inbox.update(change))
+        #expect(inbox.counts[.done] == .init(rows: 1, bytes: 105 + InboxCounts.rowOverhead))
+        #expect(inbox.counts[.inHand].rows == 1)
+        #expect(try fixture.open { $0.isReadOnly = true }.counts == inbox.counts)
+    }
+
     @Test func whatIsShownToTheUserIsNotWhatWaitsForAHandler() throws {
         let inbox = try InboxFixture().open()
         let installation = try inbox.transaction { transaction throws(InboxError) in
