@@ -12,7 +12,8 @@ struct Numbering {
     var isReused = false
     /// The agent's last CONNECT has no answer.
     private var isAsking = false
-    private var answeredAt: MonotonicInstant?
+    /// When the agent has read SUBACK after its last CONNECT, by which it notes that the session is the same.
+    private var confirmedAt: MonotonicInstant?
     /// Until then the agent may have missed that the broker has a new session, and takes nothing of before for a
     /// repetition.
     private(set) var inDoubtUntil: MonotonicInstant?
@@ -23,19 +24,20 @@ struct Numbering {
     mutating func asks(at now: MonotonicInstant) {
         if self.isAsking { self.inDoubtUntil = now }
         self.isAsking = true
+        self.confirmedAt = nil
     }
 
     /// The agent has read CONNACK.
-    mutating func answered(at now: MonotonicInstant) {
-        self.isAsking = false
-        self.answeredAt = now
-    }
+    mutating func answered() { self.isAsking = false }
 
-    /// - Parameter end: of the process before, if it was killed.
+    /// The agent has read SUBACK.
+    mutating func confirmed(at now: MonotonicInstant) { self.confirmedAt = now }
+
+    /// - Parameter end: of the process before, if it was killed. The note takes a moment until it is on file.
     mutating func processBegan(at now: MonotonicInstant, after end: MonotonicInstant?) {
         self.isKept = false
-        // It takes a moment until an answer is on file.
-        let isNoted = self.answeredAt.map { $0 + .seconds(5) <= end ?? now } ?? true
-        if self.isAsking || !isNoted { self.inDoubtUntil = now }
+        let isNoted = self.confirmedAt.map { confirmed in end.map { $0 - confirmed >= .milliseconds(200) } ?? true }
+        if isNoted != true { self.inDoubtUntil = now }
+        self.isAsking = false
     }
 }

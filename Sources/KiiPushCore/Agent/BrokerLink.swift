@@ -28,10 +28,12 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private var hadSession = false
     /// The store says that no row of before comes again: the answer to CONNECT is not known yet.
     private var isInDoubt = false
-    /// CONNECT waits until the store says so.
+    /// CONNECT waits until that is written.
     private var isHeld = false
     /// No message is taken any more, however little waits.
     private var isStopping = false
+    /// Its agent is done with it; another link may follow.
+    private var isOver = false
     /// The machine has slept, and the broker has said nothing since.
     private var isProbing = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
@@ -102,11 +104,10 @@ extension BrokerLink {
 
     /// Says DISCONNECT after everything that was acknowledged, and closes.
     package func disconnect() {
+        self.isOver = true
         guard let stream else { return }
-        if !self.isHeld {
-            self.session.disconnect(into: &self.output)
-            stream.send(self.output.bytes)
-        }
+        self.session.disconnect(into: &self.output)
+        stream.send(self.output.bytes)
         stream.closeAfterFlush()
         self.clear()
     }
@@ -122,9 +123,8 @@ extension BrokerLink {
         {
             return row
         }
-        // At QoS 0 nothing is sent again. One that could not be stored before its connection was followed by another: this
-        // connection's state says nothing about it.
-        guard arrival.message.packetID != nil, arrival.connection == self.connection else { return nil }
+        // At QoS 0 nothing is sent again.
+        guard arrival.message.packetID != nil, self.isLatest(arrival) else { return nil }
         let first = self.session.firstUnacknowledgedTicket
         guard let row = self.filter.candidate(for: arrival.message, unacknowledgedFrom: first),
             arrival.message.isUnreleased || !self.absorbedInTurn.contains(row)
@@ -149,15 +149,19 @@ extension BrokerLink {
     /// The message is now this row.
     func stored(_ row: Int64, _ arrival: Arrival) {
         if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
-        self.filter.stored(sequence: row, as: arrival.message)
-        // It came on an earlier connection, and could not be stored until now.
-        if self.isInDoubt { self.saveDoubt() }
+        if self.isLatest(arrival) { self.filter.stored(sequence: row, as: arrival.message) }
     }
 
     /// The message was this row once more.
     func absorbed(_ row: Int64, _ arrival: Arrival) {
         self.absorbedInTurn.remove(row)
         self.filter.absorbed(sequence: row, by: arrival.message)
+    }
+
+    /// Whether no connection follows the one that brought a message. The state of another says nothing about it, and its
+    /// session may be another.
+    func isLatest(_ arrival: Arrival) -> Bool {
+        arrival.connection == self.connection && !self.isHeld && !self.isOver
     }
 
     /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
@@ -177,7 +181,7 @@ extension BrokerLink {
             self.storedThrough = nil
             self.session.acknowledge(through: ticket, into: &self.output)
         }
-        guard !self.isHeld, !self.output.bytes.isEmpty else { return }
+        guard !self.output.bytes.isEmpty else { return }
         self.stream?.send(self.output.bytes)
         self.output.bytes.removeAll(keepingCapacity: true)
         if !self.endIfUnread() { self.setTimer() }
@@ -207,36 +211,33 @@ extension BrokerLink {
 // MARK: - From the stream
 
 extension BrokerLink {
+    /// The broker may begin a new session on CONNECT, and this process may end before it knows. What the next one heard
+    /// would then be that there is a session, and a new message with the identifier and the bytes of one of before would pass
+    /// for it. So it is written first that no row of before comes again, and taken back when the session is known to be the
+    /// same: a message twice is better than a message lost.
     package func streamDidConnect(_ stream: any ByteStream) {
-        self.filter.connectionOpened(firstTicket: self.session.nextTicket)
-        self.session.transportConnected(now: self.loop.now, into: &self.output)
-        self.openConnection = self.connection
-        if self.isStopping { self.setReadingPaused(true) }
-        self.noteDoubt()
-        self.perform()
-    }
-
-    /// The broker may begin a new session, and this process may end before it knows. What the next one heard would then be
-    /// that there is a session, and a new message with the identifier and the bytes of one of before would pass for it. So
-    /// the rows of before do not count there, unless the answer was noted: a message twice is better than a message lost.
-    private func noteDoubt() {
-        guard self.pipeline.store.isDurable, self.filter.count > 0 || !self.pipeline.turn.arrivals.isEmpty else {
-            return
+        let store = self.pipeline.store
+        if self.filter.count > 0 {
+            self.isInDoubt = true
+            store.doubt(installation: self.installation, through: self.filter.lastSequence)
         }
-        if !self.isInDoubt { self.saveDoubt() }
-        self.isInDoubt = true
+        guard store.hasMoreToWrite else { return self.begin() }
         self.isHeld = true
         self.pipeline.hold(self)
-    }
-
-    private func saveDoubt() {
-        self.pipeline.store.proven(installation: self.installation, through: self.filter.lastSequence)
     }
 
     /// All that the store was to write is written.
     func goOn() {
         guard self.isHeld else { return }
         self.isHeld = false
+        self.begin()
+    }
+
+    private func begin() {
+        self.filter.connectionOpened(firstTicket: self.session.nextTicket)
+        self.session.transportConnected(now: self.loop.now, into: &self.output)
+        self.openConnection = self.connection
+        if self.isStopping { self.setReadingPaused(true) }
         self.perform()
     }
 
@@ -259,7 +260,6 @@ extension BrokerLink {
     }
 
     private func perform() {
-        guard !self.isHeld else { return }
         for event in self.output.events { self.handle(event) }
         if !self.output.messages.isEmpty {
             let receivedAt = self.loop.clocks.calendar

@@ -89,7 +89,7 @@ package final class Pipeline: TurnDelegate {
     /// missing.
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
 
-    /// Has the link go on when everything is written, also what it told the store just now.
+    /// Has the link go on when what it told the store is written.
     func hold(_ link: BrokerLink) { self.held.append(link) }
 
     /// Connections are asked whether they still stand; retries keep their delays.
@@ -158,12 +158,18 @@ package final class Pipeline: TurnDelegate {
         guard self.commitState != .underWay else { return }
         self.hasMadeRoom = false
         if self.isLastTurn { self.declineClaims { _ in true } }
+        // A disk may have room for what others wait for, and none for messages.
+        if self.retryAt != nil, self.store.hasMoreToWrite { self.commit(Turn()) }
         repeat { self.commitPart() } while self.commitState == .written && !self.turn.isEmpty
     }
 
     private func commitPart() {
         var part = self.turn.takePart(of: self.store.commitBytes)
         self.admit(&part.arrivals)
+        self.commit(part)
+    }
+
+    private func commit(_ part: Turn) {
         self.commitState = .underWay
         self.store.commit(part) { [part] in self.partEnded(part, $0) }
     }
@@ -353,12 +359,7 @@ package final class Pipeline: TurnDelegate {
     }
 
     private func releaseHeld() {
-        guard !self.held.isEmpty else { return }
-        guard self.turn.arrivals.isEmpty, !self.store.hasMoreToWrite, !self.isCommitUnderWay else {
-            // What follows from this commit needs one more.
-            if self.retryAt == nil, !self.isCommitUnderWay { _ = self.loop.schedule(at: self.loop.now) {} }
-            return
-        }
+        guard !self.held.isEmpty, !self.store.hasMoreToWrite else { return }
         let held = self.held
         self.held = []
         for link in held { link.goOn() }

@@ -69,11 +69,9 @@ extension Scheduler {
 
     private mutating func leave(_ isLeft: (Int64) -> Bool) {
         for call in self.calls {
-            guard let call, isLeft(self.sources[call.place].id.installation), call.isCuttable else { continue }
-            self.output.cuts.append(call.id)
-            let id = self.sources[call.place].id
-            let isBeforeSuspects = self.holdsSuspects(call.place) || self.suspects.contains { $0.source == id }
-            self.sources[call.place].staysInHand = isBeforeSuspects
+            guard let call, isLeft(self.sources[call.place].id.installation) else { continue }
+            self.sources[call.place].staysInHand = self.leavesSuspects(call.place)
+            if call.isCuttable { self.output.cuts.append(call.id) }
         }
         self.giveBackQueues(of: isLeft)
         // Their rows say `in hand`, and that is what the next process has to find.

@@ -143,7 +143,7 @@ extension Scheduler {
     mutating func giveBackQueues(of isGivenBack: (Int64) -> Bool) {
         for place in self.knownPlaces where isGivenBack(self.sources[place].id.installation) {
             // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
-            let staysInHand = self.holdsSuspects(place)
+            let staysInHand = self.leavesSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
             if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
             self.giveBack(messages, at: place)
@@ -173,6 +173,12 @@ extension Scheduler {
             guard let call, self.sources[call.place].weight > share, call.isCuttable, !call.isAlone else { continue }
             self.output.cuts.append(call.id)
         }
+    }
+
+    /// Whether messages of the source that its agent leaves behind are suspects for the next process.
+    func leavesSuspects(_ place: Int) -> Bool {
+        let id = self.sources[place].id
+        return self.holdsSuspects(place) || self.suspects.contains { $0.source == id }
     }
 
     /// Whether messages of the source stay in hand until they are called: then none before or behind them is given back.

@@ -179,7 +179,7 @@ package final class FileStore: Store {
             qos: message.qos.rawValue,
             duplicate: message.duplicate,
             retain: message.retain,
-            packetID: message.packetID,
+            packetID: arrival.link.isLatest(arrival) ? message.packetID : nil,
             connection: arrival.connection,
             receivedAt: arrival.receivedAt,
             storedAt: now,
@@ -240,6 +240,10 @@ package final class FileStore: Store {
 
     func proven(installation: Int64, through sequence: Int64) {
         self.provenThrough[installation] = sequence
+    }
+
+    func doubt(installation: Int64, through sequence: Int64) {
+        self.proven(installation: installation, through: sequence)
     }
 
     func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }

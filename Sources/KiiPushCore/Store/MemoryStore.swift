@@ -94,8 +94,10 @@ final class MemoryStore: Store {
             guard entry.message.installation == installation, let packetID = entry.packetID else { return }
             rows.append(UnprovenRow(sequence: sequence, packetID: packetID))
         }
-        return rows.sorted { $0.sequence < $1.sequence }
+        return rows.filter { $0.sequence > self.finals.doubts[installation] ?? 0 }.sorted { $0.sequence < $1.sequence }
     }
+
+    func doubt(installation: Int64, through sequence: Int64) { self.finals.doubts[installation] = sequence }
 
     func proven(installation: Int64, through sequence: Int64) {
         self.finals.proven(installation: installation, through: sequence)
@@ -193,16 +195,13 @@ final class MemoryStore: Store {
             return self.finish(entry, into: &outcome)
         case .unpresented:
             guard case .presented = entry.standing else { return }
-            self.move(entry, to: .waiting)
             self.wait(entry)
             return outcome.appeared.append(entry.appearance)
         case .waiting(let source):
             entry.message.source = source
-            self.move(entry, to: .waiting)
             self.wait(entry)
         case .setAside:
             entry.message.source = nil
-            self.move(entry, to: .waiting)
             self.wait(entry)
         case .retry(let delay, _, let firstStart):
             entry.message.firstStart = firstStart
@@ -247,7 +246,6 @@ final class MemoryStore: Store {
         entry.message.attempts = 0
         entry.message.crashes = 0
         entry.message.firstStart = nil
-        self.move(entry, to: .waiting)
         self.wait(entry)
         outcome.appeared.append(entry.appearance)
     }
@@ -264,6 +262,7 @@ final class MemoryStore: Store {
     }
 
     private func wait(_ entry: Entry) {
+        self.move(entry, to: .waiting)
         let message = entry.message
         if let source = message.source {
             let id = SourceID(installation: message.installation, number: source)

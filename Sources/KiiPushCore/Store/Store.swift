@@ -34,9 +34,11 @@ protocol Store: AnyObject {
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64
     /// The rows that may come again: their acknowledgement may not have arrived.
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow]
-    /// Notes that no row up to `sequence` comes again, and that those after it may; written with the next commit. A store
-    /// that is durable takes back what was noted before, if `sequence` is lower.
+    /// Notes that no row up to `sequence` comes again, and that those after it may; written with the next commit.
     func proven(installation: Int64, through sequence: Int64)
+    /// Notes that it is not known whether rows up to `sequence` may come again, until ``proven(installation:through:)`` says
+    /// it: nothing passes for one of them. Written with the next commit.
+    func doubt(installation: Int64, through sequence: Int64)
     /// Notes that the calendar was set, so that a retry keeps its delay; written with the next commit.
     func calendarMoved(by shift: Duration)
     /// The machine slept for this long: pauses before retries went on meanwhile.
@@ -81,6 +83,7 @@ extension Store {
     func close() {}
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] { [] }
     func proven(installation: Int64, through sequence: Int64) {}
+    func doubt(installation: Int64, through sequence: Int64) {}
     func calendarMoved(by shift: Duration) {}
     func machineSlept(_ duration: Duration) {}
     func acknowledged(_ sequence: Int64, at now: Timestamp) {}

@@ -20,6 +20,8 @@ protocol MessageLink: AnyObject {
     func stored(_ row: Int64, _ arrival: Arrival)
     /// The message was this row once more.
     func absorbed(_ row: Int64, _ arrival: Arrival)
+    /// Whether no connection follows the one that brought a message: what comes later may repeat it.
+    func isLatest(_ arrival: Arrival) -> Bool
     /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
     func stillCarries(_ arrival: Arrival) -> Bool
     /// Opens the gate of one acknowledgement. One of an earlier connection is ignored: its message comes again.

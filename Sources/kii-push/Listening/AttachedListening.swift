@@ -103,9 +103,9 @@ actor AttachedListening {
                     self.notices = try client.watch()
                     self.file = Result { try InboxReader.existing(in: self.directory) }
                     if self.isKeeping == false {
-                        // It numbers its messages from 1 again.
-                        self.seen = SeenMessages(after: 0)
+                        self.seen = SeenMessages(after: (try? self.file.get()?.lastMessageID()) ?? 0)
                         self.log.beginAnew()
+                        self.isKeeping = nil
                     }
                     self.console.status("> It receives again.")
                     return true
@@ -135,6 +135,8 @@ actor AttachedListening {
 
     private func show(_ event: MessageEvent) throws {
         let id = event.messageID
+        // In memory messages are numbered from 1.
+        if self.isKeeping == true, !event.isKept { self.log.beginAnew() }
         self.isKeeping = event.isKept
         let wasListed = event.isKept && self.seen.wasListed(id)
         if case .started(let attempt) = event.kind {
@@ -167,7 +169,8 @@ actor AttachedListening {
             }
         } else if attempt != nil {
             try self.console.show(
-                trouble: "not shown", "#\(id): it is a thing-if command, or too long for the control socket")
+                trouble: "not shown",
+                "#\(id): it is a thing-if command, too long for the control socket, or was not read in time")
         }
     }
 

@@ -68,6 +68,28 @@ extension BrokerLink {
         #expect(carried == [false, true, false, false, false])
     }
 
+    /// What is stored after the next connection began may be of another session: nothing is taken for it again.
+    @Test func aMessageIsTheLatestUntilTheNextConnectionBegins() async throws {
+        let loop = try EventLoop()
+        defer { loop.shutdown() }
+        let latest = try await loop.run {
+            let link = BrokerLink.test(on: loop, .idle(over: MemoryStore(), on: loop))
+            let stream = loop.openStream(try Self.target().stream, delegate: link)
+            defer { stream.close() }
+            func isLatest() -> Bool { link.isLatest(Self.arrival(link, connection: 101)) }
+            link.connect(to: try Self.target()) { _ in }
+            link.streamDidConnect(stream)
+            var latest = [isLatest()]
+            link.streamDidClose(stream, error: TransportError(.connectionLost, detail: "cut"))
+            link.connect(to: try Self.target()) { _ in }
+            latest.append(isLatest())
+            link.streamDidConnect(stream)
+            latest.append(isLatest())
+            return latest
+        }
+        #expect(latest == [true, true, false])
+    }
+
     @Test func aBrokerThatDoesNotReadIsLeft() async throws {
         let loop = try EventLoop()
         defer { loop.shutdown() }

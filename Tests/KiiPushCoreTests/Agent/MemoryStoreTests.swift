@@ -51,6 +51,17 @@ import Testing
         #expect(all == [[2, 2], [1, 2], [1, 1], [1, 1], [0, 1]])
     }
 
+    @Test func whatIsInDoubtCountsAgainWhenTheSessionIsTheSame() {
+        let store = MemoryStore()
+        _ = self.commit(Turn(arrivals: [1, 1, 2].map { self.arrival(TestLink(installation: $0)) }), to: store)
+        func rows(_ installation: Int64) -> [Int64] { store.unproven(installation: installation).map(\.sequence) }
+        store.doubt(installation: 1, through: 1)
+        #expect(rows(1) == [2])
+        #expect(rows(2) == [3])
+        store.proven(installation: 1, through: 0)
+        #expect(rows(1) == [1, 2])
+    }
+
     @Test func topicsAreTheSameWhenTheirBytesAre() {
         let store = MemoryStore()
         // Equal to Swift.

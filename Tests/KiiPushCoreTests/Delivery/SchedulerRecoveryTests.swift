@@ -116,6 +116,41 @@ import Testing
         #expect(scheduler.memoryWeight == 0)
     }
 
+    /// As it was given back before its handler could be started.
+    @Test func whatIsPostponedAfterAStopStaysBeforeASuspect() throws {
+        let scheduler = try self.withOneHeldBack()
+        let call = try #require(scheduler.start(at: 10))
+        scheduler.answer(call, Self.done, at: 10)
+        #expect(call.sequence == 2)
+        scheduler.detach()
+        scheduler.turn(at: 10)
+        scheduler.answer(call, .unstarted("no descriptors"), at: 10)
+        #expect([2, 3].map { scheduler.rows[$0] } == [.inHand, .inHand])
+        scheduler.attach()
+        #expect(scheduler.run(at: 20) == [2, 3])
+        #expect(scheduler.memoryWeight == 0)
+    }
+
+    /// A suspect waits for the handler of another agent, and a retry of its source is due.
+    @Test func whatIsQueuedAtAStopStaysBeforeASuspect() throws {
+        let scheduler = TestScheduler { $0.isStrictlyOrdered = true }
+        scheduler.rows.insert(.push(9, installation: 2))
+        scheduler.attach(2)
+        let other = try #require(scheduler.start(at: 0))
+        scheduler.rows.insert(.push(1), .retry(at: scheduler.now))
+        scheduler.rows.insert(.push(3), .inHand)
+        scheduler.attach(1)
+        for time in 1...5 { scheduler.turn(at: Double(time)) }
+        #expect([1, 3].map { scheduler.rows[$0] } == [.inHand, .inHand])
+        scheduler.detach(1)
+        scheduler.turn(at: 6)
+        #expect([1, 3].map { scheduler.rows[$0] } == [.inHand, .inHand])
+        scheduler.attach(1)
+        scheduler.answer(other, Self.done, at: 7)
+        #expect(scheduler.run(at: 8) == [1, 3])
+        #expect(scheduler.memoryWeight == 0)
+    }
+
     @Test func aSuspectThatIsLeftUnstartedIsOneForTheNextRun() throws {
         let scheduler = self.handedOut()
         scheduler.detach()
