@@ -318,14 +318,16 @@ final class AgentProcess: @unchecked Sendable {
     }
 
     /// How long a broker may take to answer CONNECT and SUBSCRIBE, and a connection to be made.
-    private func judgeConnecting(_ index: Int) {
+    private func judgeConnecting(_ index: Int, after pause: Duration = .seconds(35)) {
         let beganAt = self.lines[index].beganAt
-        self.later(.seconds(35)) { [weak self] in
+        self.later(pause) { [weak self] in
             guard let self, !self.isStopping else { return }
             let line = self.lines[index]
-            if !line.isUp, line.beganAt == beganAt {
-                self.history.account.violated("35 s after it began a connection was neither up nor ended")
-            }
+            guard !line.isUp, line.beganAt == beganAt else { return }
+            // CONNECT may wait until the inbox can be written.
+            let left = self.history.diskFailsUntil + .seconds(35) - self.history.timeline.now
+            if left > .zero { return self.judgeConnecting(index, after: left) }
+            self.history.account.violated("35 s after it began a connection was neither up nor ended")
         }
     }
 

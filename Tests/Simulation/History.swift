@@ -24,6 +24,7 @@ final class History: @unchecked Sendable {
     private var open: [String: Connection] = [:]
     private var elementsLeft = 0
     private var isDiskFailing = false
+    private(set) var diskFailsUntil = MonotonicInstant(nanoseconds: 0)
     /// Nothing is left to be done; the process ends.
     private var isSettled = false
     private var isOver = false
@@ -239,6 +240,7 @@ final class History: @unchecked Sendable {
 
     private func beginDiskFault(_ time: Duration, _ fault: (Disk) -> Void) {
         self.isDiskFailing = true
+        self.diskFailsUntil = max(self.diskFailsUntil, self.timeline.now + time)
         self.account.answersMayBeMissing()
         fault(self.disk)
         self.timeline.after(time) { [weak self] in

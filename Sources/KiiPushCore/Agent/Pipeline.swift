@@ -160,7 +160,9 @@ package final class Pipeline: TurnDelegate {
         if self.isLastTurn { self.declineClaims { _ in true } }
         // A disk may have room for what others wait for, and none for messages.
         if self.retryAt != nil, self.store.hasMoreToWrite { self.commit(Turn()) }
-        repeat { self.commitPart() } while self.commitState == .written && !self.turn.isEmpty
+        repeat {
+            self.commitPart()
+        } while self.commitState == .written && (!self.turn.isEmpty || self.store.hasMoreToWrite)
     }
 
     private func commitPart() {

@@ -142,6 +142,10 @@ final class FlakyStore: Store {
     var failures: [InboxError] = []
     /// How many messages it can remove to make room.
     var removable: Int?
+    /// Whether there is no room for messages.
+    var takesNoArrivals = false
+    /// Whether something was noted that no commit has written.
+    var hasMoreToWrite = false
     /// How often it was to write.
     private(set) var commits = 0
 
@@ -157,6 +161,10 @@ final class FlakyStore: Store {
     func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
         self.commits += 1
         guard self.failures.isEmpty else { return completion(.failure(self.failures.removeFirst())) }
+        guard !self.takesNoArrivals || turn.arrivals.isEmpty else {
+            return completion(.failure(InboxError(.full, step: "testing")))
+        }
+        self.hasMoreToWrite = false
         self.store.commit(turn, completion: completion)
     }
 

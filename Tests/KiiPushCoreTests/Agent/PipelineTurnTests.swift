@@ -212,6 +212,26 @@ import Testing
         #expect(link.acknowledged.entries == [1, 2])
     }
 
+    /// A link may wait for what it has noted.
+    @Test func whatIsNotedIsWrittenThoughNothingElseIs() {
+        let loop = ManualLoop()
+        let store = FlakyStore(JournalStore(loop.clock))
+        let line = TestPipeline(store, on: loop)
+        store.fail(times: 1, .full)
+        store.removable = 5
+        store.hasMoreToWrite = true
+        loop.turn()
+        #expect(!store.hasMoreToWrite)
+        // Nor are messages in its way that find no room.
+        store.takesNoArrivals = true
+        line.receive(on: TestLink(), ticket: 1)
+        loop.turn()
+        store.hasMoreToWrite = true
+        line.advance(.seconds(1))
+        #expect(!store.hasMoreToWrite)
+        #expect(line.reports == ["historyCut 5", "historyCut 5", "storageFailed", "historyCut 5"])
+    }
+
     @Test func claimsOfATurnThatFailsAreMadeAnew() {
         let loop = ManualLoop()
         let journal = JournalStore(loop.clock)
