@@ -78,6 +78,7 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
 extension BrokerLink {
     /// Begins a connection. `ended` is called once, when it is over.
     package func connect(to target: Target, ended: @escaping (End) -> Void) {
+        self.isOver = false
         self.target = target
         self.ended = ended
         self.sessionEnd = nil

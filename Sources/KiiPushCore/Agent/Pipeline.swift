@@ -160,6 +160,7 @@ package final class Pipeline: TurnDelegate {
         if self.isLastTurn { self.declineClaims { _ in true } }
         // A disk may have room for what others wait for, and none for messages.
         if self.retryAt != nil, self.store.hasMoreToWrite { self.commit(Turn()) }
+        guard self.commitState != .underWay else { return }
         repeat {
             self.commitPart()
         } while self.commitState == .written && (!self.turn.isEmpty || self.store.hasMoreToWrite)

@@ -104,7 +104,7 @@ extension Scheduler {
         self.look(message.installation, at: now + pause)
         guard self.configuration.isStrictlyOrdered else { return }
         self.addBlocker(message.sequence, at: place)
-        if !self.holdsSuspects(place) {
+        if !self.hasSuspects(place) {
             let held = self.sources[place].queue.removeAll { $0.sequence > message.sequence }
             self.giveBack(held, at: place)
         }

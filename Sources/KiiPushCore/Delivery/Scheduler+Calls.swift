@@ -232,7 +232,7 @@ extension Scheduler {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = self.isDraining || self.intakes[message.installation] == nil
         // In the store it would wait behind suspects that stay in hand until they are called.
-        let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence && !self.holdsSuspects(place)
+        let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence && !self.hasSuspects(place)
         if isLeft, self.sources[place].staysInHand { return self.unweigh(message.bytes, at: place) }
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
             return self.giveBack([message], at: place)

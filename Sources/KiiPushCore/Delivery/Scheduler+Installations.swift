@@ -70,7 +70,7 @@ extension Scheduler {
     private mutating func leave(_ isLeft: (Int64) -> Bool) {
         for call in self.calls {
             guard let call, isLeft(self.sources[call.place].id.installation) else { continue }
-            self.sources[call.place].staysInHand = self.leavesSuspects(call.place)
+            if self.hasSuspects(call.place) { self.sources[call.place].staysInHand = true }
             if call.isCuttable { self.output.cuts.append(call.id) }
         }
         self.giveBackQueues(of: isLeft)
@@ -184,6 +184,8 @@ extension Scheduler {
     }
 
     mutating func addBlocker(_ sequence: Int64, at place: Int) {
+        // One whose call was under way when its agent began anew is known twice.
+        guard !self.sources[place].blockers.contains(sequence) else { return }
         let index = self.sources[place].blockers.firstIndex { $0 > sequence } ?? self.sources[place].blockers.endIndex
         self.sources[place].blockers.insert(sequence, at: index)
     }

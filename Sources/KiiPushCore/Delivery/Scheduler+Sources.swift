@@ -143,7 +143,7 @@ extension Scheduler {
     mutating func giveBackQueues(of isGivenBack: (Int64) -> Bool) {
         for place in self.knownPlaces where isGivenBack(self.sources[place].id.installation) {
             // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
-            let staysInHand = self.leavesSuspects(place)
+            let staysInHand = self.hasSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
             if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
             self.giveBack(messages, at: place)
@@ -175,16 +175,12 @@ extension Scheduler {
         }
     }
 
-    /// Whether messages of the source that its agent leaves behind are suspects for the next process.
-    func leavesSuspects(_ place: Int) -> Bool {
-        let id = self.sources[place].id
-        return self.holdsSuspects(place) || self.suspects.contains { $0.source == id }
-    }
-
-    /// Whether messages of the source stay in hand until they are called: then none before or behind them is given back.
-    func holdsSuspects(_ place: Int) -> Bool {
-        guard !self.heldSuspects.isEmpty else { return false }
-        return self.sources[place].queue.contains { self.heldSuspects.contains($0.sequence) }
+    /// Whether messages of the source are suspects that have not run yet. They stay in hand until they are called, so none
+    /// before or behind them is given back.
+    func hasSuspects(_ place: Int) -> Bool {
+        let source = self.sources[place]
+        if self.suspects.contains(where: { $0.source == source.id }) { return true }
+        return !self.heldSuspects.isEmpty && source.queue.contains { self.heldSuspects.contains($0.sequence) }
     }
 
     private var trimmedShare: Int {
@@ -198,7 +194,7 @@ extension Scheduler {
         // Nothing of a source goes back while suspects wait that come after it.
         guard self.suspects.isEmpty, case .none = self.alone else { return }
         let share = self.trimmedShare
-        for place in self.knownPlaces where self.sources[place].weight > share && !self.holdsSuspects(place) {
+        for place in self.knownPlaces where self.sources[place].weight > share && !self.hasSuspects(place) {
             var excess = self.sources[place].weight - share
             var back: [QueuedMessage] = []
             // What is to be told to the handler because a user acted stays, and so does a retry: nobody waits behind them.

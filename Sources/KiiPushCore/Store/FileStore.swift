@@ -219,17 +219,12 @@ package final class FileStore: Store {
     }
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
-        // What was noted counts before it is written.
-        let noted = self.provenThrough[installation] ?? 0
-        return try self.writtenUnproven(installation).filter { $0.sequence > noted }
-    }
-
-    private func writtenUnproven(_ installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.use { inbox throws(InboxError) in
-            // An installation receives only after this was asked, so at first all its rows are those of earlier
-            // processes.
-            guard self.hasAsked.insert(installation).inserted else {
-                return try inbox.unproven(installation: installation)
+            // What was noted counts before it is written. And an installation receives only after this was asked, so at first
+            // all its rows are those of earlier processes.
+            let noted = self.provenThrough[installation]
+            guard self.hasAsked.insert(installation).inserted, noted == nil else {
+                return try inbox.unproven(installation: installation, after: noted)
             }
             if self.earlierUnproven?.replacements != self.replacements {
                 self.earlierUnproven = (try inbox.unproven(), self.replacements)

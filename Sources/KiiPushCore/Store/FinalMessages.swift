@@ -35,8 +35,8 @@ struct FinalMessages {
     /// In the order in which they became final; some of them may be gone.
     private var order = Fifo<Int64>()
     private var byInstallation: [Int64: Fifo<Int64>] = [:]
-    /// By installation: up to which message it is not known what may come again.
-    var doubts: [Int64: Int64] = [:]
+    /// By installation: up to which message none passes for one that comes again.
+    var watermarks: [Int64: Int64] = [:]
 
     subscript(sequence: Int64) -> Message? { self.messages[sequence] }
 
@@ -68,7 +68,7 @@ struct FinalMessages {
 
     /// The acknowledgements of an installation's messages up to this one have arrived.
     mutating func proven(installation: Int64, through sequence: Int64) {
-        self.doubts[installation] = nil
+        self.watermarks[installation] = sequence
         // Its own alone: every connection of a gateway comes by here once a keep-alive.
         guard var own = self.byInstallation.removeValue(forKey: installation) else { return }
         for proven in own.removeAll(where: { $0 <= sequence }) { self.messages[proven] = nil }

@@ -94,10 +94,11 @@ final class MemoryStore: Store {
             guard entry.message.installation == installation, let packetID = entry.packetID else { return }
             rows.append(UnprovenRow(sequence: sequence, packetID: packetID))
         }
-        return rows.filter { $0.sequence > self.finals.doubts[installation] ?? 0 }.sorted { $0.sequence < $1.sequence }
+        let watermark = self.finals.watermarks[installation] ?? 0
+        return rows.filter { $0.sequence > watermark }.sorted { $0.sequence < $1.sequence }
     }
 
-    func doubt(installation: Int64, through sequence: Int64) { self.finals.doubts[installation] = sequence }
+    func doubt(installation: Int64, through sequence: Int64) { self.finals.watermarks[installation] = sequence }
 
     func proven(installation: Int64, through sequence: Int64) {
         self.finals.proven(installation: installation, through: sequence)

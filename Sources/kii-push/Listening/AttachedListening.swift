@@ -28,9 +28,8 @@ actor AttachedListening {
     init(
         _ client: ControlClient, directory: String, _ style: ListenLog.Style, installationID: String, count: Int?
     ) throws {
-        self.file = Result { try InboxReader.existing(in: directory) }
         // Before it is asked, so that what happens while the request is on its way can be listed.
-        self.seen = SeenMessages(after: (try? self.file.get()?.lastMessageID()) ?? 0)
+        (self.file, self.seen) = Self.open(directory)
         self.notices = try client.watch()
         self.directory = directory
         self.style = style
@@ -96,14 +95,16 @@ actor AttachedListening {
     private func findSuccessor() async throws -> Bool {
         self.console.status(
             "> It does not receive any more; waiting \(Self.patience.text) for it, or another, to begin anew.")
+        // What comes to something from here on is to be shown.
+        let seen = Self.open(self.directory).seen
         let end = ContinuousClock.now + Self.patience
         repeat {
             do {
                 if let client = try ControlClient(stateDirectory: self.directory) {
                     self.notices = try client.watch()
-                    self.file = Result { try InboxReader.existing(in: self.directory) }
+                    self.file = Self.open(self.directory).file
                     if self.isKeeping == false {
-                        self.seen = SeenMessages(after: (try? self.file.get()?.lastMessageID()) ?? 0)
+                        self.seen = seen
                         self.log.beginAnew()
                         self.isKeeping = nil
                     }
@@ -127,7 +128,7 @@ actor AttachedListening {
             try self.console.show(trouble: "offline", reason, retryIn: retryIn)
         case .message(let event): try self.show(event)
         case .inboxMovedAside:
-            self.file = Result { try InboxReader.existing(in: self.directory) }
+            self.file = Self.open(self.directory).file
             try self.console.show(event)
         default: try self.console.show(event)
         }
@@ -147,7 +148,7 @@ actor AttachedListening {
             if wasListed { return }
             // Its beginning was before this one watched, or was not told.
             try self.began(event, attempt: nil)
-            if !event.isKept { self.log.count(id) }
+            if case .dead(_, attempt: nil) = event.kind {} else if !event.isKept { self.log.count(id) }
         }
         try self.log.happened(event)
     }
@@ -175,6 +176,16 @@ actor AttachedListening {
     }
 
     // MARK: - What was not told
+
+    /// - Returns: `seen`: what is in the file now counts as shown.
+    private static func open(_ directory: String) -> (file: Result<InboxReader?, any Error>, seen: SeenMessages) {
+        do {
+            let reader = try InboxReader.existing(in: directory)
+            return (.success(reader), SeenMessages(after: try reader?.lastMessageID() ?? 0))
+        } catch {
+            return (.failure(error), SeenMessages(after: 0))
+        }
+    }
 
     /// A file beside an inbox in memory is an older one, and nobody has a use for it, or for what is wrong with it.
     private func reader() throws -> InboxReader? {

@@ -135,6 +135,28 @@ import Testing
         }
     }
 
+    /// For an agent that begins anew before it is written.
+    @Test func whatIsNotedOfTheSessionCountsAtOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try Self.store(directory)
+            let key = try store.installation(id: "installation", of: nil)
+            let message = MQTTSession.InboundMessage(
+                topic: "t", payload: [UInt8](TestPipeline.push().utf8), qos: .atLeastOnce, packetID: 7, ticket: 1)
+            let link = TestLink(installation: key)
+            let arrival = Arrival(link: link, message: message, connection: 1, receivedAt: .now())
+            store.commit(Turn(arrivals: [arrival])) { _ in }
+            func count() throws -> Int { try store.unproven(installation: key).count }
+            var counts = [try count()]
+            store.doubt(installation: key, through: 1)
+            counts.append(try count())
+            store.commit(Turn()) { _ in }
+            counts.append(try count())
+            store.proven(installation: key, through: 0)
+            counts.append(try count())
+            #expect(counts == [1, 0, 0, 1])
+        }
+    }
+
     private static func store(_ directory: String) throws -> FileStore {
         try FileStore(
             path: directory + "/inbox.db", configuration: Inbox.Configuration(), longestDelay: .seconds(1800))

@@ -108,12 +108,30 @@ import Testing
         let call = try #require(scheduler.start(at: 10))
         #expect(call.sequences == [1, 2])
         scheduler.detach()
+        scheduler.drain()
         scheduler.turn(at: 10)
         scheduler.answer(call, Self.done, at: 10)
         #expect([2, 3].map { scheduler.rows[$0] } == [.inHand, .inHand])
-        scheduler.attach()
-        #expect(scheduler.run(at: 11) == [2, 3])
         #expect(scheduler.memoryWeight == 0)
+        let next = TestScheduler(rows: scheduler.rows) { $0.isStrictlyOrdered = true }
+        next.attach()
+        #expect(next.run(at: 11) == [2, 3])
+    }
+
+    /// A call that outlives its agent fails while the agent that follows looks for retries.
+    @Test func aRetryThatIsFoundTwiceBlocksOnce() throws {
+        let scheduler = TestScheduler.open { $0.isStrictlyOrdered = true }
+        scheduler.receive(1, 2)
+        let call = try #require(scheduler.start(at: 0))
+        scheduler.detach()
+        scheduler.turn(at: 0)
+        scheduler.attach()
+        scheduler.holdsCommits = true
+        scheduler.turn(at: 1)
+        scheduler.reply(call, .result(.failed), at: 1)
+        scheduler.holdsCommits = false
+        scheduler.end(call, at: 1)
+        #expect(scheduler.run(at: 100) == [1, 2])
     }
 
     /// As it was given back before its handler could be started.
