@@ -155,12 +155,20 @@ final class BrokerSupervisor {
         _ = try? self.start()
     }
 
+    /// How long mosquitto may take to read its files before it is told once more: while it does, it takes no notice of
+    /// another SIGHUP.
+    private static let repeatsSignalAfter = Duration.milliseconds(200)
+
     /// Waits until `credential` can log in; `false` when mosquitto has ended or time is up.
+    ///
+    /// - Parameter signalledAt: when mosquitto was told to read its files for it; `nil` if it was not.
     private func waitUntilAccepted(
         _ credential: BrokerCredential,
-        patience: Duration
+        patience: Duration,
+        signalledAt: MonotonicInstant? = nil
     ) throws(EmulatorError) -> Bool {
         let deadline = MonotonicInstant.now() + patience
+        var signalledAt = signalledAt
         while true {
             let left = deadline - .now()
             guard left > .zero else { return false }
@@ -174,6 +182,10 @@ final class BrokerSupervisor {
             if case .accepted(let connection) = login {
                 _ = connection.send(.disconnect)
                 return true
+            }
+            if let last = signalledAt, .now() - last > Self.repeatsSignalAfter {
+                self.child?.signal(SIGHUP)
+                signalledAt = .now()
             }
             // mosquitto says nothing when it has listened or has read its files again.
             guard self.child?.isRunning(afterMilliseconds: BrokerSupervisor.lookMilliseconds) ?? false else {
@@ -214,7 +226,7 @@ final class BrokerSupervisor {
             if !credentials.isEmpty { try self.passwords.set(credentials) }
             self.child?.signal(SIGHUP)
             guard let last = credentials.last else { return true }
-            return try self.waitUntilAccepted(last, patience: self.settings.patience.grant)
+            return try self.waitUntilAccepted(last, patience: self.settings.patience.grant, signalledAt: .now())
         } catch {
             // The caller is told 503 and asks again; who is to be locked out is so by one of the next turns.
             return false
