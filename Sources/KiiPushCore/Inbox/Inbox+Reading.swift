@@ -121,7 +121,8 @@ extension Inbox {
 
     /// The rows of an installation with a packet identifier whose acknowledgement is not known to have arrived.
     package func unproven(installation: Int64, after sequence: Int64? = nil) throws(InboxError) -> [UnprovenRow] {
-        let start = try sequence ?? self.statements.proven.first(installation) { $0.integer(0) } ?? 0
+        let written = try self.statements.proven.first(installation) { $0.integer(0) }
+        let start = sequence ?? written ?? 0
         return try self.statements.unproven.all(start, installation) { row in
             UInt16(exactly: row.integer(1)).map { UnprovenRow(sequence: row.integer(0), packetID: $0) }
         }
