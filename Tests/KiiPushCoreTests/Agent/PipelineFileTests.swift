@@ -136,8 +136,8 @@ import Testing
     }
 
     /// For an agent that begins anew before it is written.
-    @Test func whatIsNotedOfTheSessionCountsAtOnce() async throws {
-        try await withTemporaryDirectory { directory in
+    @Test func whatIsNotedOfTheSessionCountsAtOnce() throws {
+        try withTemporaryDirectory { directory in
             let store = try Self.store(directory)
             let key = try store.installation(id: "installation", of: nil)
             let message = MQTTSession.InboundMessage(
