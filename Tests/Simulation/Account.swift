@@ -168,6 +168,7 @@ final class Account {
         var numbering = self.numbering[client] ?? Numbering(since: self.timeline.now)
         numbering.connection = self.connections
         numbering.hasSent = false
+        numbering.connected()
         self.numbering[client] = numbering
     }
 

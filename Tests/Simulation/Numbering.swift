@@ -20,11 +20,13 @@ struct Numbering {
 
     init(since: MonotonicInstant) { self.since = since }
 
+    /// The agent has a connection. It may note its doubt from here on, and be killed before it sends CONNECT.
+    mutating func connected() { self.confirmedAt = nil }
+
     /// The agent sends CONNECT.
     mutating func asks(at now: MonotonicInstant) {
         if self.isAsking { self.inDoubtUntil = now }
         self.isAsking = true
-        self.confirmedAt = nil
     }
 
     /// The agent has read CONNACK.
