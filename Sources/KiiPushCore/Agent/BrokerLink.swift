@@ -26,13 +26,13 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private var sessionEnd: MQTTSession.Event?
     private var connectedAt: MonotonicInstant?
     private var hadSession = false
-    /// The store says that no row of before comes again: the answer to CONNECT is not known yet.
+    /// The store was told that the broker repeats no earlier row, since the answer to CONNECT is not known yet.
     private var isInDoubt = false
-    /// CONNECT waits until that is written.
+    /// CONNECT waits until the store has written that.
     private var isHeld = false
     /// No message is taken any more, however little waits.
     private var isStopping = false
-    /// Its agent is done with it; another link may follow.
+    /// Its agent has stopped. Another link may follow for the same installation.
     private var isOver = false
     /// The machine has slept, and the broker has said nothing since.
     private var isProbing = false
@@ -159,8 +159,8 @@ extension BrokerLink {
         self.filter.absorbed(sequence: row, by: arrival.message)
     }
 
-    /// Whether no connection follows the one that brought a message. The state of another says nothing about it, and its
-    /// session may be another.
+    /// Whether the last connection brought this message. The state of a later connection says nothing about an earlier
+    /// one's messages, and its session may be another.
     func isLatest(_ arrival: Arrival) -> Bool {
         arrival.connection == self.connection && !self.isHeld && !self.isOver
     }
@@ -212,10 +212,10 @@ extension BrokerLink {
 // MARK: - From the stream
 
 extension BrokerLink {
-    /// The broker may begin a new session on CONNECT, and this process may end before it knows. What the next one heard
-    /// would then be that there is a session, and a new message with the identifier and the bytes of one of before would pass
-    /// for it. So it is written first that no row of before comes again, and taken back when the session is known to be the
-    /// same: a message twice is better than a message lost.
+    /// On CONNECT the broker may begin a new session, and this process may end before it reads the answer. The next process
+    /// would then read "session present". It could take a new message that has the packet identifier and the bytes of an
+    /// earlier one for a repetition, and drop it. So the store first writes that the broker repeats no earlier row. Once
+    /// the session is known to be the same, that is taken back. A message twice is better than a message lost.
     package func streamDidConnect(_ stream: any ByteStream) {
         let store = self.pipeline.store
         if self.filter.count > 0 {
@@ -227,7 +227,7 @@ extension BrokerLink {
         self.pipeline.hold(self)
     }
 
-    /// All that the store was to write is written.
+    /// The store has written everything it was told.
     func goOn() {
         guard self.isHeld else { return }
         self.isHeld = false
@@ -325,7 +325,7 @@ extension BrokerLink {
 
     private func saveProven() {
         self.isInDoubt = false
-        // One that has seen no row knows nothing of those that an earlier process has proven.
+        // A filter without rows does not know what an earlier process has proven.
         guard self.filter.lastSequence > 0 else { return }
         self.pipeline.store.proven(installation: self.installation, through: self.filter.provenSequence)
     }

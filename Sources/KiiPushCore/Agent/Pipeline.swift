@@ -89,7 +89,7 @@ package final class Pipeline: TurnDelegate {
     /// missing.
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
 
-    /// Has the link go on when what it told the store is written.
+    /// Calls ``BrokerLink/goOn()`` once the store has written everything it was told.
     func hold(_ link: BrokerLink) { self.held.append(link) }
 
     /// Connections are asked whether they still stand; retries keep their delays.
@@ -158,7 +158,7 @@ package final class Pipeline: TurnDelegate {
         guard self.commitState != .underWay else { return }
         self.hasMadeRoom = false
         if self.isLastTurn { self.declineClaims { _ in true } }
-        // A disk may have room for what others wait for, and none for messages.
+        // A full disk may have room for the notes that links wait for, though it has none for messages.
         if self.retryAt != nil, self.store.hasMoreToWrite { self.commit(Turn()) }
         guard self.commitState != .underWay else { return }
         repeat {

@@ -8,8 +8,8 @@ struct Source: Sendable {
     /// Messages on their way into the store that are to be queued then.
     var arriving = 0
     var call: Int?
-    /// The agent is gone and left suspects in hand. What its call gives back stays in hand as well, or it would wait behind
-    /// them in the next process.
+    /// The agent has stopped and left suspects in hand. What its call gives back stays in hand as well. In the store it
+    /// would wait behind them in the next process.
     var staysInHand = false
     /// Rows of it wait in the store. Whatever is received goes behind them, so it waits there too.
     var hasRows = false

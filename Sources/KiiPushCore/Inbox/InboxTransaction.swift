@@ -197,7 +197,7 @@ package struct InboxTransaction {
         try self.statements.adopt.run(former, installation)
     }
 
-    /// Notes that no row up to `sequence` comes again, and that those after it may.
+    /// Notes that the broker will not repeat rows up to `sequence`, and may repeat later ones.
     package func markProven(installation: Int64, through sequence: Int64) throws(InboxError) {
         try self.statements.prove.run(installation, sequence)
     }

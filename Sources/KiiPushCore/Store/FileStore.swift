@@ -220,8 +220,8 @@ package final class FileStore: Store {
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.use { inbox throws(InboxError) in
-            // What was noted counts before it is written. And an installation receives only after this was asked, so at first
-            // all its rows are those of earlier processes.
+            // A note counts before it is written. An installation receives only after this call, so on the first call all
+            // its rows are those of earlier processes.
             let noted = self.provenThrough[installation]
             guard self.hasAsked.insert(installation).inserted, noted == nil else {
                 return try inbox.unproven(installation: installation, after: noted)

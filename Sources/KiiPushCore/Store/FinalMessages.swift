@@ -35,7 +35,7 @@ struct FinalMessages {
     /// In the order in which they became final; some of them may be gone.
     private var order = Fifo<Int64>()
     private var byInstallation: [Int64: Fifo<Int64>] = [:]
-    /// By installation: up to which message none passes for one that comes again.
+    /// By installation: nothing counts as a repetition of a message up to this one.
     var watermarks: [Int64: Int64] = [:]
 
     subscript(sequence: Int64) -> Message? { self.messages[sequence] }

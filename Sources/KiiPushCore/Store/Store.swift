@@ -34,10 +34,10 @@ protocol Store: AnyObject {
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64
     /// The rows that may come again: their acknowledgement may not have arrived.
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow]
-    /// Notes that no row up to `sequence` comes again, and that those after it may; written with the next commit.
+    /// Notes that the broker will not repeat rows up to `sequence`, and may repeat later ones. Written with the next commit.
     func proven(installation: Int64, through sequence: Int64)
-    /// Notes that it is not known whether rows up to `sequence` may come again, until ``proven(installation:through:)`` says
-    /// it: nothing passes for one of them. Written with the next commit.
+    /// Notes that the broker may have forgotten the session of the rows up to `sequence`. Nothing counts as a repetition
+    /// of them until ``proven(installation:through:)`` is called. Written with the next commit.
     func doubt(installation: Int64, through sequence: Int64)
     /// Notes that the calendar was set, so that a retry keeps its delay; written with the next commit.
     func calendarMoved(by shift: Duration)

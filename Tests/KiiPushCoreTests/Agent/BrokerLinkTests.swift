@@ -43,41 +43,47 @@ extension BrokerLink {
         return try BrokerLink.Target(endpoint, usesTLS: false)
     }
 
-    @Test func anAcknowledgementLeavesOnAConnectionThatStandsAlone() async throws {
+    /// Runs `body` on a loop's thread, with a link that is told of a stream what the test tells it.
+    private static func withLink<Result: Sendable>(
+        over store: @escaping @Sendable () -> any Store = { MemoryStore() },
+        _ body: @escaping @Sendable (BrokerLink, any ByteStream, Pipeline) throws -> Result
+    ) async throws -> Result {
         let loop = try EventLoop()
         defer { loop.shutdown() }
-        let carried = try await loop.run {
-            let link = BrokerLink.test(on: loop, .idle(over: MemoryStore(), on: loop))
+        return try await loop.run {
+            let pipeline = Pipeline.idle(over: store(), on: loop)
+            let link = BrokerLink.test(on: loop, pipeline)
             let stream = loop.openStream(try Self.target().stream, delegate: link)
             defer { stream.close() }
-            func carries(_ connection: Int64) -> Bool {
-                link.stillCarries(Self.arrival(link, connection: connection))
-            }
             link.connect(to: try Self.target()) { _ in }
-            var carried = [carries(100)]
+            return try body(link, stream, pipeline)
+        }
+    }
+
+    private static func carries(_ connection: Int64, _ link: BrokerLink) -> Bool {
+        link.stillCarries(Self.arrival(link, connection: connection))
+    }
+
+    @Test func anAcknowledgementLeavesOnAConnectionThatStandsAlone() async throws {
+        let carried = try await Self.withLink { link, stream, _ in
+            var carried = [Self.carries(100, link)]
             link.streamDidConnect(stream)
-            carried += [carries(101), carries(100)]
+            carried += [Self.carries(101, link), Self.carries(100, link)]
             link.disconnect()
-            carried.append(carries(101))
+            carried.append(Self.carries(101, link))
             link.connect(to: try Self.target()) { _ in }
             // The next one is on its way.
-            carried.append(carries(101))
+            carried.append(Self.carries(101, link))
             link.disconnect()
             return carried
         }
         #expect(carried == [false, true, false, false, false])
     }
 
-    /// What is stored after the next connection began may be of another session: nothing is taken for it again.
+    /// After that its session may be another.
     @Test func aMessageIsTheLatestUntilTheNextConnectionBegins() async throws {
-        let loop = try EventLoop()
-        defer { loop.shutdown() }
-        let latest = try await loop.run {
-            let link = BrokerLink.test(on: loop, .idle(over: MemoryStore(), on: loop))
-            let stream = loop.openStream(try Self.target().stream, delegate: link)
-            defer { stream.close() }
+        let latest = try await Self.withLink { link, stream, _ in
             func isLatest() -> Bool { link.isLatest(Self.arrival(link, connection: 101)) }
-            link.connect(to: try Self.target()) { _ in }
             link.streamDidConnect(stream)
             var latest = [isLatest()]
             link.streamDidClose(stream, error: TransportError(.connectionLost, detail: "cut"))
@@ -88,6 +94,24 @@ extension BrokerLink {
             return latest
         }
         #expect(latest == [true, true, false])
+    }
+
+    /// A link begins its session, and sends CONNECT, when the store has written all that it was told.
+    @Test func connectWaitsUntilTheStoreHasWritten() async throws {
+        let begun = try await Self.withLink(over: {
+            let store = FlakyStore(MemoryStore())
+            store.hasMoreToWrite = true
+            return store
+        }) { link, stream, pipeline in
+            link.streamDidConnect(stream)
+            pipeline.afterCommit()
+            var begun = [Self.carries(101, link)]
+            (pipeline.store as? FlakyStore)?.hasMoreToWrite = false
+            pipeline.afterCommit()
+            begun.append(Self.carries(101, link))
+            return begun
+        }
+        #expect(begun == [false, true])
     }
 
     @Test func aBrokerThatDoesNotReadIsLeft() async throws {
