@@ -127,12 +127,16 @@ final class Enrolment: Sendable {
     /// Notes that the broker keeps a session from now on. On the loop's thread, since writing blocks.
     ///
     /// If writing fails, all that is missed is the report of a session that the broker loses later on.
-    func sessionOpened() {
+    func sessionOpened(inMemory: Bool) {
         self.store.updateOnLoop { state in
             state.hasSession = true
             state.lostSession = false
+            state.receivesInMemory = inMemory
         }
     }
+
+    /// Notes, before CONNECT is sent, that an inbox in memory receives. The next run with a file is to know it.
+    func receivesInMemory() async throws { try await self.store.update { $0.receivesInMemory = true } }
 
     /// Makes a call with the token, and once more with a new one if the cloud refuses the old.
     func authorized<Result>(_ body: (AccessToken) async throws -> Result) async throws -> Result {

@@ -30,11 +30,18 @@ extension Pipeline {
     package var ledger: MessageLedger { self.store.ledger }
 
     /// The way of an installation to its broker. It knows what of earlier processes the broker may send again.
+    ///
+    /// - Parameter isInDoubt: whether the broker may have lost the session of those since, unknown to the store. Then it
+    ///   sends none of them again.
     package func link(
-        installation: Int64, configuration: MQTTSession.Configuration, verifiesCertificates: Bool,
-        report: @escaping (PushEvent) -> Void
+        installation: Int64, configuration: MQTTSession.Configuration, isInDoubt: Bool = false,
+        verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void
     ) throws(InboxError) -> BrokerLink {
-        let unproven = try self.store.unproven(installation: installation)
+        var unproven = try self.store.unproven(installation: installation)
+        if isInDoubt, let last = unproven.last {
+            self.store.proven(installation: installation, through: last.sequence)
+            unproven = []
+        }
         return BrokerLink(
             installation: installation,
             configuration: configuration,
