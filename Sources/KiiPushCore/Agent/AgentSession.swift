@@ -338,6 +338,7 @@ final class AgentSession: Sendable {
     private func stop() async {
         let link = self.link
         let grace = self.agent.runtime.configuration.shutdownGrace
+        _ = self.agent.runtime.adopters.withLock { $0.removeValue(forKey: self.installation.id) }
         // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
         _ = try? await self.loop.run { link.value.stopReading() }
         let installations = self.attached

@@ -4,8 +4,8 @@
 ///   `false` and changes nothing.
 /// - Letting go of it without an answer is ``FetchResult/failed``.
 /// - The deadline does not use it up. The attempt failed then, and is tried again; but a *success* that comes before
-///   the next attempt starts still counts, and returns `true`. Any other answer after the deadline is recorded as late
-///   and returns `false`.
+///   the next attempt starts still counts, and returns `true`. Any other answer after the deadline changes nothing, and
+///   returns `false`; a ``MessageEvent`` tells of it.
 /// - When the library has been shut down every answer returns `false`; the message is delivered again by the next
 ///   process.
 ///

@@ -155,11 +155,9 @@ extension Scheduler {
             self.batch = isQuick ? min(self.batch * 2, Self.longestBatch) : max(self.batch / 2, 1)
         }
         self.takeBack(id.slot)
-        if isUnanswered, self.calls[id.slot]?.isOver == false {
-            self.calls[id.slot]?.hasReturned = true
-        } else {
-            self.free(id.slot)
-        }
+        // Also after its deadline: it may have returned between the loop's looking and the end of its time.
+        self.calls[id.slot]?.hasReturned = isUnanswered
+        if !isUnanswered || self.calls[id.slot]?.isOver == true { self.free(id.slot) }
     }
 
     /// A worker has left its call to an asynchronous handler's task.

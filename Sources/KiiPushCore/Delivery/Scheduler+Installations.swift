@@ -179,8 +179,8 @@ extension Scheduler {
     }
 
     mutating func block(_ stored: StoredMessage) {
-        guard let message = self.decode(stored), let place = self.makePlace(of: message.source) else { return }
-        self.addBlocker(message.sequence, at: place)
+        guard let message = self.decode(stored) else { return }
+        self.addBlocker(message.sequence, at: self.needPlace(of: message.source))
     }
 
     mutating func addBlocker(_ sequence: Int64, at place: Int) {
@@ -201,8 +201,9 @@ extension Scheduler {
     mutating func suspect(_ stored: StoredMessage) {
         // One whose call has gone on since its agent was detached is not suspected of anything.
         guard !self.isCalled(stored.sequence), let message = self.decode(stored), !self.isQueued(message),
-            let place = self.makePlace(of: message.source), let intake = self.intakes[message.installation]
+            let intake = self.intakes[message.installation]
         else { return }
+        let place = self.needPlace(of: message.source)
         self.note(.received, message)
         if message.isCommand, !intake.takesCommands {
             self.bury(message, .command)

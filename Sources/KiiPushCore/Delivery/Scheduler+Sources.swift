@@ -50,8 +50,17 @@ extension Scheduler {
 
     /// Where a source stands; `nil` if it is not known, and no more may be.
     mutating func makePlace(of id: SourceID) -> Int? {
-        if let place = self.place(of: id) { return place }
-        guard self.places.count < Self.mostSources else { return nil }
+        guard let place = self.place(of: id) else {
+            return self.places.count < Self.mostSources ? self.addPlace(of: id) : nil
+        }
+        return place
+    }
+
+    /// Where a source stands, however many there are: what an earlier process left in hand, or waits for its retry in
+    /// strict order, cannot be left out.
+    mutating func needPlace(of id: SourceID) -> Int { self.place(of: id) ?? self.addPlace(of: id) }
+
+    private mutating func addPlace(of id: SourceID) -> Int {
         let place: Int
         if let free = self.freePlaces.popLast() {
             place = free

@@ -7,12 +7,12 @@
 /// - *waiting* in the store. Exits: *queued*, when its source is claimed.
 /// - *queued* in its source. Exits: *called*, when its source is free and its turn has come; *waiting*, when its agent
 ///   stops, or its source has more than its share of a full memory, or one before it failed and the order is strict.
-/// - *suspect*: it was in hand when an earlier process ended. Exits: *called* alone, once that is durable; *waiting*, if
-///   the order is strict and one before it waits for its retry.
+/// - *suspect*: it was in hand when an earlier process ended. Exits: *called* alone, once that is durable. In strict order
+///   it is held in its queue while one before it waits for its retry.
 /// - *called*: a ``DeliveryCall`` holds it. Exits: done, dead, presented, set aside, *retry*; *queued*, when its call ends
-///   before its handler was called.
+///   before its handler was called; *waiting*, when its agent has stopped too.
 /// - *retry*: a row with a due time, and nothing in memory. Exits: *queued*, when it is due and claimed; done, by a late
-///   success.
+///   success, which ends a dead one too.
 package struct Scheduler: Sendable {
     package let configuration: DeliveryConfiguration
     package let scale: DeliveryScale

@@ -72,6 +72,7 @@ extension TestScheduler {
         for id in self.scheduler.overdueCalls(at: self.now) {
             let (progress, posts) = self.box.progress(of: id)
             self.handle(posts)
+            self.whenOverdue?()
             switch progress {
             case .waiting: self.scheduler.goesOn(id, at: self.now)
             case .answered where self.scheduler.isStuck(id):

@@ -31,6 +31,8 @@ final class TestScheduler {
     var holdsCommits = false
     /// Claims cannot be answered.
     var failsReads = false
+    /// Between a look at a call whose time is over and the end of its attempt.
+    var whenOverdue: (() -> Void)?
     /// What is to be written next.
     var pending: [MessageChange] = []
     var claims: [StoreClaim] = []
@@ -200,8 +202,13 @@ final class TestScheduler {
     /// The handler returns. If it has not answered, somebody holds its completion.
     func end(_ call: TestCall, at seconds: Double) {
         self.clock.set(.seconds(seconds))
-        self.follow(self.box.returned(call.call, isYielding: false, at: self.now), call)
+        self.endBetweenTurns(call)
         self.turn(at: seconds)
+    }
+
+    /// The handler returns, and the loop has not taken a turn yet.
+    func endBetweenTurns(_ call: TestCall) {
+        self.follow(self.box.returned(call.call, isYielding: false, at: self.now), call)
     }
 
     /// The message is shown to the user, which takes until `show` returns.

@@ -55,6 +55,17 @@ import Testing
         #expect(scheduler.start(at: 7)?.attempt == 2)
     }
 
+    @Test func whatHoldsItsSourceBackIsKnownInHoweverManySources() {
+        let scheduler = TestScheduler { $0.isStrictlyOrdered = true }
+        let last = Int64(Scheduler.mostSources) + 1
+        for number in 1...last {
+            scheduler.rows.insert(.push(number).with { $0.source = number }, .retry(at: .seconds(60)))
+        }
+        scheduler.attach()
+        scheduler.turn(at: 0)
+        #expect(scheduler.places.count == last)
+    }
+
     @Test func moreSourcesThanMayBeKnownAreAllHandled() {
         let scheduler = TestScheduler { $0.messagesInMemory = 100_000 }
         func message(_ number: Int64) -> StoredMessage {

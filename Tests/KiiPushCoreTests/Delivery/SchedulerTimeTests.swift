@@ -87,6 +87,16 @@ import Testing
         #expect(scheduler.changes().map(\.verdict) == [.done(.newData), .done(.newData)])
     }
 
+    @Test func aHandlerThatReturnsWhileItsDeadlineIsLookedAtLeavesItsPlace() throws {
+        let scheduler = TestScheduler.open { $0.concurrentHandlers = 1 }
+        scheduler.receive(1, 2)
+        let call = try #require(scheduler.start(at: 0))
+        scheduler.whenOverdue = { if call.isHeld { scheduler.endBetweenTurns(call) } }
+        scheduler.turn(at: 30)
+        #expect(scheduler.changes() == [.change(1, .again(after: 1, .timedOut), attempts: 1)])
+        #expect(scheduler.start(at: 30)?.sequences == [2])
+    }
+
     @Test func aPauseGoesOnWhileTheMachineSleepsAndADeadlineDoesNot() throws {
         let (scheduler, _) = try self.timedOut()
         _ = try #require(scheduler.start(at: 30))
