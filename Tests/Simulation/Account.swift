@@ -176,10 +176,7 @@ final class Account {
     func asks(_ client: String) { self.numbering[client]?.asks(at: self.timeline.now) }
 
     /// The agent has read CONNACK.
-    func answered(_ client: String) { self.numbering[client]?.answered() }
-
-    /// The agent has read SUBACK.
-    func confirmed(_ client: String) { self.numbering[client]?.confirmed(at: self.timeline.now) }
+    func answered(_ client: String) { self.numbering[client]?.answered(at: self.timeline.now) }
 
     /// PUBREL is sent: with it a connection begins in a way that says nothing of its packet identifiers.
     func released(to client: String) { self.numbering[client]?.hasSent = true }

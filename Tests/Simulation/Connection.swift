@@ -51,14 +51,6 @@ final class Connection {
         }
     }
 
-    func sendSuback(_ packetID: UInt16, _ grantedQoS: UInt8) {
-        self.send(Wire.suback(packetID, grantedQoS))
-        self.timeline.at(self.lastToAgent) { [weak self] in
-            guard let self, !self.isCut, !self.isSilent, !self.isDripping, self.stream != nil else { return }
-            self.account.confirmed(self.client)
-        }
-    }
-
     private func carry(_ bytes: [UInt8]) {
         let latency = self.dice.milliseconds(0...(self.dice.percent(2) ? 400 : 4))
         self.lastToAgent = max(self.lastToAgent, self.timeline.now + latency)

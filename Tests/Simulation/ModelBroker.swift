@@ -113,7 +113,7 @@ final class ModelBroker {
     private func handle(_ packet: Wire.ClientPacket, _ name: String, _ connection: Connection) {
         switch packet.type {
         case 1: self.connect(packet, name, connection)
-        case 8: connection.sendSuback(packet.packetID ?? 0, self.traits.grantedQoS)
+        case 8: connection.send(Wire.suback(packet.packetID ?? 0, self.traits.grantedQoS))
         case 12: connection.send(Wire.pingresp)
         case 14: self.clients[name] = nil
         case 4, 7: self.complete(packet.packetID ?? 0, name)

@@ -12,8 +12,8 @@ struct Numbering {
     var isReused = false
     /// The agent's last CONNECT has no answer.
     private var isAsking = false
-    /// When the agent has read SUBACK after its last CONNECT, by which it notes that the session is the same.
-    private var confirmedAt: MonotonicInstant?
+    /// When the agent has read CONNACK after its last CONNECT, by which it notes that the session is the same.
+    private var answeredAt: MonotonicInstant?
     /// Until then the agent may have missed that the broker has a new session, and takes nothing of before for a
     /// repetition.
     private(set) var inDoubtUntil: MonotonicInstant?
@@ -21,7 +21,7 @@ struct Numbering {
     init(since: MonotonicInstant) { self.since = since }
 
     /// The agent has a connection. It may note its doubt from here on, and be killed before it sends CONNECT.
-    mutating func connected() { self.confirmedAt = nil }
+    mutating func connected() { self.answeredAt = nil }
 
     /// The agent sends CONNECT.
     mutating func asks(at now: MonotonicInstant) {
@@ -30,15 +30,15 @@ struct Numbering {
     }
 
     /// The agent has read CONNACK.
-    mutating func answered() { self.isAsking = false }
-
-    /// The agent has read SUBACK.
-    mutating func confirmed(at now: MonotonicInstant) { self.confirmedAt = now }
+    mutating func answered(at now: MonotonicInstant) {
+        self.isAsking = false
+        self.answeredAt = now
+    }
 
     /// - Parameter end: of the process before, if it was killed. The note takes a moment until it is on file.
     mutating func processBegan(at now: MonotonicInstant, after end: MonotonicInstant?) {
         self.isKept = false
-        let isNoted = self.confirmedAt.map { confirmed in end.map { $0 - confirmed >= .milliseconds(200) } ?? true }
+        let isNoted = self.answeredAt.map { answered in end.map { $0 - answered >= .milliseconds(200) } ?? true }
         if isNoted != true { self.inDoubtUntil = now }
         self.isAsking = false
     }

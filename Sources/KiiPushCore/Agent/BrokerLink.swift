@@ -32,8 +32,6 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private var isHeld = false
     /// No message is taken any more, however little waits.
     private var isStopping = false
-    /// Its agent has stopped. Another link may follow for the same installation.
-    private var isOver = false
     /// The machine has slept, and the broker has said nothing since.
     private var isProbing = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
@@ -78,7 +76,6 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
 extension BrokerLink {
     /// Begins a connection. `ended` is called once, when it is over.
     package func connect(to target: Target, ended: @escaping (End) -> Void) {
-        self.isOver = false
         self.target = target
         self.ended = ended
         self.sessionEnd = nil
@@ -105,7 +102,6 @@ extension BrokerLink {
 
     /// Says DISCONNECT after everything that was acknowledged, and closes.
     package func disconnect() {
-        self.isOver = true
         guard let stream else { return }
         self.session.disconnect(into: &self.output)
         stream.send(self.output.bytes)
@@ -150,7 +146,7 @@ extension BrokerLink {
     /// The message is now this row.
     func stored(_ row: Int64, _ arrival: Arrival) {
         if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
-        if self.isLatest(arrival) { self.filter.stored(sequence: row, as: arrival.message) }
+        if arrival.message.packetID != nil, self.isLatest(arrival) { self.filter.stored(sequence: row, as: arrival.message) }
     }
 
     /// The message was this row once more.
@@ -159,10 +155,10 @@ extension BrokerLink {
         self.filter.absorbed(sequence: row, by: arrival.message)
     }
 
-    /// Whether the last connection brought this message. The state of a later connection says nothing about an earlier
-    /// one's messages, and its session may be another.
+    /// Whether the installation's last connection brought this message, and no other has begun since. The state of a later
+    /// connection says nothing about an earlier one's messages, and its session may be another.
     func isLatest(_ arrival: Arrival) -> Bool {
-        arrival.connection == self.connection && !self.isHeld && !self.isOver
+        self.pipeline.connections[self.installation] == arrival.connection
     }
 
     /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
@@ -218,6 +214,7 @@ extension BrokerLink {
     /// the session is known to be the same, that is taken back. A message twice is better than a message lost.
     package func streamDidConnect(_ stream: any ByteStream) {
         let store = self.pipeline.store
+        self.pipeline.connections[self.installation] = nil
         if self.filter.count > 0 {
             self.isInDoubt = true
             store.doubt(installation: self.installation, through: self.filter.lastSequence)
@@ -238,6 +235,7 @@ extension BrokerLink {
         self.filter.connectionOpened(firstTicket: self.session.nextTicket)
         self.session.transportConnected(now: self.loop.now, into: &self.output)
         self.openConnection = self.connection
+        self.pipeline.connections[self.installation] = self.connection
         if self.isStopping { self.setReadingPaused(true) }
         self.perform()
     }
@@ -262,6 +260,8 @@ extension BrokerLink {
 
     private func perform() {
         for event in self.output.events { self.handle(event) }
+        // With CONNACK it is known whether the session is the same.
+        if self.isInDoubt, !self.session.hasUnansweredConnect { self.saveProven() }
         if !self.output.messages.isEmpty {
             let receivedAt = self.loop.clocks.calendar
             for message in self.output.messages {
@@ -309,7 +309,6 @@ extension BrokerLink {
         self.connectedAt = self.loop.now
         if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
         self.hadSession = sessionPresent ?? true
-        if self.isInDoubt { self.saveProven() }
         self.report(
             .connected(
                 PushEvent.Connection(

@@ -37,6 +37,8 @@ extension Pipeline {
         installation: Int64, configuration: MQTTSession.Configuration, isInDoubt: Bool = false,
         verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void
     ) throws(InboxError) -> BrokerLink {
+        // What an earlier link has received and is not stored yet is not among these.
+        self.connections[installation] = nil
         var unproven = try self.store.unproven(installation: installation)
         if isInDoubt, let last = unproven.last {
             self.store.proven(installation: installation, through: last.sequence)

@@ -179,7 +179,7 @@ package final class FileStore: Store {
             qos: message.qos.rawValue,
             duplicate: message.duplicate,
             retain: message.retain,
-            packetID: arrival.link.isLatest(arrival) ? message.packetID : nil,
+            packetID: message.packetID.flatMap { arrival.link.isLatest(arrival) ? $0 : nil },
             connection: arrival.connection,
             receivedAt: arrival.receivedAt,
             storedAt: now,

@@ -16,11 +16,13 @@ extension Pipeline {
 
 extension BrokerLink {
     /// A link whose first connection has the number 101.
-    static func test(on loop: EventLoop, _ pipeline: Pipeline) -> BrokerLink {
+    static func test(
+        on loop: EventLoop, _ pipeline: Pipeline, filter: RedeliveryFilter = RedeliveryFilter()
+    ) -> BrokerLink {
         BrokerLink(
             installation: 1,
             configuration: MQTTSession.Configuration(clientID: "client", topicFilter: "topic"),
-            filter: RedeliveryFilter(), connectionBase: 100, loop: loop, pipeline: pipeline,
+            filter: filter, connectionBase: 100, loop: loop, pipeline: pipeline,
             verifiesCertificates: true, report: { _ in })
     }
 }
@@ -46,13 +48,14 @@ extension BrokerLink {
     /// Runs `body` on a loop's thread, with a link that is told of a stream what the test tells it.
     private static func withLink<Result: Sendable>(
         over store: @escaping @Sendable () -> any Store = { MemoryStore() },
+        filter: RedeliveryFilter = RedeliveryFilter(),
         _ body: @escaping @Sendable (BrokerLink, any ByteStream, Pipeline) throws -> Result
     ) async throws -> Result {
         let loop = try EventLoop()
         defer { loop.shutdown() }
         return try await loop.run {
             let pipeline = Pipeline.idle(over: store(), on: loop)
-            let link = BrokerLink.test(on: loop, pipeline)
+            let link = BrokerLink.test(on: loop, pipeline, filter: filter)
             let stream = loop.openStream(try Self.target().stream, delegate: link)
             defer { stream.close() }
             link.connect(to: try Self.target()) { _ in }
@@ -94,6 +97,37 @@ extension BrokerLink {
             return latest
         }
         #expect(latest == [true, true, false])
+    }
+
+    /// What is stored after its agent has stopped may be repeated to the next process.
+    @Test func aMessageIsTheLatestUntilTheNextLinkIsMade() async throws {
+        let latest = try await Self.withLink { link, stream, pipeline in
+            func isLatest() -> Bool { link.isLatest(Self.arrival(link, connection: 101)) }
+            link.streamDidConnect(stream)
+            link.disconnect()
+            var latest = [isLatest()]
+            _ = try pipeline.link(
+                installation: link.installation,
+                configuration: MQTTSession.Configuration(clientID: "c", topicFilter: "c"),
+                verifiesCertificates: true, report: { _ in })
+            latest.append(isLatest())
+            return latest
+        }
+        #expect(latest == [true, false])
+    }
+
+    /// SUBACK may never come.
+    @Test func withConnackItIsKnownWhetherTheBrokerRepeatsEarlierRows() async throws {
+        let filter = RedeliveryFilter(restoring: [(sequence: 5, packetID: 7)])
+        let noted = try await Self.withLink(over: { FlakyStore(MemoryStore()) }, filter: filter) {
+            link, stream, pipeline in
+            link.streamDidConnect(stream)
+            var bytes: [UInt8] = []
+            try MQTTPacket.connack(MQTTConnack(sessionPresent: true, code: .accepted)).encode(into: &bytes)
+            bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) }
+            return (pipeline.store as? FlakyStore)?.noted
+        }
+        #expect(noted == [5, 4])
     }
 
     /// A link begins its session, and sends CONNECT, when the store has written all that it was told.

@@ -146,6 +146,8 @@ final class FlakyStore: Store {
     var takesNoArrivals = false
     /// Whether something was noted that no commit has written.
     var hasMoreToWrite = false
+    /// Up to which row the broker repeats none, each time that this was noted.
+    private(set) var noted: [Int64] = []
     /// How often it was to write.
     private(set) var commits = 0
 
@@ -169,6 +171,8 @@ final class FlakyStore: Store {
     }
 
     func makeRoom() -> Int? { self.removable }
+    func proven(installation: Int64, through sequence: Int64) { self.noted.append(sequence) }
+    func doubt(installation: Int64, through sequence: Int64) { self.noted.append(sequence) }
 
     // MARK: - Decisions
 

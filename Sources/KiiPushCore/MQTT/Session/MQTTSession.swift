@@ -47,6 +47,8 @@ package struct MQTTSession: Sendable {
     /// The CONNECTs since the last one that the broker is known to have accepted, the present one included. Each of those
     /// without an answer may have begun a new session.
     private var connectsWithoutAnswer = 0
+    /// Whether the broker may have begun a new session that this side has not heard of.
+    package var hasUnansweredConnect: Bool { self.connectsWithoutAnswer > 0 }
     /// What the broker granted in the session that it holds.
     private var grantedQoS: QoS?
     /// The identifiers of messages of QoS 2 that the broker has not released yet.
