@@ -146,7 +146,8 @@ extension BrokerLink {
     /// The message is now this row.
     func stored(_ row: Int64, _ arrival: Arrival) {
         if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
-        if arrival.message.packetID != nil, self.isLatest(arrival) { self.filter.stored(sequence: row, as: arrival.message) }
+        guard arrival.message.packetID != nil, self.isLatest(arrival) else { return }
+        self.filter.stored(sequence: row, as: arrival.message)
     }
 
     /// The message was this row once more.
