@@ -79,7 +79,7 @@ final class AgentSession: Sendable {
                 let link = try pipeline.link(
                     installation: installation,
                     configuration: configuration,
-                    isInDoubt: hasReceivedInMemory,
+                    voidsEarlierRows: hasReceivedInMemory,
                     verifiesCertificates: agent.runtime.configuration.verifiesCertificates,
                     report: { event in
                         if case .connected = event {
@@ -338,7 +338,8 @@ final class AgentSession: Sendable {
     private func stop() async {
         let link = self.link
         let grace = self.agent.runtime.configuration.shutdownGrace
-        _ = self.agent.runtime.adopters.withLock { $0.removeValue(forKey: self.installation.id) }
+        // What is adopted from here on is for the next run.
+        self.agent.runtime.adopters.withLock { $0[self.installation.id] = { _ in } }
         // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
         _ = try? await self.loop.run { link.value.stopReading() }
         let installations = self.attached

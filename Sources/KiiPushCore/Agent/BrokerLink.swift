@@ -261,8 +261,8 @@ extension BrokerLink {
 
     private func perform() {
         for event in self.output.events { self.handle(event) }
-        // With CONNACK it is known whether the session is the same.
-        if self.isInDoubt, !self.session.hasUnansweredConnect { self.saveProven() }
+        // With CONNACK it is known whether the session is the same; a client that is refused has begun none.
+        if self.isInDoubt, !self.isHeld, !self.session.hasUnansweredConnect { self.saveProven() }
         if !self.output.messages.isEmpty {
             let receivedAt = self.loop.clocks.calendar
             for message in self.output.messages {

@@ -126,7 +126,8 @@ final class Enrolment: Sendable {
 
     /// Notes that the broker keeps a session from now on. On the loop's thread, since writing blocks.
     ///
-    /// If writing fails, all that is missed is the report of a session that the broker loses later on.
+    /// If writing fails, the report of a session that the broker loses later on is missed, or the next run takes what the
+    /// broker repeats for new messages.
     func sessionOpened(inMemory: Bool) {
         self.store.updateOnLoop { state in
             state.hasSession = true

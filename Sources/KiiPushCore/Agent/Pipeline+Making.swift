@@ -31,16 +31,16 @@ extension Pipeline {
 
     /// The way of an installation to its broker. It knows what of earlier processes the broker may send again.
     ///
-    /// - Parameter isInDoubt: whether the broker may have lost the session of those since, unknown to the store. Then it
-    ///   sends none of them again.
+    /// - Parameter voidsEarlierRows: whether nothing may count as a repetition of the rows that are stored: another inbox has
+    ///   used the session since, and the broker may have begun a new one then.
     package func link(
-        installation: Int64, configuration: MQTTSession.Configuration, isInDoubt: Bool = false,
+        installation: Int64, configuration: MQTTSession.Configuration, voidsEarlierRows: Bool = false,
         verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void
     ) throws(InboxError) -> BrokerLink {
         // What an earlier link has received and is not stored yet is not among these.
         self.connections[installation] = nil
         var unproven = try self.store.unproven(installation: installation)
-        if isInDoubt, let last = unproven.last {
+        if voidsEarlierRows, let last = unproven.last {
             self.store.proven(installation: installation, through: last.sequence)
             unproven = []
         }

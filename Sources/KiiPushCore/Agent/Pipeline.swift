@@ -42,7 +42,8 @@ package final class Pipeline: TurnDelegate {
     private var gates = SequenceMap<Gate>()
     /// Those that this turn has given something to send: a gateway has thousands that are silent.
     private var toFlush: [any MessageLink] = []
-    /// By installation: the number of its last connection, unless another begins, or may begin any time.
+    /// By installation: the number of its last connection. It is not known from the making of a link or of a connection
+    /// until CONNECT is sent.
     var connections: [Int64: Int64] = [:]
     private var timersFired: [BrokerLink] = []
     private var held: [BrokerLink] = []

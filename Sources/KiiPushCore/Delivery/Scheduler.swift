@@ -10,7 +10,7 @@
 /// - *suspect*: it was in hand when an earlier process ended. Exits: *called* alone, once that is durable. In strict order
 ///   it is held in its queue while one before it waits for its retry.
 /// - *called*: a ``DeliveryCall`` holds it. Exits: done, dead, presented, set aside, *retry*; *queued*, when its call ends
-///   before its handler was called; *waiting*, when its agent has stopped too.
+///   before its handler was called, or *waiting*, if its agent has stopped.
 /// - *retry*: a row with a due time, and nothing in memory. Exits: *queued*, when it is due and claimed; done, by a late
 ///   success, which ends a dead one too.
 package struct Scheduler: Sendable {

@@ -13,7 +13,7 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     ///   or a CA file that cannot be read.
     package init(configuration: Configuration = .init()) throws(TransportError) {
         try CurlLibrary.start()
-        self.thread = try LoopThread()
+        self.thread = LoopThread()
         let waker = try Waker()
         let queue = CommandQueue(waker: waker)
         let core = try LoopCore(configuration, queue: queue, waker: waker)

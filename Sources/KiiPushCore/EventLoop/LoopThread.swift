@@ -1,4 +1,3 @@
-import CCurl
 import Glibc
 import Synchronization
 
@@ -7,18 +6,12 @@ final class LoopThread: Sendable {
     // Zero before the thread's first and after its last instruction of ours, so a later thread that gets the same
     // pthread_t is never taken for this one. Only the thread itself can find its own value here.
     private let identity = Atomic<UInt>(0)
-    // An eventfd, since any number of threads can wait on it: each takes one of the many units left at the end.
-    private let ended: Int32
-
-    init() throws(TransportError) {
-        self.ended = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_SEMAPHORE))
-        guard self.ended >= 0 else {
-            throw TransportError(.other, detail: "eventfd failed: \(errorText(errno))")
-        }
-    }
+    // Until it is joined. Whoever joins holds the lock meanwhile, so that all who wait go on together.
+    private let handle = Locked<pthread_t?>(nil)
 
     deinit {
-        close(self.ended)
+        // Nobody has waited, and now nobody can: perhaps this is the thread itself.
+        self.handle.withLock { if let handle = $0 { pthread_detach(handle) } }
     }
 
     var isCurrent: Bool {
@@ -42,18 +35,20 @@ final class LoopThread: Sendable {
         )
         guard code == 0 else {
             context.release()
-            eventfd_write(self.ended, UInt64(UInt32.max))
             throw TransportError(.other, detail: "the loop's thread cannot start: \(errorText(code))")
         }
-        pthread_detach(thread)
+        self.handle.withLock { [thread] in $0 = thread }
     }
 
-    /// Waits until what the thread runs has returned. On the thread itself it returns at once.
+    /// Waits until the thread has ended, and not only what it runs: OpenSSL frees what it keeps of a thread with the
+    /// thread's last step, and must not do so while exit(3) takes OpenSSL down. On the thread itself it returns at once.
     func join() {
         guard !self.isCurrent else { return }
-        var unit: eventfd_t = 0
-        // A signal handler may interrupt the wait.
-        while eventfd_read(self.ended, &unit) != 0, errno == EINTR {}
+        self.handle.withLock { handle in
+            guard let thread = handle else { return }
+            pthread_join(thread, nil)
+            handle = nil
+        }
     }
 
     private final class Job {
@@ -72,7 +67,6 @@ final class LoopThread: Sendable {
             // What it holds ends on this thread, and before anybody hears that the thread has ended.
             self.body = nil
             self.thread.identity.store(0, ordering: .relaxed)
-            eventfd_write(self.thread.ended, UInt64(UInt32.max))
         }
     }
 }

@@ -20,7 +20,7 @@ protocol MessageLink: AnyObject {
     func stored(_ row: Int64, _ arrival: Arrival)
     /// The message was this row once more.
     func absorbed(_ row: Int64, _ arrival: Arrival)
-    /// Whether the link's last connection brought this message. Only then may a later message repeat it.
+    /// Whether the installation's last connection brought this message. Only then may a later message repeat it.
     func isLatest(_ arrival: Arrival) -> Bool
     /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
     func stillCarries(_ arrival: Arrival) -> Bool

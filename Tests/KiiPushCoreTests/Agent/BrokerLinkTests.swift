@@ -130,6 +130,24 @@ extension BrokerLink {
         #expect(noted == [5, 4])
     }
 
+    /// What comes before CONNECT was sent is no answer to it.
+    @Test func aBrokerThatSpeaksFirstLeavesTheDoubt() async throws {
+        let filter = RedeliveryFilter(restoring: [(sequence: 5, packetID: 7)])
+        let noted = try await Self.withLink(
+            over: {
+                let store = FlakyStore(MemoryStore())
+                store.hasMoreToWrite = true
+                return store
+            }, filter: filter
+        ) { link, stream, pipeline in
+            link.streamDidConnect(stream)
+            let bytes: [UInt8] = [0xD0]
+            bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) }
+            return (pipeline.store as? FlakyStore)?.noted
+        }
+        #expect(noted == [5])
+    }
+
     /// A link begins its session, and sends CONNECT, when the store has written all that it was told.
     @Test func connectWaitsUntilTheStoreHasWritten() async throws {
         let begun = try await Self.withLink(over: {
