@@ -81,6 +81,11 @@ final class ModelBroker {
         self.account.lostByBroker(Array(before.subtracting(self.sessions.values.flatMap(\.copies))))
         self.account.brokerWentBack()
         self.dropAll()
+        guard let pause = self.traits.resendsAfter else { return }
+        // It may have forgotten them meanwhile, and what was to be sent again with them.
+        for (name, session) in self.sessions.sorted(by: { $0.key < $1.key }) {
+            for flight in session.inFlight { self.resend(flight.message.copy, name, after: pause) }
+        }
     }
 
     private func dropAll() {
