@@ -32,7 +32,7 @@ package struct AgentStateFixture: Sendable {
             "version": 1, "appID": JSONValue(AgentStateFixture.app.appID), "account": "pseudo-user",
             "principalType": "user", "principalID": JSONValue(user), "accessToken": "token",
             "installationID": installation,
-            "hasSession": true,
+            "hasSession": true, "usesInboxFile": true,
             "endpoint": [
                 "installationID": installation, "host": JSONValue(self.endpoint.host),
                 "portTCP": JSONValue(Int(self.endpoint.portTCP ?? 0)), "portSSL": 1,

@@ -60,8 +60,8 @@ final class AgentSession: Sendable {
         )
         // One that was left with another topic is missed as well: what it holds will not arrive.
         configuration.expectsSession = agent.enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
-        if !core.isDurable { try await enrolment.receivesInMemory() }
-        let hasReceivedInMemory = core.isDurable && enrolment.current?.receivesInMemory == true
+        if !core.isDurable { try await enrolment.leavesInboxFile() }
+        let voidsEarlierRows = core.isDurable && enrolment.current?.usesInboxFile != true
         let owner = agent.inboxOwner
         let former = agent.enrolment.current?.formerInstallationIDs ?? []
         let identifiers = [endpoint.installationID] + former.filter { $0 != endpoint.installationID }
@@ -79,11 +79,11 @@ final class AgentSession: Sendable {
                 let link = try pipeline.link(
                     installation: installation,
                     configuration: configuration,
-                    voidsEarlierRows: hasReceivedInMemory,
+                    voidsEarlierRows: voidsEarlierRows,
                     verifiesCertificates: agent.runtime.configuration.verifiesCertificates,
                     report: { event in
                         if case .connected = event {
-                            enrolment.sessionOpened(inMemory: !core.isDurable)
+                            enrolment.sessionOpened(withInboxFile: core.isDurable)
                             let waiting = connection.withLock { connection in
                                 connection.isUp = true
                                 return connection.waitsForUp ? connection.waiting : nil

@@ -23,9 +23,10 @@ package struct AgentState: Sendable, Hashable {
     package var hasSession = false
     /// Whether a session was left at the broker, with another topic or installation, and its loss has not been told yet.
     package var lostSession = false
-    /// Whether the session was last used by an inbox in memory. It leaves no trace in the file, which therefore cannot tell
-    /// whether the broker still has the session that brought the file's rows.
-    var receivesInMemory = false
+    /// Whether the agent last used the session with its inbox in a file. A run with the inbox in memory writes nothing to
+    /// the inbox file, which then cannot tell whether the broker still has the session that brought its rows. Where it is
+    /// not known, as after a registration anew, it counts as not.
+    var usesInboxFile = false
 
     /// Whether both belong to one user or thing, so that the token of the one serves the other.
     package func isOfSameOwner(as other: AgentState) -> Bool {
@@ -55,7 +56,6 @@ package struct AgentState: Sendable, Hashable {
         self.formerInstallationIDs = former.formerInstallationIDs
         self.payload = former.payload
         self.lostSession = former.lostSession
-        self.receivesInMemory = former.receivesInMemory
     }
 
     /// What may be told to anyone; `nil` while there is no installation or endpoint yet.
@@ -104,7 +104,7 @@ extension AgentState {
         self.formerInstallationIDs = json["formerInstallationIDs"]?.array?.compactMap(\.string) ?? []
         self.hasSession = json["hasSession"]?.bool ?? false
         self.lostSession = json["lostSession"]?.bool ?? false
-        self.receivesInMemory = json["receivesInMemory"]?.bool ?? false
+        self.usesInboxFile = json["usesInboxFile"]?.bool ?? false
         self.endpoint = try json["endpoint"].map { value throws(AgentStateError) in try MQTTEndpoint(stored: value) }
         // One that an answer may not have is asked for anew.
         if let topic = self.endpoint?.mqttTopic, !MQTTEndpoint.isUsable(topic: topic) { self.endpoint = nil }
@@ -140,7 +140,7 @@ extension AgentState {
         }
         members.append(("hasSession", JSONValue(booleanLiteral: self.hasSession)))
         if self.lostSession { members.append(("lostSession", true)) }
-        if self.receivesInMemory { members.append(("receivesInMemory", true)) }
+        if self.usesInboxFile { members.append(("usesInboxFile", true)) }
         return .object(members)
     }
 }

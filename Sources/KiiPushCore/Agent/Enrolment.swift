@@ -128,16 +128,16 @@ final class Enrolment: Sendable {
     ///
     /// If writing fails, the report of a session that the broker loses later on is missed, or the next run takes what the
     /// broker repeats for new messages.
-    func sessionOpened(inMemory: Bool) {
+    func sessionOpened(withInboxFile: Bool) {
         self.store.updateOnLoop { state in
             state.hasSession = true
             state.lostSession = false
-            state.receivesInMemory = inMemory
+            state.usesInboxFile = withInboxFile
         }
     }
 
-    /// Notes, before CONNECT is sent, that an inbox in memory receives. The next run with a file is to know it.
-    func receivesInMemory() async throws { try await self.store.update { $0.receivesInMemory = true } }
+    /// Notes, before CONNECT is sent, that a run with the inbox in memory uses the session.
+    func leavesInboxFile() async throws { try await self.store.update { $0.usesInboxFile = false } }
 
     /// Makes a call with the token, and once more with a new one if the cloud refuses the old.
     func authorized<Result>(_ body: (AccessToken) async throws -> Result) async throws -> Result {

@@ -31,8 +31,8 @@ extension Pipeline {
 
     /// The way of an installation to its broker. It knows what of earlier processes the broker may send again.
     ///
-    /// - Parameter voidsEarlierRows: whether nothing may count as a repetition of the rows that are stored: another inbox has
-    ///   used the session since, and the broker may have begun a new one then.
+    /// - Parameter voidsEarlierRows: whether nothing may count as a repetition of the rows that are stored: another inbox may
+    ///   have used the session since, and the broker may have begun a new one then.
     package func link(
         installation: Int64, configuration: MQTTSession.Configuration, voidsEarlierRows: Bool = false,
         verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void
