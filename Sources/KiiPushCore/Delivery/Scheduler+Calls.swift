@@ -155,7 +155,8 @@ extension Scheduler {
             self.batch = isQuick ? min(self.batch * 2, Self.longestBatch) : max(self.batch / 2, 1)
         }
         self.takeBack(id.slot)
-        // Also after its deadline: it may have returned between the loop's looking and the end of its time.
+        // Also of an attempt that is over: the handler may have returned after the loop looked at its deadline, and before the
+        // loop ended the attempt. The worker has kept the call's place in any case.
         self.calls[id.slot]?.hasReturned = isUnanswered
         if !isUnanswered || self.calls[id.slot]?.isOver == true { self.free(id.slot) }
     }

@@ -50,14 +50,12 @@ extension Scheduler {
 
     /// Where a source stands; `nil` if it is not known, and no more may be.
     mutating func makePlace(of id: SourceID) -> Int? {
-        guard let place = self.place(of: id) else {
-            return self.places.count < Self.mostSources ? self.addPlace(of: id) : nil
-        }
-        return place
+        self.place(of: id) ?? (self.places.count < Self.mostSources ? self.addPlace(of: id) : nil)
     }
 
-    /// Where a source stands, however many there are: what an earlier process left in hand, or waits for its retry in
-    /// strict order, cannot be left out.
+    /// Where a source stands, however many are known: for what an earlier process has left. Its rows in hand fitted into
+    /// memory; the sources with rows that wait for a retry are as many as the file has of them, and strict order must know
+    /// each.
     mutating func needPlace(of id: SourceID) -> Int { self.place(of: id) ?? self.addPlace(of: id) }
 
     private mutating func addPlace(of id: SourceID) -> Int {

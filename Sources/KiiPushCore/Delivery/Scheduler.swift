@@ -12,7 +12,7 @@
 /// - *called*: a ``DeliveryCall`` holds it. Exits: done, dead, presented, set aside, *retry*; *queued*, when its call ends
 ///   before its handler was called, or *waiting*, if its agent has stopped.
 /// - *retry*: a row with a due time, and nothing in memory. Exits: *queued*, when it is due and claimed; done, by a late
-///   success, which ends a dead one too.
+///   success. A late success also makes a dead letter done.
 package struct Scheduler: Sendable {
     package let configuration: DeliveryConfiguration
     package let scale: DeliveryScale
