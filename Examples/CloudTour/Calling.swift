@@ -4,37 +4,34 @@ func makeSession(_ client: KiiClient) -> KiiSession {
     KiiSession(
         client: client,
         token: nil,
-        signIn: { try await client.login(username: "tourist", password: "not a secret") },
+        signIn: { try await client.login(.user(name: "tourist", password: "not a secret")) },
         changed: { token in print("to be stored: a token that ends", token.expiresAt.map { "\($0)" } ?? "never") }
     )
 }
 
-func showLists(_ session: KiiSession) async throws {
-    for try await topic in KiiList(ListTopics(in: .user("me")), session: session) {
+func showLists(_ session: KiiSession, of owner: Principal) async throws {
+    for try await topic in session.topics(in: .user("me")) {
         print("topic", topic.id)
     }
-    let installations = try await session.withToken { token in
-        try await session.client.installations(of: token.principal, token: token.token).all()
-    }
-    print("installations", installations.count)
+    print("installations", try await session.installations(of: owner).all().count)
 }
 
-func askPatiently(_ client: KiiClient, _ installationID: String, token: Secret) async throws {
-    var patient = client
-    patient.retry = RetryPolicy(maximumRequests: 5, budget: .seconds(120), firstDelay: .seconds(1))
-    let endpoint = try await patient.mqttEndpoint(of: installationID, token: token, waiting: .endpoint)
+func askPatiently(_ session: KiiSession, _ installationID: String) async throws {
+    let endpoint = try await session.mqttEndpoint(of: installationID, waiting: .endpoint)
     print("the broker is", endpoint.host)
-    var hasty = client
-    hasty.retry = .none
-    print("asked once:", try await hasty.user(token: token).userID)
+    var client = session.client
+    client.retry = RetryPolicy(maximumRequests: 5, budget: .seconds(120), firstDelay: .seconds(1))
+    let patient = KiiSession(client: client, token: try await session.token())
+    print("asked five times if need be:", try await patient.user().userID)
 }
 
-func onboardLamp(owner userID: String, _ client: KiiClient, token: Secret) async throws {
-    let lamp = try await client.onboardThing(
+func onboardLamp(owner userID: String, _ session: KiiSession) async throws {
+    let lamp = try await session.onboardThing(
         vendorThingID: "lamp-1", password: "of the lamp", owner: .user(userID),
-        description: ThingDescription(thingType: "lamp"), token: token)
+        description: ThingDescription(thingType: "lamp"))
     let lights = Topic("lights", in: .thing(lamp.thingID))
-    try await client.createTopic(lights, token: lamp.accessToken.token)
-    try await client.subscribeSelf(as: .thing, to: .topic(lights), token: lamp.accessToken.token)
+    let own = KiiSession(client: session.client, token: lamp.accessToken)
+    try await own.createTopic(lights)
+    try await own.subscribe(to: .topic(lights))
     print("the lamp receives at", lamp.mqttEndpoint.host)
 }

@@ -27,17 +27,16 @@ struct CloudTour {
         let registration = try await agent.register()
         guard case .user(let userID) = registration.principal else { return }
         let session = makeSession(agent.client)
-        let token = try await session.token().token
         let topic = Topic("dinner", in: .user(userID))
         let list = Bucket("shopping", in: .user(userID))
 
-        try await shareTopic(topic, agent.client, token: token)
-        try await agent.client.subscribe(registration.principal, to: .topic(topic), token: token)
-        try await showLists(session)
-        try await send(dinnerMessage(), to: topic, agent.client, token: token)
-        try await askPatiently(agent.client, registration.installationID, token: token)
-        try await changeObjects(in: list, registration.principal, agent.client, token: token)
-        try await onboardLamp(owner: userID, agent.client, token: token)
+        try await shareTopic(topic, session)
+        try await session.subscribe(to: .topic(topic))
+        try await showLists(session, of: registration.principal)
+        try await send(dinnerMessage(), to: topic, session)
+        try await askPatiently(session, registration.installationID)
+        try await changeObjects(in: list, session)
+        try await onboardLamp(owner: userID, session)
         // One message of the topic, and one for each of the four things done to the bucket.
         try await receive(5, with: agent)
         try await decideAboutDeadLetters(runtime)

@@ -14,32 +14,31 @@ func dinnerMessage() -> PushMessage {
     return message
 }
 
-func send(_ message: PushMessage, to topic: Topic, _ client: KiiClient, token: Secret) async throws {
+func send(_ message: PushMessage, to topic: Topic, _ session: KiiSession) async throws {
     var tooLarge = message
     tooLarge.apns?.data = ["text": JSONValue(String(repeating: "x", count: 3000))]
     do {
-        try await client.send(tooLarge, to: topic, token: token)
+        try await session.send(tooLarge, to: .topic(topic))
     } catch let error as KiiInputError {
         print("nothing was sent:", error)
     }
     var limits = PushMessage.SizeLimits.documented
     limits.jpush = 1024
-    let sent = try await client.send(message, to: topic, sizeLimits: limits, token: token)
-    print("sent", sent.id)
+    print("sent", try await session.send(message, to: .topic(topic), sizeLimits: limits))
 }
 
-func changeObjects(in bucket: Bucket, _ owner: Principal, _ client: KiiClient, token: Secret) async throws {
-    try await client.subscribe(owner, to: .bucket(bucket), token: token)
-    let milk = try await client.createObject(["text": "milk"], in: bucket, token: token).reference
-    try await client.patchObject(["bought": true], of: milk, token: token)
-    try await client.uploadBody(Array("1 litre".utf8), mediaType: "text/plain", of: milk, token: token)
-    try await client.deleteObject(milk, token: token)
+func changeObjects(in bucket: Bucket, _ session: KiiSession) async throws {
+    try await session.subscribe(to: .bucket(bucket))
+    let milk = try await session.createObject(["text": "milk"], in: bucket).reference
+    try await session.patchObject(["bought": true], of: milk)
+    try await session.uploadBody(Array("1 litre".utf8), mediaType: "text/plain", of: milk)
+    try await session.deleteObject(milk)
 }
 
-func shareTopic(_ topic: Topic, _ client: KiiClient, token: Secret) async throws {
-    try await client.createTopic(topic, token: token)
-    try await client.grant(.subscribe, on: topic, to: .anyAuthenticatedUser, token: token)
-    let access = try await client.access(to: topic, token: token)
+func shareTopic(_ topic: Topic, _ session: KiiSession) async throws {
+    try await session.createTopic(topic)
+    try await session.grant(.subscribe, on: topic, to: .anyAuthenticatedUser)
+    let access = try await session.access(to: topic)
     print("may subscribe:", access[.subscribe].map { "\($0)" }.sorted())
-    try await client.revoke(.subscribe, on: topic, from: .anyAuthenticatedUser, token: token)
+    try await session.revoke(.subscribe, on: topic, from: .anyAuthenticatedUser)
 }

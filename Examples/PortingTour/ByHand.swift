@@ -1,13 +1,13 @@
 import KiiPushCore
 
 func setUpByHand(_ client: KiiClient, name: String, password: Secret) async throws -> MQTTEndpoint {
-    let token = try await client.login(username: name, password: password).token
-    let installation = try await client.createInstallation(token: token)
-    let endpoint = try await client.mqttEndpoint(
-        of: installation.id, token: token, waiting: .endpoint)
+    let token = try await client.login(.user(name: name, password: password))
+    let session = KiiSession(client: client, token: token)
+    let installation = try await session.createInstallation()
+    let endpoint = try await session.mqttEndpoint(of: installation.id, waiting: .endpoint)
     let topic = Topic("dinner", in: .user("me"))
-    try await client.createTopic(topic, token: token)
-    try await client.subscribeSelf(as: .user, to: .topic(topic), token: token)
+    try await session.createTopic(topic)
+    try await session.subscribe(to: .topic(topic))
     return endpoint
 }
 

@@ -26,9 +26,8 @@ struct PortingTour {
         let endpoint = try await setUpByHand(agent.client, name: "porter", password: "not a secret")
         print("the same installation:", endpoint.installationID == registration.installationID)
 
-        let token = try await agent.accessToken().token
-        try await agent.client.send(
-            PushMessage(data: ["msg": "Dinner"]), to: Topic("dinner", in: .user("me")), token: token)
+        try await agent.session().send(
+            PushMessage(data: ["msg": "Dinner"]), to: .topic(Topic("dinner", in: .user("me"))))
         let events = agent.events
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await agent.run() }

@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import TestSupport
 import TestTraits
 import Testing
 

@@ -29,7 +29,7 @@ import Testing
 
     private func createTopic(_ emulator: Emulator, _ client: KiiClient) async throws -> Secret {
         let admin = try await emulator.adminToken(client)
-        try await client.createTopic(Topic("alerts"), token: admin)
+        try await client.session(admin).createTopic(Topic("alerts"))
         return admin
     }
 
@@ -68,7 +68,7 @@ import Testing
                 try await emulator.control("POST", "reset")
                 let admin = try await self.createTopic(emulator, agent.client)
                 #expect(await self.recovery(events, from: first, subscribing: Self.targets))
-                _ = try await agent.client.send(PushMessage(data: ["n": 1]), to: Topic("alerts"), token: admin)
+                _ = try await agent.client.session(admin).send(PushMessage(data: ["n": 1]), to: .topic(Topic("alerts")))
                 return await handler.next(1).first
             }
             #expect(call?.message.rawPayload["n"]?.int64 == 1)
@@ -87,7 +87,7 @@ import Testing
             let events = agent.events
             try await whileRunning(agent) {
                 _ = await firstEvent(before) { if case .subscribed(Self.targets[1]) = $0 { true } else { false } }
-                try await agent.client.deleteInstallation(.id(first.installationID), token: admin)
+                try await agent.client.session(admin).deleteInstallation(.id(first.installationID))
                 #expect(await self.recovery(events, from: first, subscribing: Self.targets))
             }
             #expect(try agent.registration()?.principal == first.principal)

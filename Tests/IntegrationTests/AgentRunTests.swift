@@ -22,8 +22,8 @@ import Testing
             let users = try await agents.asyncMap { try await $0.register().principal.id }
             let admin = try await emulator.adminToken(agents[0].client)
             @Sendable func send(_ number: Int, to index: Int) async throws {
-                _ = try await agents[0].client.send(
-                    PushMessage(data: ["n": JSONValue(number)]), toUser: users[index], token: admin)
+                _ = try await agents[0].client.session(admin).send(
+                    PushMessage(data: ["n": JSONValue(number)]), to: .user(users[index]))
             }
             try await whileRunning(agents[0]) {
                 try await whileRunning(agents[1]) {
@@ -58,7 +58,7 @@ import Testing
             let events = agent.events
             let user = try await agent.register().principal.id
             let admin = try await emulator.adminToken(agent.client)
-            _ = try await agent.client.send(PushMessage(data: ["n": 1]), toUser: user, token: admin)
+            _ = try await agent.client.session(admin).send(PushMessage(data: ["n": 1]), to: .user(user))
             async let run: Void = whileRunning(agent) { for await _ in begun { break } }
             _ = await firstEvent(events) { if case .stopping = $0 { true } else { false } }
             release.signal()
@@ -68,7 +68,7 @@ import Testing
             let second = try emulator.runtime("\(directory)/agent")
             let handler = RecordingHandler()
             let next = PushAgent(runtime: second, configuration: self.configuration(emulator), handler: handler)
-            _ = try await next.client.send(PushMessage(data: ["n": 2]), toUser: user, token: admin)
+            _ = try await next.client.session(admin).send(PushMessage(data: ["n": 2]), to: .user(user))
             let calls = try await whileRunning(next) { await handler.next(1) }
             #expect(calls.first?.message.rawPayload["n"]?.int64 == 2)
             await second.shutdown()
@@ -210,7 +210,7 @@ import Testing
                 _ = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
                 let after = try await Emulator.start(settings)
                 let admin = try await after.adminToken(agent.client)
-                _ = try await agent.client.send(PushMessage(data: ["n": 1]), toUser: user, token: admin)
+                _ = try await agent.client.session(admin).send(PushMessage(data: ["n": 1]), to: .user(user))
                 let calls = await handler.next(1)
                 #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
                 await after.stop()

@@ -28,45 +28,45 @@ import Testing
         try await self.withCast { cast in
             let (client, topic) = (cast.client, Topic("news"))
             let message = PushMessage(data: ["a": 1])
-            try await client.createTopic(topic, token: cast.admin)
+            try await client.session(cast.admin).createTopic(topic)
             let refused = await #expect(throws: KiiError.self) {
-                try await client.send(message, to: topic, token: cast.user.token)
+                try await client.session(cast.user.token).send(message, to: .topic(topic))
             }
             #expect(refused?.status == 401)
             let subject = AccessSubject.user(cast.userID)
-            #expect(try await !client.isGranted(.send, on: topic, to: subject, token: cast.admin))
-            #expect(try await client.grant(.send, on: topic, to: subject, token: cast.admin) == .granted)
-            #expect(try await client.grant(.send, on: topic, to: subject, token: cast.admin) == .alreadyGranted)
+            #expect(try await !client.session(cast.admin).isGranted(.send, on: topic, to: subject))
+            #expect(try await client.session(cast.admin).grant(.send, on: topic, to: subject) == true)
+            #expect(try await client.session(cast.admin).grant(.send, on: topic, to: subject) == false)
             let strict = await #expect(throws: KiiError.self) {
-                try await client.grantStrictly(.send, on: topic, to: subject, token: cast.admin)
+                try await client.session(cast.admin).grant(.send, on: topic, to: subject, acceptsExisting: false)
             }
             #expect(strict?.errorCode == .aclAlreadyExists)
-            #expect(try await client.isGranted(.send, on: topic, to: subject, token: cast.admin))
-            let access = try await client.access(to: topic, token: cast.admin)
+            #expect(try await client.session(cast.admin).isGranted(.send, on: topic, to: subject))
+            let access = try await client.session(cast.admin).access(to: topic)
             #expect(access[.send].contains(subject))
             #expect(access[.subscribe].contains(.anyAuthenticatedUser))
-            try await client.send(message, to: topic, token: cast.user.token)
-            try await client.revoke(.send, on: topic, from: subject, token: cast.admin)
+            try await client.session(cast.user.token).send(message, to: .topic(topic))
+            try await client.session(cast.admin).revoke(.send, on: topic, from: subject)
             let absent = await #expect(throws: KiiError.self) {
-                try await client.revoke(.send, on: topic, from: subject, token: cast.admin)
+                try await client.session(cast.admin).revoke(.send, on: topic, from: subject)
             }
             #expect(absent?.errorCode == .aclNotFound)
-            await #expect(throws: KiiError.self) { try await client.send(message, to: topic, token: cast.user.token) }
+            await #expect(throws: KiiError.self) {
+                try await client.session(cast.user.token).send(message, to: .topic(topic))
+            }
         }
     }
 
     @Test func whoeverHoldsATokenSubscribesItself() async throws {
         try await self.withCast { cast in
             let (client, target) = (cast.client, SubscriptionTarget.topic(Topic("news")))
-            try await client.createTopic(Topic("news"), token: cast.admin)
+            try await client.session(cast.admin).createTopic(Topic("news"))
             let user = Principal.user(cast.userID)
-            #expect(try await !client.isSubscribed(user, to: target, token: cast.user.token))
-            #expect(try await client.subscribeSelf(as: .user, to: target, token: cast.user.token) == .subscribed)
-            #expect(try await client.isSubscribed(user, to: target, token: cast.user.token))
-            #expect(try await client.subscribeSelf(as: .user, to: target, token: cast.user.token) == .alreadySubscribed)
-            await #expect(throws: KiiError.self) {
-                try await client.subscribeSelf(as: .thing, to: target, token: cast.user.token)
-            }
+            #expect(try await !client.session(cast.user.token).isSubscribed(to: target, as: user))
+            let session = KiiSession(client: client, token: cast.user)
+            #expect(try await session.subscribe(to: target))
+            #expect(try await client.session(cast.user.token).isSubscribed(to: target, as: user))
+            #expect(try await !session.subscribe(to: target))
         }
     }
 
@@ -74,24 +74,24 @@ import Testing
         try await self.withCast { cast in
             let (client, token) = (cast.client, cast.user.token)
             let bucket = Bucket("notes", in: .user(cast.userID))
-            let reference = try await client.createObject(["a": 1, "b": 2], in: bucket, token: token).reference
-            let patched = try await client.patchObject(["b": "x"], of: reference, token: token)
+            let reference = try await client.session(token).createObject(["a": 1, "b": 2], in: bucket).reference
+            let patched = try await client.session(token).patchObject(["b": "x"], of: reference)
             #expect(patched.createdAt != nil && patched.modifiedAt != nil)
-            let object = try await client.object(reference, token: token)
+            let object = try await client.session(token).object(reference)
             #expect(object["a"] == 1 && object["b"] == "x" && object["_id"] == JSONValue(reference.id))
             let bytes = (0...255).map { UInt8($0) }
-            try await client.uploadBody(bytes, mediaType: "image/png", of: reference, token: token)
-            let body = try await client.body(of: reference, token: token)
+            try await client.session(token).uploadBody(bytes, mediaType: "image/png", of: reference)
+            let body = try await client.session(token).body(of: reference)
             #expect(body == ObjectBody(bytes: bytes, mediaType: "image/png"))
-            try await client.deleteBody(of: reference, token: token)
+            try await client.session(token).deleteBody(of: reference)
             let noBody = await #expect(throws: KiiError.self) {
-                try await client.deleteBody(of: reference, token: token)
+                try await client.session(token).deleteBody(of: reference)
             }
             #expect(noBody?.errorCode == .objectBodyNotFound)
-            try await client.deleteBucket(bucket, token: token)
-            let noObject = await #expect(throws: KiiError.self) { try await client.object(reference, token: token) }
+            try await client.session(token).deleteBucket(bucket)
+            let noObject = await #expect(throws: KiiError.self) { try await client.session(token).object(reference) }
             #expect(noObject?.status == 404)
-            let noBucket = await #expect(throws: KiiError.self) { try await client.deleteBucket(bucket, token: token) }
+            let noBucket = await #expect(throws: KiiError.self) { try await client.session(token).deleteBucket(bucket) }
             #expect(noBucket?.errorCode == .bucketNotFound)
         }
     }
@@ -104,25 +104,24 @@ import Testing
             #expect(first.accessToken.principal == .thing(first.thingID))
             #expect(first.mqttEndpoint.timeToLive != nil)
             let installationID = first.mqttEndpoint.installationID
-            let endpoint = try await client.mqttEndpoint(of: installationID, token: first.accessToken.token)
+            let endpoint = try await client.session(first.accessToken.token).mqttEndpoint(of: installationID)
             #expect(endpoint.mqttTopic == first.mqttEndpoint.mqttTopic && endpoint.host == first.mqttEndpoint.host)
             let owner = ThingOwner.user(cast.userID)
-            let owned = try await client.onboardThing(
-                vendorThingID: "v-1", password: "pass", owner: owner, token: token)
-            let known = try await client.onboardThing(
-                thingID: first.thingID, password: "pass", owner: owner, token: token)
+            let owned = try await client.session(token).onboardThing(
+                vendorThingID: "v-1", password: "pass", owner: owner)
+            let known = try await client.session(token).onboardThing(
+                thingID: first.thingID, password: "pass", owner: owner)
             for again in [owned, known] {
                 #expect(again.thingID == first.thingID)
                 #expect(again.mqttEndpoint.installationID == installationID)
-                try await client.createTopic(
-                    Topic("own", in: .thing(first.thingID)), token: again.accessToken.token)
+                try await client.session(again.accessToken.token).createTopic(Topic("own", in: .thing(first.thingID)))
             }
             let wrong = await #expect(throws: KiiError.self) {
                 try await client.onboardThing(vendorThingID: "v-1", password: "other")
             }
             #expect(wrong?.status == 401)
             let unknown = await #expect(throws: KiiError.self) {
-                try await client.onboardThing(thingID: "th.none", password: "pass", owner: owner, token: token)
+                try await client.session(token).onboardThing(thingID: "th.none", password: "pass", owner: owner)
             }
             #expect(unknown?.errorCode == .thingNotFound)
         }

@@ -15,7 +15,7 @@ import Testing
             let runtime = try emulator.runtime("\(directory)/sender")
             let client = runtime.client(for: emulator.app)
             let admin = try await emulator.adminToken(client)
-            try await client.createTopic(Topic("meals"), token: admin)
+            try await client.session(admin).createTopic(Topic("meals"))
             let (lines, continuation) = AsyncStream<String>.makeStream()
             let example = try ChildProgram(
                 [productsDirectory.appendingPathComponent("DesktopHelper").path],
@@ -41,7 +41,7 @@ import Testing
                     }
                     group.addTask {
                         while true {
-                            _ = try await client.send(content, to: Topic("meals"), token: admin)
+                            _ = try await client.session(admin).send(content, to: .topic(Topic("meals")))
                             try await Task.sleep(for: .milliseconds(50))
                         }
                     }

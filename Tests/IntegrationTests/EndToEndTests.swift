@@ -28,8 +28,8 @@ import Testing
             let admin = try await emulator.adminToken(client)
             let topic = Topic("alerts")
             let bucket = Bucket("notes")
-            try await client.createTopic(topic, token: admin)
-            _ = try await client.createObject(["seed": 1], in: bucket, token: admin)
+            try await client.session(admin).createTopic(topic)
+            _ = try await client.session(admin).createObject(["seed": 1], in: bucket)
             let handler = RecordingHandler()
             let agent = self.agent(
                 emulator, runtime, handler, subscriptions: [.topic(topic), .bucket(bucket)], usesTLS: usesTLS)
@@ -41,10 +41,10 @@ import Testing
                     if case .subscribed(let target) = event { missing.remove(target) }
                     if missing.isEmpty { break }
                 }
-                _ = try await client.send(PushMessage(data: ["msg": "hi"]), to: topic, token: admin)
-                _ = try await client.send(
-                    PushMessage(data: ["n": 1]), toUser: registration.principal.id, token: admin)
-                _ = try await client.createObject(["title": "x"], in: bucket, token: admin)
+                _ = try await client.session(admin).send(PushMessage(data: ["msg": "hi"]), to: .topic(topic))
+                _ = try await client.session(admin).send(
+                    PushMessage(data: ["n": 1]), to: .user(registration.principal.id))
+                _ = try await client.session(admin).createObject(["title": "x"], in: bucket)
                 return await handler.next(3)
             }
             let kinds = Dictionary(grouping: calls, by: { $0.message.kind })
@@ -63,8 +63,8 @@ import Testing
             let registration = try await agent.register()
             let admin = try await emulator.adminToken(agent.client)
             for number in 1...20 {
-                _ = try await agent.client.send(
-                    PushMessage(data: ["n": JSONValue(number)]), toUser: registration.principal.id, token: admin)
+                _ = try await agent.client.session(admin).send(
+                    PushMessage(data: ["n": JSONValue(number)]), to: .user(registration.principal.id))
             }
             let calls = try await whileRunning(agent) { await handler.next(20) }
             #expect(calls.compactMap { $0.message.rawPayload["n"]?.int64 } == Array(1...20))
@@ -79,8 +79,8 @@ import Testing
             let agent = self.agent(emulator, runtime, handler)
             let registration = try await agent.register()
             let admin = try await emulator.adminToken(agent.client)
-            _ = try await agent.client.send(
-                PushMessage(data: ["n": 1]), toUser: registration.principal.id, token: admin)
+            _ = try await agent.client.session(admin).send(
+                PushMessage(data: ["n": 1]), to: .user(registration.principal.id))
             let events = agent.events
             let (calls, done) = try await whileRunning(agent) {
                 let calls = await handler.next(2)
@@ -108,8 +108,8 @@ import Testing
                 #expect(registration == nil || registration == known)
                 registration = known
                 let admin = try await emulator.adminToken(agent.client)
-                _ = try await agent.client.send(
-                    PushMessage(data: ["n": JSONValue(round)]), toUser: known.principal.id, token: admin)
+                _ = try await agent.client.session(admin).send(
+                    PushMessage(data: ["n": JSONValue(round)]), to: .user(known.principal.id))
                 let calls = try await whileRunning(agent) { await handler.next(1) }
                 #expect(calls.first?.message.rawPayload["n"]?.int64 == Int64(round))
                 await runtime.shutdown()
@@ -181,12 +181,12 @@ import Testing
             let registration = try await first.register()
             let topic = Topic("alarm", in: .thing(registration.principal.id))
             let token = try await first.accessToken()
-            try await first.client.createTopic(topic, token: token.token)
+            try await first.client.session(token.token).createTopic(topic)
             let agent = self.agent(emulator, runtime, handler, subscriptions: [.topic(topic)], account: account)
             let events = agent.events
             let calls = try await whileRunning(agent) {
                 _ = await firstEvent(events) { if case .subscribed = $0 { true } else { false } }
-                _ = try await agent.client.send(PushMessage(data: ["level": 3]), to: topic, token: token.token)
+                _ = try await agent.client.session(token.token).send(PushMessage(data: ["level": 3]), to: .topic(topic))
                 return await handler.next(1)
             }
             #expect(calls.first?.message.sourceTopic == topic)

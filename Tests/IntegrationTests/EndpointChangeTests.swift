@@ -26,8 +26,8 @@ import Testing
                     try await emulator.control("POST", "installations/\(registration.installationID)/rotate")
                     isRotated = true
                 }
-                _ = try await agent.client.send(
-                    PushMessage(data: ["n": 1]), toUser: registration.principal.id, token: admin)
+                _ = try await agent.client.session(admin).send(
+                    PushMessage(data: ["n": 1]), to: .user(registration.principal.id))
                 return await handler.next(1).first
             }
             #expect(call?.message.rawPayload["n"]?.int64 == 1)
@@ -116,8 +116,8 @@ import Testing
             let agent = self.agent(emulator, runtime, handler)
             let registration = try await agent.register()
             let admin = try await emulator.adminToken(agent.client)
-            _ = try await agent.client.send(
-                PushMessage(data: ["n": 1]), toUser: registration.principal.id, token: admin)
+            _ = try await agent.client.session(admin).send(
+                PushMessage(data: ["n": 1]), to: .user(registration.principal.id))
             let calls = try await whileRunning(agent) { await handler.next(1) }
             #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
             #expect(try await emulator.control("GET", "faults") == ["faults": []])

@@ -10,8 +10,8 @@ import Testing
             let runtime = try emulator.runtime("\(directory)/agent")
             let client = runtime.client(for: try emulator.secureApp)
             let user = try await client.registerPseudoUser()
-            let installation = try await client.createInstallation(token: user.token)
-            let endpoint = try await client.mqttEndpoint(of: installation.id, token: user.token)
+            let installation = try await client.session(user.token).createInstallation()
+            let endpoint = try await client.session(user.token).mqttEndpoint(of: installation.id)
             #expect(endpoint.portSSL == emulator.mqttTLSPort)
             await runtime.shutdown()
         }

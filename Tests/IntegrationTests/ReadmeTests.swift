@@ -80,7 +80,7 @@ import Testing
             let runtime = try emulator.runtime("\(directory)/sender")
             let client = runtime.client(for: emulator.app)
             let admin = try await emulator.adminToken(client)
-            try await client.createTopic(Topic("alerts"), token: admin)
+            try await client.session(admin).createTopic(Topic("alerts"))
             let example = ForeignProgram(
                 [productsDirectory.appendingPathComponent("MinimalAgent").path],
                 environment: [
@@ -94,8 +94,8 @@ import Testing
                     // Sent again until the agent, which starts meanwhile, is subscribed.
                     group.addTask {
                         while true {
-                            _ = try await client.send(
-                                PushMessage(data: ["msg": "hi"]), to: Topic("alerts"), token: admin)
+                            _ = try await client.session(admin).send(
+                                PushMessage(data: ["msg": "hi"]), to: .topic(Topic("alerts")))
                             try await Task.sleep(for: .milliseconds(50))
                         }
                     }

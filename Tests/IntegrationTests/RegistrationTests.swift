@@ -51,7 +51,7 @@ import Testing
             let agent = self.agent(before, runtime, handler: handler)
             let first = try await agent.register()
             let token = try await agent.accessToken()
-            try await agent.client.deleteInstallation(.id(first.installationID), token: token.token)
+            try await agent.client.session(token.token).deleteInstallation(.id(first.installationID))
             // A broker that has begun anew takes no credentials of the deleted installation any more.
             await before.stop()
             let after = try await Emulator.start(configuration)
@@ -59,8 +59,8 @@ import Testing
             try await whileRunning(agent) {
                 _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
                 let admin = try await after.adminToken(agent.client)
-                _ = try await agent.client.send(
-                    PushMessage(data: ["n": 1]), toUser: first.principal.id, token: admin)
+                _ = try await agent.client.session(admin).send(
+                    PushMessage(data: ["n": 1]), to: .user(first.principal.id))
                 let calls = await handler.next(1)
                 #expect(calls.first?.context.installationID != first.installationID)
             }
@@ -90,7 +90,7 @@ import Testing
             #expect(try await self.payloads(emulator) == ["apns"])
             // Also by the installation that takes the place of a deleted one.
             let token = try await agent.accessToken()
-            try await agent.client.deleteInstallation(.id(first.installationID), token: token.token)
+            try await agent.client.session(token.token).deleteInstallation(.id(first.installationID))
             #expect(try await agent.register().installationID != first.installationID)
             #expect(try await self.payloads(emulator) == ["apns"])
             await runtime.shutdown()
@@ -105,14 +105,14 @@ import Testing
             let events = agent.events
             try await whileRunning(agent) {
                 let admin = try await emulator.adminToken(agent.client)
-                _ = try await agent.client.send(
-                    PushMessage(data: ["n": 1]), toUser: first.principal.id, token: admin)
+                _ = try await agent.client.session(admin).send(
+                    PushMessage(data: ["n": 1]), to: .user(first.principal.id))
                 _ = await firstEvent(events) { event in
                     if case .message(let message) = event, case .failed = message.kind { true } else { false }
                 }
             }
             let token = try await agent.accessToken()
-            try await agent.client.deleteInstallation(.id(first.installationID), token: token.token)
+            try await agent.client.session(token.token).deleteInstallation(.id(first.installationID))
             let handler = RecordingHandler()
             try await whileRunning(self.agent(emulator, runtime, payload: .apns, handler: handler)) {
                 #expect(await handler.next(1).first?.context.installationID == first.installationID)

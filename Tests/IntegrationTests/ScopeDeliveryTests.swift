@@ -68,10 +68,11 @@ import Testing
             let (user, thing) = (parties.user, parties.thing)
             let client = user.agent.client
             let admin = try await emulator.adminToken(client)
-            let group = try await client.execute(
-                CreateGroup(owner: user.principal.id, members: [parties.bystander.principal.id]), token: user.token)
-            try await client.execute(
-                AddOwner(userID: user.principal.id, thingID: thing.principal.id), token: thing.token)
+            let group = try await client.perform(
+                Self.createGroup(owner: user.principal.id, members: [parties.bystander.principal.id]),
+                token: user.token)
+            try await client.perform(
+                Self.addOwner(user.principal.id, to: thing.principal.id), token: thing.token)
 
             let scopes: [(Scope, Secret, [WritableKeyPath<Parties, Party>])] = [
                 (.app, admin, [\.user, \.thing]),
@@ -93,21 +94,21 @@ import Testing
             ]
             for source in sources {
                 if case .topic(let topic) = source.target {
-                    #expect(try await client.createTopic(topic, token: source.owner) == .created)
+                    #expect(try await client.session(source.owner).createTopic(topic) == true)
                 }
                 for subscriber in source.subscribers {
                     let party = parties[keyPath: subscriber]
-                    try await client.subscribe(party.principal, to: source.target, token: party.token)
+                    try await client.session(party.token).subscribe(to: source.target, as: party.principal)
                 }
             }
-            _ = try await client.send(PushMessage(data: ["n": 0]), toUser: user.principal.id, token: admin)
+            _ = try await client.session(admin).send(PushMessage(data: ["n": 0]), to: .user(user.principal.id))
             parties.user.expected.append(nil)
             for source in sources {
                 switch source.target {
                 case .topic(let topic):
-                    _ = try await client.send(PushMessage(data: ["n": 1]), to: topic, token: source.owner)
+                    _ = try await client.session(source.owner).send(PushMessage(data: ["n": 1]), to: .topic(topic))
                 case .bucket(let bucket):
-                    _ = try await client.createObject(["n": 1], in: bucket, token: source.owner)
+                    _ = try await client.session(source.owner).createObject(["n": 1], in: bucket)
                 }
                 for subscriber in source.subscribers { parties[keyPath: subscriber].expected.append(source.target) }
             }
@@ -119,45 +120,27 @@ import Testing
     }
 
     /// `POST /groups`, which the library has no call for.
-    private struct CreateGroup: KiiEndpoint {
-        var owner: String
-        var members: [String]
-
-        var method: HTTPMethod { .post }
-        var successStatuses: Set<Int> { [201] }
-        var body: KiiBody {
-            .json(
-                [
-                    "name": "family", "owner": JSONValue(self.owner),
-                    "members": JSONValue(self.members.map { JSONValue($0) }),
-                ],
-                mediaType: "application/vnd.kii.GroupCreationRequest+json")
-        }
-
-        func path(in app: KiiApp) -> KiiPath { .app(app).appending("groups") }
-
-        func decode(_ response: KiiResponse) throws(KiiResponseError) -> String {
+    private static func createGroup(owner: String, members: [String]) -> KiiCall<String> {
+        let call = KiiCall(.post, KiiPath("groups"), statuses: [201]) { response throws(KiiResponseError) in
             guard let id = try response.json()["groupID"]?.string else {
                 throw KiiResponseError(.missing, in: response)
             }
             return id
         }
+        return call.with {
+            $0.body = .json(
+                [
+                    "name": "family", "owner": JSONValue(owner),
+                    "members": JSONValue(members.map { JSONValue($0) }),
+                ],
+                mediaType: "application/vnd.kii.GroupCreationRequest+json")
+        }
     }
 
     /// `PUT /things/{thingID}/ownership/user:{userID}`, which the library has no call for either.
-    private struct AddOwner: KiiEndpoint {
-        var userID: String
-        var thingID: String
-
-        var method: HTTPMethod { .put }
-        var successStatuses: Set<Int> { [204] }
-        var body: KiiBody { .empty }
-
-        func path(in app: KiiApp) -> KiiPath {
-            .app(app).appending("things").appending(self.thingID, as: .thingID).appending("ownership")
-                .appending("user:\(self.userID)", as: .userID)
-        }
-
-        func decode(_ response: KiiResponse) throws(KiiResponseError) {}
+    private static func addOwner(_ userID: String, to thingID: String) -> KiiCall<Void> {
+        let path = KiiPath("things").appending(thingID, as: .thingID).appending("ownership")
+            .appending("user:\(userID)", as: .userID)
+        return KiiCall(.put, path, statuses: [204]).with { $0.body = .empty }
     }
 }

@@ -28,7 +28,7 @@ import Testing
             _ = try await self.client.registerUser(UserRegistration(loginName: "alice", password: "pass word"))
             return KiiSession(client: self.client) { [client, logins] in
                 logins.withLock { $0 += 1 }
-                return try await client.login(username: "alice", password: "pass word")
+                return try await client.login(.user(name: "alice", password: "pass word"))
             } changed: { [stored] token in
                 stored.withLock { $0.append(token.token) }
             }
@@ -58,7 +58,7 @@ import Testing
             #expect(first.refreshToken != nil)
             subject.ahead.withLock { $0 = .seconds(3400) }
             let users = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<32 { group.addTask { try await session.execute(GetUser()).userID } }
+                for _ in 0..<32 { group.addTask { try await session.user().userID } }
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
             #expect(users.count == 1)
@@ -73,9 +73,8 @@ import Testing
             let old = try await session.token()
             let admin = try await subject.emulator.adminToken(subject.client)
             // The same password again: what ends is the token.
-            try await subject.client.changePassword(
-                from: nil, to: "pass word", of: .loginName("alice"), token: admin)
-            let user = try await session.execute(GetUser())
+            try await subject.client.session(admin).changePassword(from: nil, to: "pass word", of: .loginName("alice"))
+            let user = try await session.user()
             #expect(user.loginName == "alice")
             #expect(try await session.token().token != old.token)
             #expect(subject.logins.withLock { $0 } == 2)
@@ -88,9 +87,9 @@ import Testing
             _ = try await session.token()
             subject.ahead.withLock { $0 = .seconds(3400) }
             try await subject.loseAnswer("POST", "/api/apps/*/oauth2/token")
-            let error = await #expect(throws: KiiError.self) { try await session.execute(GetUser()) }
+            let error = await #expect(throws: KiiError.self) { try await session.user() }
             #expect(error?.status == 504)
-            #expect(try await session.execute(GetUser()).loginName == "alice")
+            #expect(try await session.user().loginName == "alice")
             #expect(subject.logins.withLock { $0 } == 2)
         }
     }
@@ -102,11 +101,11 @@ import Testing
             let admin = try await subject.emulator.adminToken(client)
             let topic = Topic("news")
             try await subject.loseAnswer("PUT", "/api/apps/*/topics/*", withConnection: withConnection)
-            #expect(try await client.createTopic(topic, token: admin) == .alreadyExisted)
+            #expect(try await client.session(admin).createTopic(topic) == false)
             let path = "/api/apps/*/topics/*/push/messages"
             try await subject.loseAnswer("POST", path, withConnection: withConnection)
             let error = await #expect(throws: (any Error).self) {
-                try await client.send(PushMessage(data: ["n": 1]), to: topic, token: admin)
+                try await client.session(admin).send(PushMessage(data: ["n": 1]), to: .topic(topic))
             }
             if withConnection {
                 #expect((error as? TransportError)?.code == .connectionLost)
@@ -116,8 +115,8 @@ import Testing
             let messages = try await subject.emulator.control("GET", "messages")
             #expect(messages["messages"]?.array?.count == 1)
             try await subject.loseAnswer("DELETE", "/api/apps/*/topics/*", withConnection: withConnection)
-            try await client.deleteTopic(topic, token: admin)
-            #expect(try await !client.topicExists(topic, token: admin))
+            try await client.session(admin).deleteTopic(topic)
+            #expect(try await !client.session(admin).topicExists(topic))
         }
     }
 
@@ -125,14 +124,14 @@ import Testing
         try await self.withSubject { subject in
             let client = subject.client
             let admin = try await subject.emulator.adminToken(client)
-            try await client.createTopic(Topic("news"), token: admin)
+            try await client.session(admin).createTopic(Topic("news"))
             try await subject.emulator.control(
                 "POST", "faults",
                 [
                     "method": "POST", "path": "/api/apps/*/topics/*/push/messages", "status": 503, "retryAfter": 0,
                     "errorCode": "TEMPORARY_UNAVAILABLE_ERROR",
                 ])
-            _ = try await client.send(PushMessage(data: ["n": 1]), to: Topic("news"), token: admin)
+            _ = try await client.session(admin).send(PushMessage(data: ["n": 1]), to: .topic(Topic("news")))
             let messages = try await subject.emulator.control("GET", "messages")
             #expect(messages["messages"]?.array?.count == 1)
         }
@@ -140,9 +139,9 @@ import Testing
 
     @Test func theAppItselfSignsIn() async throws {
         try await self.withSubject { subject in
-            let token = try await subject.client.loginAnonymously()
+            let token = try await subject.client.login(.anonymous)
             #expect(token.principal == nil)
-            let error = await #expect(throws: KiiError.self) { try await subject.client.user(token: token.token) }
+            let error = await #expect(throws: KiiError.self) { try await subject.client.session(token.token).user() }
             #expect(error?.status == 401)
         }
     }

@@ -76,7 +76,7 @@ import Testing
                     }
                     // What is sent reaches one of the two, and is not lost.
                     let admin = try await emulator.adminToken(agents.0.client)
-                    _ = try await agents.0.client.send(PushMessage(data: ["n": 1]), toUser: user, token: admin)
+                    _ = try await agents.0.client.session(admin).send(PushMessage(data: ["n": 1]), to: .user(user))
                     let call = await withTaskGroup(of: RecordingHandler.Call?.self) { group in
                         group.addTask { await handlers.0.next(1).first }
                         group.addTask { await handlers.1.next(1).first }

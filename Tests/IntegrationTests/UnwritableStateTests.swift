@@ -50,7 +50,7 @@ import Testing
             let handler = RecordingHandler()
             let agent = PushAgent(runtime: runtime, configuration: self.configuration(emulator), handler: handler)
             let admin = try await emulator.adminToken(agent.client)
-            try await agent.client.createTopic(Topic("alerts"), token: admin)
+            try await agent.client.session(admin).createTopic(Topic("alerts"))
             _ = try await agent.register()
             let old = try file.token()
             try file.endToken()
@@ -61,7 +61,7 @@ import Testing
                 guard case .stateNotSaved(let reason)? = event else { return }
                 #expect(reason.contains("default.json"))
                 _ = await firstEvent(events) { if case .subscribed = $0 { true } else { false } }
-                _ = try await agent.client.send(PushMessage(data: ["n": 1]), to: Topic("alerts"), token: admin)
+                _ = try await agent.client.session(admin).send(PushMessage(data: ["n": 1]), to: .topic(Topic("alerts")))
                 let calls = await handler.next(1)
                 #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
                 #expect(try file.token() == old)
@@ -138,10 +138,7 @@ import Testing
             let session = try agent.session()
             #expect(try await session.token().token == "void")
             try PrivateFile.replace(file.path, with: Array(try JSONSerialization.data(withJSONObject: other)))
-            _ = try await session.withToken { token in
-                try await agent.client.isSubscribed(
-                    try #require(token.principal), to: .bucket(Bucket("box", in: .user("me"))), token: token.token)
-            }
+            _ = try await session.isSubscribed(to: .bucket(Bucket("box", in: .user("me"))))
             #expect(try await session.token().token.reveal() == file.token())
             await runtime.shutdown()
         }

@@ -61,11 +61,11 @@ import Testing
             let app = KiiApp(appID: emulator.appID, appKey: emulator.appKey, baseURL: emulator.baseURL)
             let kii = KiiClient(app: app, transport: try EventLoop.patient(), timeout: .seconds(600))
             let admin = try await kii.login(
-                clientID: emulator.adminClientID, clientSecret: emulator.adminClientSecret
+                .administrator(clientID: emulator.adminClientID, clientSecret: emulator.adminClientSecret)
             ).token
             let error = await #expect(throws: KiiError.self) {
                 try await broker.paused {
-                    _ = try await kii.send(PushMessage(data: ["n": 1]), toUser: receiver.userID, token: admin)
+                    _ = try await kii.session(admin).send(PushMessage(data: ["n": 1]), to: .user(receiver.userID))
                 }
             }
             #expect(error?.errorCode == .temporaryUnavailableError)

@@ -112,7 +112,7 @@ extension Emulator {
     }
 
     package func adminToken(_ client: KiiClient) async throws -> Secret {
-        try await client.login(clientID: self.adminClientID, clientSecret: self.adminClientSecret).token
+        try await client.login(.administrator(clientID: self.adminClientID, clientSecret: self.adminClientSecret)).token
     }
 }
 

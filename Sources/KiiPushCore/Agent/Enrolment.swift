@@ -5,7 +5,8 @@
 final class Enrolment: Sendable {
     let client: KiiClient
     private let account: KiiAccount
-    private let installation: CreateInstallation
+    private let isDevelopment: Bool
+    private let payload: PayloadFormat?
     private let store: AgentStateStore
     private let opened = Locked<KiiSession?>(nil)
     /// Until when the cloud asked not to be asked for the endpoint.
@@ -15,16 +16,18 @@ final class Enrolment: Sendable {
     private let refusalsBeforeGivingUp: Int
 
     /// - Parameters:
-    ///   - installation: the call that makes the installation.
+    ///   - isDevelopment: whether the installation is to get what is sent to development.
+    ///   - payload: how its pushes are to be written; `nil`: as they are.
     ///   - refusalsBeforeGivingUp: see ``temporaryFailure(_:)``.
     init(
-        client: KiiClient, account: KiiAccount, installation: CreateInstallation, store: AgentStateStore,
+        client: KiiClient, account: KiiAccount, isDevelopment: Bool, payload: PayloadFormat?, store: AgentStateStore,
         refusalsBeforeGivingUp: Int
     ) {
         self.refusalsBeforeGivingUp = refusalsBeforeGivingUp
         self.client = client
         self.account = account
-        self.installation = installation
+        self.isDevelopment = isDevelopment
+        self.payload = payload
         self.store = store
     }
 
@@ -139,10 +142,12 @@ final class Enrolment: Sendable {
     /// Notes, before CONNECT is sent, that a run with the inbox in memory uses the session.
     func leavesInboxFile() async throws { try await self.store.update { $0.usesInboxFile = false } }
 
-    /// Makes a call with the token, and once more with a new one if the cloud refuses the old.
-    func authorized<Result>(_ body: (AccessToken) async throws -> Result) async throws -> Result {
+    /// Makes a call with the agent's session.
+    ///
+    /// - Throws: ``PushAgentError/pseudoUserLost(_:)``; what `body` throws; as ``session()``.
+    func authorized<Result>(_ body: (KiiSession) async throws -> Result) async throws -> Result {
         do {
-            return try await self.session().withToken(body)
+            return try await body(self.session())
         } catch let refusal as KiiError where refusal.refusesToken && self.account == .pseudoUser {
             throw PushAgentError.pseudoUserLost(refusal)
         }
@@ -205,8 +210,8 @@ final class Enrolment: Sendable {
 extension Enrolment {
     private func fetchEndpoint() async throws -> MQTTEndpoint {
         let installationID = try await self.installationID()
-        let endpoint = try await self.authorized { token in
-            try await self.client.mqttEndpoint(of: installationID, token: token.token, waiting: .endpoint)
+        let endpoint = try await self.authorized {
+            try await $0.mqttEndpoint(of: installationID, waiting: .endpoint)
         }
         self.refusals.withLock { $0 = 0 }
         let end = endpoint.timeToLive.map { self.client.now() + $0 }
@@ -221,13 +226,13 @@ extension Enrolment {
 
     private func installationID() async throws -> String {
         if let id = self.current?.installationID, !self.wantsOtherPayload { return id }
-        var call = self.installation
-        call.payload = call.payload ?? self.current?.payload
-        let installation = try await self.authorized { [call] token in
+        let payload = self.payload ?? self.current?.payload
+        let installation = try await self.authorized { session in
+            // Before the cloud makes anything there has to be a token, and a file that it is in.
+            _ = try await session.token()
             try self.store.requireFile()
-            return try await self.client.execute(call, token: token.token)
+            return try await session.createInstallation(isDevelopment: self.isDevelopment, payload: payload)
         }
-        let payload = call.payload
         try await self.store.update { state in
             // Somebody deleted it, and this is another one: the inbox may hold messages of the old one.
             if state.installationID != installation.id {
@@ -242,7 +247,7 @@ extension Enrolment {
 
     /// Whether the installation on file was made with another format than is asked for.
     private var wantsOtherPayload: Bool {
-        guard let wanted = self.installation.payload, let current = self.current else { return false }
+        guard let wanted = self.payload, let current = self.current else { return false }
         return wanted != current.payload
     }
 

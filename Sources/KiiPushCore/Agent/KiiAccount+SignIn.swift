@@ -20,14 +20,14 @@ extension KiiAccount {
                     _ = try await client.registerUser(UserRegistration(name: name, password: password))
                 } catch let error as KiiError where error.errorCode == .userAlreadyExists {}
             }
-            return try await client.login(username: name, password: password)
+            return try await client.login(.user(name: name, password: password))
         case .thing(let vendorThingID, let password, let type):
             do {
                 let thing = try await client.registerThing(
                     ThingRegistration(vendorThingID: vendorThingID, password: password, thingType: type))
                 if let token = thing.accessToken { return token }
             } catch let error as KiiError where error.errorCode == .thingAlreadyExists {}
-            return try await client.login(vendorThingID: vendorThingID, password: password)
+            return try await client.login(.thing(vendorThingID: vendorThingID, password: password))
         }
     }
 

@@ -5,7 +5,7 @@ extension PushAgent {
     func requireUsableSubscriptions() throws(KiiInputError) {
         for target in self.configuration.subscriptions {
             try target.validate()
-            _ = try target.subscriptions(in: self.configuration.app).encoded()
+            _ = try target.subscriptions.encoded()
         }
     }
 
@@ -43,9 +43,6 @@ extension PushAgent {
     }
 
     private func subscribe(to target: SubscriptionTarget) async throws {
-        _ = try await self.enrolment.authorized { token in
-            guard let principal = token.principal else { return }
-            try await self.client.subscribe(principal, to: target, token: token.token)
-        }
+        _ = try await self.enrolment.authorized { try await $0.subscribe(to: target) }
     }
 }

@@ -152,8 +152,8 @@ public final class PushAgent: Sendable {
         self.enrolment = Enrolment(
             client: runtime.client(for: configuration.app),
             account: configuration.account,
-            installation: CreateInstallation(
-                isDevelopment: configuration.isDevelopment, payload: configuration.payload),
+            isDevelopment: configuration.isDevelopment,
+            payload: configuration.payload,
             store: AgentStateStore(
                 file: AgentStateFile(
                     stateDirectory: runtime.configuration.stateDirectory, name: configuration.name,

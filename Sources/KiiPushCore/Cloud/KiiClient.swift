@@ -1,8 +1,8 @@
 /// Speaks with one Kii app over its REST API.
 ///
-/// It executes any ``KiiEndpoint``; the calls this library has are also there as methods that read well. It holds no
-/// token and no other state, so it may be copied and used from any number of tasks at once. What did not come through
-/// is repeated as far as ``retry`` and the call's meaning allow.
+/// It has the calls that need no token: those that register somebody or sign in. ``KiiSession`` has all others. A client
+/// holds no state, so it may be copied and used from any number of tasks at once. What did not come through is repeated
+/// as far as ``retry`` and the call's meaning allow.
 ///
 /// ## What it throws
 /// - ``KiiInputError`` when a value cannot be sent; nothing was sent.
@@ -20,7 +20,7 @@ public struct KiiClient: Sendable {
     private let transport: any HTTPTransport
     private let timeout: Duration
     /// Reads the wall clock.
-    let now: @Sendable () -> Timestamp
+    package let now: @Sendable () -> Timestamp
 
     /// Makes a client.
     ///
@@ -30,7 +30,7 @@ public struct KiiClient: Sendable {
     ///   - timeout: How long one exchange may take. Default 30 s.
     ///   - retry: Whether and when a call is repeated. Default: up to 3 requests within 30 s.
     ///   - now: Reads the wall clock, from which a token's expiry is counted. Default: the machine's.
-    public init(
+    package init(
         app: KiiApp,
         transport: any HTTPTransport,
         timeout: Duration = .seconds(30),
@@ -46,67 +46,55 @@ public struct KiiClient: Sendable {
 
     /// Makes one call.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - token: The access token, for a call that needs one. Default `nil`.
-    /// - Returns: What the endpoint reads from the answer.
+    /// - Parameter token: the access token, for a call that needs one.
     /// - Throws: See ``KiiClient``.
-    public func execute<Endpoint: KiiEndpoint>(
-        _ endpoint: Endpoint,
-        token: Secret? = nil
-    ) async throws -> Endpoint.Response {
-        try endpoint.validate()
-        let path = try endpoint.path(in: self.app).encoded()
-        let root = try self.app.checkedBaseURL(of: endpoint.service)
-        let request = try self.request(for: endpoint, url: root + path, token: token)
-        let operation = KiiOperation(method: endpoint.method, path: path)
+    package func perform<Answer>(_ call: KiiCall<Answer>, token: Secret? = nil) async throws -> Answer {
+        let path = try call.encodedPath(in: self.app)
+        let root = try self.app.checkedBaseURL(of: call.service)
+        let request = try self.request(for: call, url: root + path, token: token)
+        let operation = KiiOperation(method: call.method, path: path)
         do {
-            return try await self.answer(to: request, endpoint, operation, token: token)
+            return try await self.answer(to: request, call, operation, token: token)
         } catch var error as TransportError {
             error.subject = "\(operation) at \(root)"
-            error.isInDoubt = !endpoint.isIdempotent && error.leavesOutcomeOpen
+            error.isInDoubt = !call.isIdempotent && error.leavesOutcomeOpen
             throw error
         }
     }
 
-    private func answer<Endpoint: KiiEndpoint>(
-        to request: HTTPRequest,
-        _ endpoint: Endpoint,
-        _ operation: KiiOperation,
-        token: Secret?
-    ) async throws -> Endpoint.Response {
-        try await self.retry.repeating(isIdempotent: endpoint.isIdempotent) { isInDoubt in
+    private func answer<Answer>(
+        to request: HTTPRequest, _ call: KiiCall<Answer>, _ operation: KiiOperation, token: Secret?
+    ) async throws -> Answer {
+        try await self.retry.repeating(isIdempotent: call.isIdempotent) { isInDoubt in
             let answer = try await self.transport.perform(request)
             let response = KiiResponse(operation: operation, http: answer, receivedAt: self.now())
-            if endpoint.successStatuses.contains(answer.status) { return try endpoint.decode(response) }
+            if call.statuses.contains(answer.status) { return try call.read(response) }
             if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
-            let secrets = endpoint.secrets + [self.app.appKey, self.app.basicCredentials] + (token.map { [$0] } ?? [])
+            let secrets = call.secrets + [self.app.appKey, self.app.basicCredentials] + (token.map { [$0] } ?? [])
             var error = KiiError(response, withholding: secrets)
-            error.isInDoubt = !endpoint.isIdempotent && error.leavesOutcomeOpen
-            if let answer = endpoint.answer(from: error) { return answer }
-            if isInDoubt, let answer = endpoint.answer(toRepetition: error) { return answer }
+            error.isInDoubt = !call.isIdempotent && error.leavesOutcomeOpen
+            if let answer = call.answerFromRefusal(error) { return answer }
+            if isInDoubt, let answer = call.answerFromRepetition(error) { return answer }
             throw error
         }
     }
 
-    private func request(
-        for endpoint: some KiiEndpoint,
-        url: String,
-        token: Secret?
+    private func request<Answer>(
+        for call: KiiCall<Answer>, url: String, token: Secret?
     ) throws(KiiInputError) -> HTTPRequest {
         var url = url
-        for (position, item) in endpoint.query.enumerated() {
+        for (position, item) in call.query.enumerated() {
             url += (position == 0 ? "?" : "&") + item.name.percentEncoded + "=" + item.value.percentEncoded
         }
-        var request = HTTPRequest(method: endpoint.method.rawValue, url: url, timeout: self.timeout)
+        var request = HTTPRequest(method: call.method.rawValue, url: url, timeout: self.timeout)
         // Kii's reference asks for `Authorization` alone; every SDK of Kii sends these two as well.
         request.fields = [
             HTTPField("X-Kii-AppID", self.app.appID), HTTPField("X-Kii-AppKey", self.app.appKey.reveal()),
         ]
-        if let value = try self.authorizationField(endpoint.authorization, token: token) {
+        if let value = try self.authorizationField(call.authorization, token: token) {
             request.fields.append(HTTPField("Authorization", value))
         }
-        switch endpoint.body {
+        switch call.body {
         case .none: break
         case .empty: request.body = []
         case .json(let value, let mediaType):

@@ -1,35 +1,20 @@
 /// One page of a list.
-public struct KiiPage<Element: Sendable>: Sendable {
+struct KiiPage<Element: Sendable>: Sendable {
     /// What the page holds, in the cloud's order.
-    public var elements: [Element]
+    var elements: [Element]
     /// What asks for the next page. `nil` on the last one.
-    public var paginationKey: String?
+    var paginationKey: String?
 
-    /// Makes a page.
-    public init(_ elements: [Element], paginationKey: String? = nil) {
+    init(_ elements: [Element], paginationKey: String? = nil) {
         self.elements = elements
         self.paginationKey = paginationKey
     }
 }
 
-extension KiiPage: Equatable where Element: Equatable {}
-extension KiiPage: Hashable where Element: Hashable {}
-
-/// A call that reads a list page by page.
-///
-/// - Source: `paginationKey` in Kii's lists, as a query parameter and in the answer
-public protocol KiiListEndpoint: KiiEndpoint where Response == KiiPage<Element> {
-    /// What the list holds.
-    associatedtype Element: Sendable
-
-    /// What the page before said. `nil` for the first page.
-    var paginationKey: String? { get set }
-}
-
 /// A list that is read from the cloud as far as it is looked at.
 ///
 /// ```swift
-/// for try await topic in client.topics(in: .app, token: token) { print(topic.id) }
+/// for try await topic in session.topics(in: .app) { print(topic.id) }
 /// ```
 ///
 /// A page is asked for when the one before is used up. Every loop over a list begins anew with its first page. A loop
@@ -39,32 +24,19 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     private let page: @Sendable (_ paginationKey: String?) async throws -> KiiPage<Element>
     private let operation: @Sendable () throws -> KiiOperation
 
-    /// Makes a list of what `call` reads, whichever page it asks for.
+    /// A list whose pages `call` reads. Each is asked for with the token that `session` has then.
     ///
-    /// - Parameters:
-    ///   - call: Reads one page.
-    ///   - client: What it is sent with.
-    ///   - token: The token.
-    public init<Call: KiiListEndpoint>(_ call: Call, client: KiiClient, token: Secret) where Call.Element == Element {
-        self.init(call, app: client.app) { try await client.execute($0, token: token) }
-    }
-
-    /// Makes a list of what `call` reads, each page with the token that `session` has then.
-    public init<Call: KiiListEndpoint>(_ call: Call, session: KiiSession) where Call.Element == Element {
-        self.init(call, app: session.client.app) { try await session.execute($0) }
-    }
-
-    private init<Call: KiiListEndpoint>(
-        _ call: Call,
-        app: KiiApp,
-        execute: @escaping @Sendable (Call) async throws -> KiiPage<Element>
-    ) where Call.Element == Element {
+    /// - Source: `paginationKey` in Kii's lists, as a query parameter and in the answer
+    init(_ session: KiiSession, _ call: @escaping @Sendable () throws -> KiiCall<KiiPage<Element>>) {
         self.page = { key in
-            var next = call
-            next.paginationKey = key ?? call.paginationKey
-            return try await execute(next)
+            var next = try call()
+            if let key { next.query.append(("paginationKey", key)) }
+            return try await session.perform(next)
         }
-        self.operation = { KiiOperation(method: call.method, path: try call.path(in: app).encoded()) }
+        self.operation = {
+            let call = try call()
+            return KiiOperation(method: call.method, path: try call.encodedPath(in: session.client.app))
+        }
     }
 
     /// All of it.

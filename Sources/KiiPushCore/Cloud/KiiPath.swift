@@ -1,41 +1,38 @@
-/// Where a resource lives below the root of the REST API, one segment at a time.
+/// Where a resource lives below an app's root in the REST API, one segment at a time.
 ///
 /// A segment that holds an ID is percent-encoded whole, so whatever the ID contains stays within its segment.
-public struct KiiPath: Sendable, Hashable {
-    private enum Segment: Sendable, Hashable {
+package struct KiiPath: Sendable {
+    private enum Segment: Sendable {
         case literal(String)
         case value(String, KiiInputError.Field)
     }
 
     private var segments: [Segment]
 
-    /// The root of the REST API itself.
-    public static let root = KiiPath(segments: [])
+    /// Of segments that are part of the API, such as `topics`.
+    package init(_ names: String...) { self.segments = names.map { .literal($0) } }
 
-    private init(segments: [Segment]) {
-        self.segments = segments
-    }
-
-    /// `/apps/{appID}`.
-    public static func app(_ app: KiiApp) -> KiiPath {
-        .root.appending("apps").appending(app.appID, as: .appID)
-    }
-
-    /// Adds segments that are part of the API, such as `topics`.
-    public func appending(_ names: String...) -> KiiPath {
-        KiiPath(segments: self.segments + names.map { .literal($0) })
-    }
+    /// Adds segments that are part of the API.
+    package func appending(_ names: String...) -> KiiPath { self.appending(segments: names.map { .literal($0) }) }
 
     /// Adds a segment that holds a value, such as a topic's ID.
-    public func appending(_ value: String, as field: KiiInputError.Field) -> KiiPath {
-        KiiPath(segments: self.segments + [.value(value, field)])
+    package func appending(_ value: String, as field: KiiInputError.Field) -> KiiPath {
+        self.appending(segments: [.value(value, field)])
+    }
+
+    func appending(_ path: KiiPath) -> KiiPath { self.appending(segments: path.segments) }
+
+    private func appending(segments: [Segment]) -> KiiPath {
+        var path = self
+        path.segments += segments
+        return path
     }
 
     /// The path as it is written in a URL, such as `/apps/1a2b/topics/news`.
     ///
     /// - Throws: ``KiiInputError`` for an empty value, or for `.` and `..`, which every URL parser takes for a step
     ///   between segments even when they are percent-encoded (RFC 3986 section 5.2.4).
-    public func encoded() throws(KiiInputError) -> String {
+    func encoded() throws(KiiInputError) -> String {
         var path = ""
         for segment in self.segments {
             switch segment {
@@ -51,34 +48,39 @@ public struct KiiPath: Sendable, Hashable {
     }
 }
 
-extension KiiPath {
-    /// Adds what a scope puts between the app and its topics and buckets.
-    public func appending(_ scope: Scope) -> KiiPath {
-        switch scope {
-        case .app: self
-        case .user(let id): self.appending("users").appending(id, as: .userID)
-        case .group(let id): self.appending("groups").appending(id, as: .groupID)
-        case .thing(let id): self.appending("things").appending(id, as: .thingID)
+extension KiiApp {
+    /// `/apps/{appID}`.
+    var path: KiiPath { KiiPath("apps").appending(self.appID, as: .appID) }
+}
+
+extension Scope {
+    /// What stands between the app and its topics and buckets.
+    var path: KiiPath {
+        switch self {
+        case .app: KiiPath()
+        case .user(let id): KiiPath("users").appending(id, as: .userID)
+        case .group(let id): KiiPath("groups").appending(id, as: .groupID)
+        case .thing(let id): KiiPath("things").appending(id, as: .thingID)
         }
     }
+}
 
-    /// Adds `users/{userID}` or `things/{thingID}`.
-    public func appending(_ principal: Principal) -> KiiPath {
-        switch principal {
-        case .user(let id): self.appending(Scope.user(id))
-        case .thing(let id): self.appending(Scope.thing(id))
+extension Principal {
+    /// `users/{userID}` or `things/{thingID}`.
+    var path: KiiPath {
+        switch self {
+        case .user(let id): Scope.user(id).path
+        case .thing(let id): Scope.thing(id).path
         }
     }
+}
 
-    /// Adds a topic with its scope.
-    public func appending(_ topic: Topic) -> KiiPath {
-        self.appending(topic.scope).appending("topics").appending(topic.id, as: .topicID)
-    }
+extension Topic {
+    var path: KiiPath { self.scope.path.appending("topics").appending(self.id, as: .topicID) }
+}
 
-    /// Adds a bucket with its scope.
-    public func appending(_ bucket: Bucket) -> KiiPath {
-        self.appending(bucket.scope).appending("buckets").appending(bucket.id, as: .bucketID)
-    }
+extension Bucket {
+    var path: KiiPath { self.scope.path.appending("buckets").appending(self.id, as: .bucketID) }
 }
 
 extension String {

@@ -1,14 +1,13 @@
-/// An answer together with the call it belongs to, as an endpoint gets it for reading.
-public struct KiiResponse: Sendable {
+/// An answer together with the call that it belongs to.
+package struct KiiResponse: Sendable {
     /// The call.
-    public let operation: KiiOperation
+    package let operation: KiiOperation
     /// What the server answered.
-    public let http: HTTPResponse
+    package let http: HTTPResponse
     /// The wall clock when the answer was there.
-    public let receivedAt: Timestamp
+    package let receivedAt: Timestamp
 
-    /// Puts an answer together; the client does this, and a test of an endpoint may.
-    public init(operation: KiiOperation, http: HTTPResponse, receivedAt: Timestamp) {
+    package init(operation: KiiOperation, http: HTTPResponse, receivedAt: Timestamp) {
         self.operation = operation
         self.http = http
         self.receivedAt = receivedAt
@@ -17,7 +16,7 @@ public struct KiiResponse: Sendable {
     /// The body as JSON.
     ///
     /// - Throws: ``KiiResponseError`` when it is not JSON or larger than ``JSONLimits`` allow.
-    public func json() throws(KiiResponseError) -> JSONValue {
+    package func json() throws(KiiResponseError) -> JSONValue {
         do {
             return try JSONValue(parsing: self.http.body)
         } catch {

@@ -49,7 +49,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
     public var pointer: JSONPointer
 
     /// Makes an error about an answer.
-    public init(_ problem: Problem, at pointer: JSONPointer = JSONPointer(), in response: KiiResponse) {
+    package init(_ problem: Problem, at pointer: JSONPointer = JSONPointer(), in response: KiiResponse) {
         self.operation = response.operation
         self.status = response.http.status
         self.problem = problem

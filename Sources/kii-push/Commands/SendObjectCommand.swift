@@ -64,10 +64,10 @@ struct SendObjectCommand: ParsableCommand {
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let bucket = Bucket(name.id, in: try session.scope(name.scope))
             let sender = try session.ownOrAdmin()
-            let call = CreateObject(fields, in: bucket)
+            let call = try KiiCall.creating(fields, in: bucket)
             if try sending.isShown(call, as: session.ownOrAdminRole, in: session) { return }
             let watch = try sending.watch(session)
-            let object = try await sender.execute(call)
+            let object = try await sender.perform(call)
             let target = SubscriptionTarget.bucket(bucket)
             try console.result("created object \(object.reference.id.terminalSafe) in \(target.text)")
             try console.object("sent", [("id", JSONValue(object.reference.id)), ("target", .object(target.json))])

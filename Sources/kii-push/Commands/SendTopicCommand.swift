@@ -58,16 +58,17 @@ struct SendTopicCommand: ParsableCommand {
             let isApps = topic.scope == .app
             let sender = try isApps ? session.adminOrOwn() : session.ownOrAdmin()
             let role = isApps ? session.adminOrOwnRole : session.ownOrAdminRole
-            if try sending.isShown(SendPushMessage(message, to: .topic(topic)), as: role, in: session) { return }
+            let call = try KiiCall.sending(message, to: .topic(topic))
+            if try sending.isShown(call, as: role, in: session) { return }
             let watch = try sending.watch(session)
-            let sent = try await session.send(message, to: topic, as: sender)
+            let sent = try await session.send(call, to: topic, as: sender)
             let target = SubscriptionTarget.topic(topic)
             let receivers = await session.receiverCount(of: sent)
             let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""
-            try console.result("sent \(sent.id.terminalSafe) to topic \(target.text)\(reach)")
+            try console.result("sent \(sent.terminalSafe) to topic \(target.text)\(reach)")
             try console.object(
                 "sent",
-                [("id", JSONValue(sent.id)), ("target", .object(target.json))]
+                [("id", JSONValue(sent)), ("target", .object(target.json))]
                     + (receivers.map { [("receivers", JSONValue($0))] } ?? []))
             try await watch?.conclude(sent)
         }

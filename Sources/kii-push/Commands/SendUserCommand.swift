@@ -51,17 +51,17 @@ struct SendUserCommand: ParsableCommand {
         try await CloudSession.use(self.profile, self.calls, console: console) { session in
             let userID = try user == "me" ? session.ownUserID() : user
             let sender = try session.adminOrOwn()
-            let call = SendPushMessage(message, to: .user(userID))
+            let call = try KiiCall.sending(message, to: .user(userID))
             if try sending.isShown(call, as: session.adminOrOwnRole, in: session) { return }
             let watch = try sending.watch(session)
-            let sent = try await sender.execute(call)
+            let sent = try await sender.perform(call)
             let receivers = await session.receiverCount(of: sent)
             let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""
-            try console.result("sent \(sent.id.terminalSafe) to user \(userID.terminalSafe)\(reach)")
+            try console.result("sent \(sent.terminalSafe) to user \(userID.terminalSafe)\(reach)")
             let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
             try console.object(
                 "sent",
-                [("id", JSONValue(sent.id)), ("target", target)]
+                [("id", JSONValue(sent)), ("target", target)]
                     + (receivers.map { [("receivers", JSONValue($0))] } ?? []))
             if message.apns?.alert != nil, let reason = session.reasonForUnseenAlerts(of: userID) {
                 console.warning(reason)

@@ -44,7 +44,7 @@ struct SubscriptionsCommand: ParsableCommand {
             let named = try scopes.map { try $0.resolved(for: principal) }
             if available {
                 for scope in named.isEmpty ? [.app] : named {
-                    for try await topic in KiiList(ListTopics(in: scope), session: try session.own()) {
+                    for try await topic in try session.own().topics(in: scope) {
                         let target = SubscriptionTarget.topic(topic)
                         try console.line(target.text)
                         try console.object("topic", target.json)

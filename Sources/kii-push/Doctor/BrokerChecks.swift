@@ -106,16 +106,11 @@ struct BrokerChecks: Sendable {
         switch self.registration.principal {
         case .user(let id):
             let sender = self.admin ?? own
-            return { [message, client] in
-                _ = try await sender.withToken { try await client.send(message, toUser: id, token: $0.token) }
-            }
+            return { [message] in _ = try await sender.send(message, to: .user(id)) }
         case .thing(let id):
-            for try await topic in KiiList(ListTopics(in: .thing(id)), session: own) {
-                let check = CheckSubscription(of: self.registration.principal, to: .topic(topic))
-                guard try await own.execute(check) else { continue }
-                return { [message, client] in
-                    _ = try await own.withToken { try await client.send(message, to: topic, token: $0.token) }
-                }
+            for try await topic in own.topics(in: .thing(id))
+            where try await own.isSubscribed(to: .topic(topic), as: self.registration.principal) {
+                return { [message] in _ = try await own.send(message, to: .topic(topic)) }
             }
             return nil
         }

@@ -22,7 +22,7 @@ struct CloudChecks: Sendable {
     func app() async throws -> Finding {
         let app = self.cloud.app
         do {
-            _ = try await self.client.loginAnonymously()
+            _ = try await self.client.login(.anonymous)
             return .ok("app \(app.appID) at \(app.baseURL), named by the \(self.cloud.source.rawValue)")
         } catch let error as KiiError where error.isTransient || error.saysDisabled {
             return .failed(error)
@@ -57,11 +57,10 @@ struct CloudChecks: Sendable {
         guard let agent = self.agent else { return .unknown("the profile is not registered") }
         let (_, registration) = try self.profile.registration(with: self.cloud)
         do {
-            try await agent.session().withToken { token in
-                switch registration.principal {
-                case .user: _ = try await self.client.execute(GetUser(), token: token.token)
-                case .thing(let id): _ = try await self.client.execute(GetThing(.id(id)), token: token.token)
-                }
+            let session = try agent.session()
+            switch registration.principal {
+            case .user: _ = try await session.user()
+            case .thing(let id): _ = try await session.thing(.id(id))
             }
             let who = self.profile.saved?.account.text ?? "the profile"
             return .ok("as \(who), \(registration.principal.id)")
@@ -79,10 +78,9 @@ struct CloudChecks: Sendable {
         let (_, registration) = try self.profile.registration(with: self.cloud)
         let id = registration.installationID
         do {
-            let endpoint = try await agent.session().withToken { token in
-                _ = try await self.client.installation(.id(id), token: token.token)
-                return try await self.client.mqttEndpoint(of: id, token: token.token)
-            }
+            let session = try agent.session()
+            _ = try await session.installation(.id(id))
+            let endpoint = try await session.mqttEndpoint(of: id)
             return (.ok("\(id), with the broker \(endpoint.host)"), endpoint)
         } catch let error as KiiError where error.errorCode == .installationNotFound {
             let fix = "\(self.profile.registerHint); 'listen' and 'run' make another one by themselves"

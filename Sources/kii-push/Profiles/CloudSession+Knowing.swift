@@ -24,7 +24,7 @@ extension CloudSession {
         for target in try KnownSubscriptions(directory: self.profile.directory).read() { add(target, .profile) }
         for target in declared { add(target, .configuration) }
         for scope in scopes {
-            for try await topic in KiiList(ListTopics(in: scope), session: try self.own()) where self.isUsable(topic) {
+            for try await topic in try self.own().topics(in: scope) where self.isUsable(topic) {
                 add(.topic(topic), .cloud)
             }
         }
@@ -49,7 +49,7 @@ extension CloudSession {
 
     /// Asks the cloud about one subscription.
     func isSubscribed(_ principal: Principal, to target: SubscriptionTarget) async throws -> Bool {
-        try await self.own().execute(CheckSubscription(of: principal, to: target))
+        try await self.own().isSubscribed(to: target, as: principal)
     }
 
     /// Those of `candidates` that the profile is subscribed to. One about which the cloud refuses to answer, such as a

@@ -4,33 +4,32 @@ extension CloudSession {
     /// What came of a subscription.
     struct SubscriptionOutcome: Sendable, Hashable {
         /// Whether it was not there before.
-        var isChanged: Bool
+        let isChanged: Bool
         /// Whether the topic had to be created first.
         var isTopicCreated: Bool
     }
 
     /// Subscribes `principal`, creating the topic when it is missing and somebody at hand may create it.
     func subscribe(_ principal: Principal, to target: SubscriptionTarget) async throws -> SubscriptionOutcome {
-        let subscription = CreateSubscription(of: principal, to: target)
+        let own = try self.own()
+        var isTopicCreated = false
+        let isChanged: Bool
         do {
-            let outcome = try await self.own().execute(subscription)
-            self.remember(target, isSubscribed: true)
-            return SubscriptionOutcome(isChanged: outcome == .subscribed, isTopicCreated: false)
+            isChanged = try await own.subscribe(to: target, as: principal)
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             guard case .topic(let topic) = target else { throw error }
             try await self.create(topic, after: error)
-            let outcome = try await self.own().execute(subscription)
-            self.remember(target, isSubscribed: true)
-            return SubscriptionOutcome(isChanged: outcome == .subscribed, isTopicCreated: true)
+            isTopicCreated = true
+            isChanged = try await own.subscribe(to: target, as: principal)
         }
+        self.remember(target, isSubscribed: true)
+        return SubscriptionOutcome(isChanged: isChanged, isTopicCreated: isTopicCreated)
     }
 
     /// Ends a subscription; `false` when there was none.
     func unsubscribe(_ principal: Principal, from target: SubscriptionTarget) async throws -> Bool {
         do {
-            try await self.own().withToken { token in
-                try await self.client.unsubscribe(principal, from: target, token: token.token)
-            }
+            try await self.own().unsubscribe(from: target, as: principal)
             self.remember(target, isSubscribed: false)
             return true
         } catch let error as KiiError where error.errorCode == .pushSubscriptionNotFound {
@@ -43,9 +42,11 @@ extension CloudSession {
     }
 
     /// Sends to a topic that has to be there.
-    func send(_ message: PushMessage, to topic: Topic, as sender: KiiSession) async throws -> SentMessage {
+    ///
+    /// - Returns: the message's ID.
+    func send(_ call: KiiCall<String>, to topic: Topic, as sender: KiiSession) async throws -> String {
         do {
-            return try await sender.withToken { try await self.client.send(message, to: topic, token: $0.token) }
+            return try await sender.perform(call)
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             let creation = "kii-push subscribe \(SubscriptionTarget.topic(topic).text)\(self.profile.option)"
             let list = "kii-push subscriptions --available" + (topic.scope == .app ? "" : " \(topic.scope.text)")
@@ -66,7 +67,7 @@ extension CloudSession {
     private func create(_ topic: Topic, after error: KiiError) async throws {
         let name = SubscriptionTarget.topic(topic).text
         guard topic.scope == .app else {
-            _ = try await self.own().execute(CreateTopic(topic))
+            try await self.own().createTopic(topic)
             self.console.status("created topic \(name), which was missing")
             return
         }
@@ -76,7 +77,7 @@ extension CloudSession {
             failure.hint = "give clientID and clientSecret ('kii-push help files'), or have it created"
             throw failure
         }
-        _ = try await admin.execute(CreateTopic(topic))
+        try await admin.createTopic(topic)
         self.console.status("created topic \(name), which was missing, as the app's admin")
     }
 }

@@ -87,7 +87,8 @@ extension AdminCredentials {
     func session(_ client: KiiClient) -> KiiSession {
         KiiSession(
             client: client,
-            signIn: { try await client.login(clientID: self.clientID, clientSecret: self.clientSecret) })
+            signIn: { try await client.login(.administrator(clientID: self.clientID, clientSecret: self.clientSecret)) }
+        )
     }
 }
 

@@ -31,8 +31,8 @@ struct DeliveryWatch {
     }
 
     /// Waits for the verdicts on a message that was sent.
-    func conclude(_ sent: SentMessage) async throws {
-        try await self.conclude(try await self.session.emulatedMessage(sent.id))
+    func conclude(_ messageID: String) async throws {
+        try await self.conclude(try await self.session.emulatedMessage(messageID))
     }
 
     /// Waits for the verdicts on the push about a new object.

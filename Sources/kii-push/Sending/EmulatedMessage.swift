@@ -20,74 +20,42 @@ struct EmulatedMessage: Sendable {
     }
 }
 
-/// `GET /__kii/messages/{pushMessageID}`.
-private struct GetEmulatedMessage: KiiEndpoint {
-    let id: String
-
-    var method: HTTPMethod { .get }
-    var successStatuses: Set<Int> { [200] }
-    var body: KiiBody { .none }
-
-    func path(in app: KiiApp) -> KiiPath {
-        .root.appending("messages").appending(self.id, as: KiiInputError.Field(rawValue: "pushMessageID"))
-    }
-
-    func decode(_ response: KiiResponse) throws(KiiResponseError) -> EmulatedMessage {
-        EmulatedMessage(try response.json())
-    }
-}
-
-/// `GET /__kii/messages`: the ID of the newest that is about a source; `nil` where there is none.
-private struct FindEmulatedMessage: KiiEndpoint {
-    let source: String
-
-    var method: HTTPMethod { .get }
-    var successStatuses: Set<Int> { [200] }
-    var body: KiiBody { .none }
-    // All that the emulator keeps.
-    var query: [KiiQueryItem] { [KiiQueryItem("limit", "1000")] }
-
-    func path(in app: KiiApp) -> KiiPath { .root.appending("messages") }
-
-    func decode(_ response: KiiResponse) throws(KiiResponseError) -> String? {
-        let messages = try response.json()["messages"]?.array ?? []
-        return messages.last { $0["source"]?.string == self.source }?["pushMessageID"]?.string
-    }
-}
-
 extension CloudSession {
     /// How many installations a message went to; `nil` where the cloud is no emulator, or does not say.
-    func receiverCount(of sent: SentMessage) async -> Int? {
+    func receiverCount(of messageID: String) async -> Int? {
         guard self.cloud.source == .emulator else { return nil }
-        return try? await self.emulatedMessage(sent.id).deliveries.count
+        return try? await self.emulatedMessage(messageID).deliveries.count
     }
 
-    /// What became of a message at the emulator.
+    /// What became of a message at the emulator: `GET /__kii/messages/{pushMessageID}`.
     func emulatedMessage(_ id: String) async throws -> EmulatedMessage {
-        try await self.controls { client, token in
-            try await client.execute(GetEmulatedMessage(id: id), token: token)
-        }
+        let path = KiiPath("messages").appending(id, as: KiiInputError.Field(rawValue: "pushMessageID"))
+        return try await self.control(
+            KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
+                EmulatedMessage(try response.json())
+            })
     }
 
     /// What became of the push about a new object; `nil` where there was none, since nobody is subscribed to the bucket.
+    ///
+    /// `GET /__kii/messages`, of which the newest that is about the object.
     func emulatedMessage(about object: ObjectReference) async throws -> EmulatedMessage? {
         let source = KiiURI.object(object).description
-        let id = try await self.controls { client, token in
-            try await client.execute(FindEmulatedMessage(source: source), token: token)
+        let call = KiiCall(.get, KiiPath("messages"), statuses: [200]) { response throws(KiiResponseError) in
+            let messages = try response.json()["messages"]?.array ?? []
+            return messages.last { $0["source"]?.string == source }?["pushMessageID"]?.string
         }
-        guard let id else { return nil }
+        // All that the emulator keeps.
+        guard let id = try await self.control(call.with { $0.query = [("limit", "1000")] }) else { return nil }
         return try await self.emulatedMessage(id)
     }
 
-    private func controls<Result: Sendable>(
-        _ body: @Sendable (KiiClient, Secret) async throws -> Result
-    ) async throws -> Result {
-        guard let admin = self.admin else { throw DeliveryWatch.notAnEmulator }
+    /// The controls are beside the REST API.
+    private func control<Answer>(_ call: KiiCall<Answer>) async throws -> Answer {
         var app = self.cloud.app
-        // The controls are beside the REST API.
-        guard app.baseURL.hasSuffix("/api") else { throw DeliveryWatch.notAnEmulator }
+        guard let admin = self.admin, app.baseURL.hasSuffix("/api") else { throw DeliveryWatch.notAnEmulator }
         app.baseURL = app.baseURL.dropLast("api".count) + "__kii"
-        let client = self.runtime.client(for: app)
-        return try await admin.withToken { token in try await body(client, token.token) }
+        return try await self.runtime.client(for: app).perform(
+            call.with { $0.isOfApp = false }, token: try await admin.token().token)
     }
 }

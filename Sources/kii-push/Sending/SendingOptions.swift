@@ -23,9 +23,11 @@ struct SendingOptions: ParsableArguments {
     }
 
     /// Shows the request if that is asked for, and says whether it is: then nothing is to be sent.
-    func isShown(_ endpoint: some KiiEndpoint, as role: CloudSession.Role, in session: CloudSession) throws -> Bool {
+    func isShown<Answer>(
+        _ call: KiiCall<Answer>, as role: CloudSession.Role, in session: CloudSession
+    ) throws -> Bool {
         guard self.dryRun else { return false }
-        try RequestText(endpoint, app: session.cloud.app, role: role).show(session.console)
+        try RequestText(call, app: session.cloud.app, role: role).show(session.console)
         return true
     }
 
@@ -45,12 +47,11 @@ private struct RequestText {
     private let body: JSONValue
 
     /// - Throws: ``KiiInputError`` where the call would be refused before it is sent.
-    init(_ endpoint: some KiiEndpoint, app: KiiApp, role: CloudSession.Role) throws {
-        try endpoint.validate()
-        self.method = endpoint.method.rawValue
-        self.url = app.baseURL + (try endpoint.path(in: app).encoded())
+    init<Answer>(_ call: KiiCall<Answer>, app: KiiApp, role: CloudSession.Role) throws {
+        self.method = call.method.rawValue
+        self.url = try call.url(in: app)
         self.role = role.text
-        guard case .json(let body, let mediaType) = endpoint.body else {
+        guard case .json(let body, let mediaType) = call.body else {
             throw CommandFailure(.internalError, "the request has no body of JSON")
         }
         (self.body, self.mediaType) = (body, mediaType)

@@ -120,9 +120,10 @@ final class DoctorWorld {
             app: KiiApp(appID: self.appID, appKey: key, baseURL: self.baseURL), transport: try EventLoop.patient(),
             timeout: .seconds(600))
         let admin = try await client.login(
-            clientID: try #require(self.file["clientID"]?.string),
-            clientSecret: Secret(try #require(self.file["clientSecret"]?.string)))
+            .administrator(
+                clientID: try #require(self.file["clientID"]?.string),
+                clientSecret: Secret(try #require(self.file["clientSecret"]?.string))))
         let id = try #require(try self.state(profile)["installationID"]?.string)
-        try await client.deleteInstallation(.id(id), token: admin.token)
+        try await client.session(admin.token).deleteInstallation(.id(id))
     }
 }

@@ -118,8 +118,8 @@ package final class FaultBench: Sendable {
         configuration.usesTLS = false
         let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
         let registration = try await agent.register()
-        let endpoint = try await agent.client.mqttEndpoint(
-            of: registration.installationID, token: try await agent.accessToken().token)
+        let endpoint = try await agent.client.session(try await agent.accessToken().token).mqttEndpoint(
+            of: registration.installationID)
         await runtime.shutdown()
         await proxy.forgetTraffic()
         let sender = try await Sender(emulator: emulator, userID: registration.principal.id)

@@ -33,6 +33,6 @@ struct Sender: Sendable {
     /// One push. A broker that is down is answered with 503, which means that nothing was promised.
     private func isAccepted(_ number: Int) async -> Bool {
         let message = PushMessage(data: ["n": JSONValue(number)])
-        return (try? await self.client.send(message, toUser: self.userID, token: self.token)) != nil
+        return (try? await self.client.session(self.token).send(message, to: .user(self.userID))) != nil
     }
 }

@@ -1,24 +1,45 @@
+import Foundation
 import KiiPushCore
 
 /// One call of the REST API, as far as its answers are concerned.
 struct EndpointCall: Sendable {
-    let operation: KiiOperation
-    /// Reads an answer, and returns the moments that follow from it.
-    let read: @Sendable (KiiResponse) throws(KiiResponseError) -> [Timestamp]
-    /// Whether a refusal is an answer in itself.
-    let answerToRefusal: @Sendable (KiiError) -> Bool
+    /// Makes the call, and returns the moments that follow from its answer.
+    private let make: @Sendable (KiiSession) async throws -> [Timestamp]
 
-    private init<Endpoint: KiiEndpoint>(
-        _ endpoint: Endpoint,
-        moments: @escaping @Sendable (Endpoint.Response, Timestamp) -> [Timestamp] = { _, _ in [] }
+    private init<Answer>(
+        _ make: @escaping @Sendable (KiiSession) async throws -> Answer,
+        moments: @escaping @Sendable (Answer) -> [Timestamp] = { _ in [] }
     ) {
-        self.operation = KiiOperation(method: endpoint.method, path: "/apps/app/\(Endpoint.self)")
-        self.read = { response throws(KiiResponseError) in
-            moments(try endpoint.decode(response), response.receivedAt)
+        self.make = { session in moments(try await make(session)) }
+    }
+
+    /// Answers one request, at once.
+    private struct Transport: HTTPTransport {
+        let answer: HTTPResponse
+
+        func perform(_ request: HTTPRequest) async throws -> HTTPResponse { self.answer }
+    }
+
+    /// Makes the call of a cloud that answers so at this time.
+    func perform(_ answer: HTTPResponse, at now: Timestamp) -> Result<[Timestamp], any Error> {
+        let client = KiiClient(
+            app: KiiApp(appID: "app", appKey: HTTPFuzzing.secret, baseURL: "https://cloud.test/api"),
+            transport: Transport(answer: answer), retry: .none, now: { now })
+        let session = KiiSession(
+            client: client,
+            token: AccessToken(principal: .user("u"), token: HTTPFuzzing.secret, refreshToken: HTTPFuzzing.secret))
+        let (done, result) = (DispatchSemaphore(value: 0), Locked<Result<[Timestamp], any Error>>(.success([])))
+        Task {
+            do {
+                let moments = try await self.make(session)
+                result.withLock { $0 = .success(moments) }
+            } catch {
+                result.withLock { $0 = .failure(error) }
+            }
+            done.signal()
         }
-        self.answerToRefusal = { refusal in
-            endpoint.answer(from: refusal) != nil || endpoint.answer(toRepetition: refusal) != nil
-        }
+        done.wait()
+        return result.withLock { $0 }
     }
 }
 
@@ -31,67 +52,67 @@ extension EndpointCall {
     static let all: [EndpointCall] = Self.accounts + Self.installations + Self.topics + Self.objects
 
     private static let accounts: [EndpointCall] = [
-        Self(RequestToken(.user(name: "n", password: HTTPFuzzing.secret)), moments: Self.moments),
-        Self(RequestToken(.thing(vendorThingID: "v", password: HTTPFuzzing.secret)), moments: Self.moments),
-        Self(RequestToken(.refresh(HTTPFuzzing.secret, of: .user("u"))), moments: Self.moments),
-        Self(RegisterUser(UserRegistration(loginName: "n", password: HTTPFuzzing.secret))),
-        Self(RegisterPseudoUser(), moments: Self.moments),
+        Self({ try await $0.client.login(.user(name: "n", password: HTTPFuzzing.secret)) }, moments: Self.moments),
         Self(
-            RegisterThing(ThingRegistration(vendorThingID: "v", password: HTTPFuzzing.secret)),
-            moments: { thing, now in [thing.createdAt].compactMap(\.self) }),
-        Self(GetUser()),
-        Self(GetThing(.id("th.1"))),
-        Self(ChangePassword(from: HTTPFuzzing.secret, to: HTTPFuzzing.secret)),
+            { try await $0.client.login(.thing(vendorThingID: "v", password: HTTPFuzzing.secret)) },
+            moments: Self.moments),
+        Self({ try await $0.client.refresh($0.token()) }, moments: Self.moments),
+        Self { try await $0.client.registerUser(UserRegistration(loginName: "name", password: HTTPFuzzing.secret)) },
+        Self({ try await $0.client.registerPseudoUser() }, moments: Self.moments),
         Self(
-            OnboardThing(.byThing(vendorThingID: "v"), password: HTTPFuzzing.secret),
-            moments: { thing, now in
-                Self.moments(thing.accessToken, now) + Self.moments(thing.mqttEndpoint, now)
-            }),
+            { try await $0.client.registerThing(ThingRegistration(vendorThingID: "v", password: HTTPFuzzing.secret)) },
+            moments: { thing in [thing.createdAt].compactMap(\.self) }),
+        Self { try await $0.user() },
+        Self { try await $0.thing(.id("th.1")) },
+        Self { try await $0.changePassword(from: HTTPFuzzing.secret, to: HTTPFuzzing.secret) },
+        Self(
+            { try await $0.client.onboardThing(vendorThingID: "v", password: HTTPFuzzing.secret) },
+            moments: { thing in Self.moments(thing.accessToken) }),
     ]
 
     private static let installations: [EndpointCall] = [
-        Self(CreateInstallation()),
-        Self(GetInstallation(.id("i"))),
-        Self(ListInstallations(of: .user("u"))),
-        Self(DeleteInstallation(.id("i"))),
-        Self(GetMQTTEndpoint(of: "i"), moments: Self.moments),
+        Self { try await $0.createInstallation() },
+        Self { try await $0.installation(.id("i")) },
+        Self { try await $0.installations(of: .user("u")).all() },
+        Self { try await $0.deleteInstallation(.id("i")) },
+        Self(
+            { session in (try await session.mqttEndpoint(of: "i"), session.client.now()) },
+            moments: { endpoint, now in [endpoint.timeToLive.map { now + $0 }].compactMap(\.self) }),
     ]
 
     private static let topics: [EndpointCall] = [
-        Self(CreateTopic(Self.topic)), Self(CheckTopic(Self.topic)), Self(DeleteTopic(Self.topic)),
-        Self(ListTopics(in: .app)), Self(GetTopicAccess(to: Self.topic)),
-        Self(CheckTopicAccess(of: .user("u"), for: .subscribe, to: Self.topic)),
-        Self(GrantTopicAccess(.subscribe, on: Self.topic, to: .user("u"))),
-        Self(RevokeTopicAccess(.subscribe, on: Self.topic, from: .user("u"))),
-        Self(CreateSubscription(of: .user("u"), to: Self.target)),
-        Self(CheckSubscription(of: .user("u"), to: Self.target)),
-        Self(DeleteSubscription(of: .user("u"), to: Self.target)),
-        Self(SubscribeSelf(as: .user, to: Self.target)),
-        Self(SendPushMessage(PushMessage(data: ["a": 1]), to: .topic(Self.topic))),
+        Self { try await $0.createTopic(Self.topic) },
+        Self { try await $0.topicExists(Self.topic) },
+        Self { try await $0.deleteTopic(Self.topic) },
+        Self { try await $0.topics(in: .app).all() },
+        Self { try await $0.access(to: Self.topic) },
+        Self { try await $0.isGranted(.subscribe, on: Self.topic, to: .user("u")) },
+        Self { try await $0.grant(.subscribe, on: Self.topic, to: .user("u")) },
+        Self { try await $0.revoke(.subscribe, on: Self.topic, from: .user("u")) },
+        Self { try await $0.subscribe(to: Self.target) },
+        Self { try await $0.isSubscribed(to: Self.target) },
+        Self { try await $0.unsubscribe(from: Self.target) },
+        Self { try await $0.send(PushMessage(data: ["a": 1]), to: .topic(Self.topic)) },
     ]
 
     private static let objects: [EndpointCall] = [
-        Self(CreateObject(["a": 1], in: Bucket("b")), moments: Self.moments),
-        Self(GetObject(Self.object)),
-        Self(PutObject(["a": 1], as: Self.object), moments: Self.moments),
-        Self(PatchObject(["a": 1], of: Self.object), moments: Self.moments),
-        Self(DeleteObject(Self.object)),
-        Self(DeleteBucket(Bucket("b"))),
-        Self(UploadObjectBody([1], of: Self.object)),
-        Self(GetObjectBody(of: Self.object)),
-        Self(DeleteObjectBody(of: Self.object)),
+        Self({ try await $0.createObject(["a": 1], in: Bucket("b")) }, moments: Self.moments),
+        Self { try await $0.object(Self.object) },
+        Self({ try await $0.putObject(["a": 1], as: ObjectReference("o-1", in: Bucket("b"))) }, moments: Self.moments),
+        Self({ try await $0.patchObject(["a": 1], of: Self.object) }, moments: Self.moments),
+        Self { try await $0.deleteObject(Self.object) },
+        Self { try await $0.deleteBucket(Bucket("b")) },
+        Self { try await $0.uploadBody([1], of: Self.object) },
+        Self { try await $0.body(of: Self.object) },
+        Self { try await $0.deleteBody(of: Self.object) },
     ]
 
-    private static func moments(_ token: AccessToken, _ now: Timestamp) -> [Timestamp] {
-        _ = token.isEnding(at: now)
+    private static func moments(_ token: AccessToken) -> [Timestamp] {
+        _ = token.isEnding(at: Timestamp(millisecondsSinceEpoch: 0))
         return [token.expiresAt].compactMap(\.self)
     }
 
-    private static func moments(_ endpoint: MQTTEndpoint, _ now: Timestamp) -> [Timestamp] {
-        [endpoint.timeToLive.map { now + $0 }].compactMap(\.self)
-    }
-
-    private static func moments(_ object: StoredObject, _ now: Timestamp) -> [Timestamp] {
+    private static func moments(_ object: StoredObject) -> [Timestamp] {
         [object.createdAt, object.modifiedAt].compactMap(\.self)
     }
 }

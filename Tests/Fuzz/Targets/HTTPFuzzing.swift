@@ -27,9 +27,9 @@ enum HTTPFuzzing {
             claims.require(fields.contains { $0.isNamed(field.name) }, "a field has its name")
         }
         let http = HTTPResponse(status: status, fields: fields, body: body)
-        let response = KiiResponse(operation: call.operation, http: http, receivedAt: now)
-        Self.checkRefusal(response, call, &claims)
-        Self.checkAnswer(response, call, &claims)
+        let operation = KiiOperation(method: .get, path: "/apps/app")
+        Self.checkRefusal(KiiResponse(operation: operation, http: http, receivedAt: now), &claims)
+        Self.checkAnswer(call.perform(http, at: now), &claims)
         return claims.violated
     }
 
@@ -48,7 +48,7 @@ enum HTTPFuzzing {
     }
 
     /// A refusal has words whatever it holds, none of them a secret, and asks to wait within bounds.
-    private static func checkRefusal(_ response: KiiResponse, _ call: EndpointCall, _ claims: inout Claims) {
+    private static func checkRefusal(_ response: KiiResponse, _ claims: inout Claims) {
         let error = KiiError(response, withholding: [Self.secret])
         if let wait = error.retryAfter {
             claims.require(.zero <= wait && wait <= Self.longestWait, "a wait is bounded")
@@ -60,15 +60,14 @@ enum HTTPFuzzing {
             claims.require(!text.holdsSecret, "an error holds no secret of the request")
         }
         claims.require(!error.description.contains { $0.isNewline }, "an error is one line")
-        _ = (error.isTransient, error.refusesCredentials, error.saysDisabled, call.answerToRefusal(error))
+        _ = (error.isTransient, error.refusesCredentials, error.saysDisabled)
     }
 
     /// An answer is read, or refused in words that hold nothing of it.
-    private static func checkAnswer(_ response: KiiResponse, _ call: EndpointCall, _ claims: inout Claims) {
-        do throws(KiiResponseError) {
-            let moments = try call.read(response)
-            for moment in moments { claims.require(moment.description.hasSuffix("Z"), "a moment has words") }
-        } catch {
+    private static func checkAnswer(_ result: Result<[Timestamp], any Error>, _ claims: inout Claims) {
+        do {
+            for moment in try result.get() { claims.require(moment.description.hasSuffix("Z"), "a moment has words") }
+        } catch let error as KiiResponseError {
             var place = error.pointer
             if case .notJSON(let fault) = error.problem { place = fault.pointer }
             // The names of members say where, whatever they are; nothing else of an answer is told.
@@ -76,6 +75,9 @@ enum HTTPFuzzing {
                 place.description.holdsSecret || !error.description.holdsSecret, "an error holds no value of the answer"
             )
             claims.require(!error.description.contains { $0.isNewline }, "an error is one line")
+        } catch {
+            claims.require(error is KiiError, "what fails is the cloud's refusal or its answer")
+            claims.require(!"\(error)".holdsSecret, "an error holds no secret of the request")
         }
     }
 }

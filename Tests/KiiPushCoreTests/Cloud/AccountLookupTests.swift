@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// Users and things as they are looked up, and the forms in which they sign in.
@@ -15,7 +16,7 @@ import Testing
     ])
     func aUserIsReadByEachOfTheNames(_ reference: UserReference, path: String) async throws {
         let (requests, result) = await exchange(.status(200, Self.user)) {
-            try await $0.user(reference, token: testToken)
+            try await $0.session(testToken).user(reference)
         }
         #expect(requests.map(\.url) == ["https://cloud.test/api/apps/a1" + path])
         #expect(requests.first?.method == "GET")
@@ -28,9 +29,12 @@ import Testing
 
     @Test func aStrangerIsReadWithWhatIsThere() async throws {
         let (_, result) = await exchange(.status(200, #"{"userID":"u1","displayName":null}"#)) {
-            try await $0.user(token: testToken)
+            try await $0.session(testToken).user()
         }
-        #expect(try result.get() == KiiUser(userID: "u1"))
+        let user = try result.get()
+        #expect(user.userID == "u1" && user.loginName == nil && user.emailAddress == nil && user.phoneNumber == nil)
+        #expect(user.isEmailAddressVerified == nil && user.isPhoneNumberVerified == nil && user.hasPassword == nil)
+        #expect(user.profile == UserProfile())
     }
 
     @Test(arguments: [
@@ -41,7 +45,7 @@ import Testing
             {"_thingID":"th.1","_vendorThingID":"v-1","_thingType":"lamp","_created":1411490350034,"_vendor":"ACME",
             "colour":"red"}
             """#
-        let (requests, result) = await exchange(.status(200, body)) { try await $0.thing(reference, token: testToken) }
+        let (requests, result) = await exchange(.status(200, body)) { try await $0.session(testToken).thing(reference) }
         #expect(requests.map(\.url) == ["https://cloud.test/api/apps/a1" + path])
         let expected = KiiThing(
             thingID: "th.1", vendorThingID: "v-1", thingType: "lamp",
@@ -52,7 +56,7 @@ import Testing
 
     @Test func aPasswordIsChangedByItsOwnerAndByAnAdministrator() async throws {
         let (own, ownResult) = await exchange(.status(204)) {
-            try await $0.changePassword(from: "old pw", to: "new pw", token: testToken)
+            try await $0.session(testToken).changePassword(from: "old pw", to: "new pw")
         }
         #expect(throws: Never.self) { try ownResult.get() }
         #expect(own.first?.method == "PUT")
@@ -62,11 +66,10 @@ import Testing
             String(decoding: own.first?.body ?? [], as: UTF8.self)
                 == #"{"newPassword":"new pw","oldPassword":"old pw"}"#)
         let (admin, _) = await exchange(.status(204)) {
-            try await $0.changePassword(from: nil, to: "new pw", of: .id("u1"), token: testToken)
+            try await $0.session(testToken).changePassword(from: nil, to: "new pw", of: .id("u1"))
         }
         #expect(admin.first?.url == "https://cloud.test/api/apps/a1/users/u1/password")
         #expect(String(decoding: admin.first?.body ?? [], as: UTF8.self) == #"{"newPassword":"new pw"}"#)
-        #expect(!ChangePassword(from: "old pw", to: "new pw").isIdempotent)
     }
 
     @Test func aWrongOldPasswordIsNoMatterOfTheToken() async throws {
@@ -81,7 +84,7 @@ import Testing
     @Test func anErrorTellsNeitherPassword() async throws {
         let echo = HTTPResponse.status(400, #"{"errorCode":"PASSWORD_TOO_SHORT","message":"old pw new pw"}"#)
         let (_, result) = await exchange(echo) {
-            try await $0.changePassword(from: "old pw", to: "new pw", token: testToken)
+            try await $0.session(testToken).changePassword(from: "old pw", to: "new pw")
         }
         let error = try #require(#expect(throws: KiiError.self) { try result.get() })
         #expect(error.errorCode == .passwordTooShort)
@@ -89,13 +92,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (RequestToken.Grant.user(name: "alice", password: "pw"), #""username":"alice""#),
+        (LoginGrant.user(name: "alice", password: "pw"), #""username":"alice""#),
         (.user(emailAddress: "a@x.test", password: "pw"), #""username":"EMAIL:a@x.test""#),
         (.user(phoneNumber: "+8190", password: "pw"), #""username":"PHONE:+8190""#),
         (.user(phoneNumber: "JP-090", password: "pw"), #""username":"PHONE:JP-090""#),
-        (.anonymous(testApp), #""grant_type":"client_credentials","client_id":"a1","client_secret":"k-secret""#),
+        (.anonymous, #""grant_type":"client_credentials","client_id":"a1","client_secret":"k-secret""#),
     ])
-    func everyoneSignsInByTheirForm(_ grant: RequestToken.Grant, expected: String) async throws {
+    func everyoneSignsInByTheirForm(_ grant: LoginGrant, expected: String) async throws {
         let reply = #"{"id":"u1","access_token":"at","expires_in":9223372036854775}"#
         let (requests, result) = await exchange(.status(200, reply)) { try await $0.login(grant) }
         let body = String(decoding: requests.first?.body ?? [], as: UTF8.self)
@@ -125,12 +128,12 @@ import Testing
     @Test func aRegistrationAndALookupWithoutANameAreRefused() async throws {
         for call: @Sendable (KiiClient) async throws -> Void in [
             { _ = try await $0.registerUser(UserRegistration(password: "pass")) },
-            { _ = try await $0.user(.id(""), token: testToken) },
-            { _ = try await $0.user(.loginName(""), token: testToken) },
-            { _ = try await $0.user(.emailAddress(""), token: testToken) },
-            { _ = try await $0.user(.phoneNumber(""), token: testToken) },
-            { _ = try await $0.thing(.vendorThingID("a b"), token: testToken) },
-            { try await $0.changePassword(from: "old pw", to: "new", token: testToken) },
+            { _ = try await $0.session(testToken).user(.id("")) },
+            { _ = try await $0.session(testToken).user(.loginName("")) },
+            { _ = try await $0.session(testToken).user(.emailAddress("")) },
+            { _ = try await $0.session(testToken).user(.phoneNumber("")) },
+            { _ = try await $0.session(testToken).thing(.vendorThingID("a b")) },
+            { try await $0.session(testToken).changePassword(from: "old pw", to: "new") },
         ] {
             let (requests, result) = await exchange(.status(200), body: call)
             #expect(throws: KiiInputError.self) { try result.get() }

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct EndpointWaitTests {
@@ -19,7 +20,7 @@ import Testing
         let result: Result<MQTTEndpoint, any Error>
         do {
             result = .success(
-                try await KiiClient(transport).mqttEndpoint(of: "i1", token: testToken, waiting: wait))
+                try await KiiClient(transport).session(testToken).mqttEndpoint(of: "i1", waiting: wait))
         } catch {
             result = .failure(error)
         }
@@ -89,7 +90,7 @@ import Testing
         let client = KiiClient(FakeTransport(self.notReady, self.ready))
         await #expect(throws: CancellationError.self) {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { _ = try await client.mqttEndpoint(of: "i1", token: testToken, waiting: wait) }
+                group.addTask { _ = try await client.session(testToken).mqttEndpoint(of: "i1", waiting: wait) }
                 for await _ in isSleeping { break }
                 group.cancelAll()
                 try await group.next()

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// One row: a call with one bad value, and the field that must be named.
@@ -26,7 +27,7 @@ struct InputRow: Sendable, CustomTestStringConvertible {
     @Test func anIDWithOddCharactersStaysInItsSegment() async throws {
         let odd = "../a/b?c#d%2e&e=f;g h\r\nX: y\u{0}ä😀"
         let (requests, _) = await exchange(.status(204)) {
-            try await $0.subscribe(.user(odd), to: .bucket(Bucket(odd, in: .group(odd))), token: testToken)
+            try await $0.session(testToken).subscribe(to: .bucket(Bucket(odd, in: .group(odd))), as: .user(odd))
         }
         let segment = "..%2Fa%2Fb%3Fc%23d%252e%26e%3Df%3Bg%20h%0D%0AX:%20y%00%C3%A4%F0%9F%98%80"
         let path = "groups/\(segment)/buckets/\(segment)/filters/all/push/subscriptions/users/\(segment)"
@@ -41,7 +42,7 @@ struct InputRow: Sendable, CustomTestStringConvertible {
     func theBaseURLIsPutInFront(baseURL: String, url: String) async throws {
         let app = KiiApp(appID: "a1", appKey: "k", baseURL: baseURL)
         let (requests, _) = await exchange(.status(204), app: app) {
-            try await $0.createTopic(Topic("t"), token: testToken)
+            try await $0.session(testToken).createTopic(Topic("t"))
         }
         #expect(requests.map(\.url) == [url])
     }
@@ -49,7 +50,7 @@ struct InputRow: Sendable, CustomTestStringConvertible {
     @Test func plainHTTPWithAnotherMachineIsAskedForByName() async throws {
         let app = KiiApp(appID: "a1", appKey: "k", baseURL: "http://cloud.test/api", allowsPlainHTTP: true)
         let (requests, _) = await exchange(.status(204), app: app) {
-            try await $0.createTopic(Topic("t"), token: testToken)
+            try await $0.session(testToken).createTopic(Topic("t"))
         }
         #expect(requests.map(\.url) == ["http://cloud.test/api/apps/a1/topics/t"])
     }
@@ -85,43 +86,43 @@ struct InputRow: Sendable, CustomTestStringConvertible {
 private let segmentRows: [InputRow] = ["", ".", ".."].flatMap { id -> [InputRow] in
     [
         InputRow(name: "user \(id)", field: .userID) {
-            try await $0.subscribe(.user(id), to: .topic(Topic("t")), token: testToken)
+            try await $0.session(testToken).subscribe(to: .topic(Topic("t")), as: .user(id))
         },
         InputRow(name: "thing \(id)", field: .thingID) {
-            try await $0.subscribe(.thing(id), to: .topic(Topic("t")), token: testToken)
+            try await $0.session(testToken).subscribe(to: .topic(Topic("t")), as: .thing(id))
         },
         InputRow(name: "group \(id)", field: .groupID) {
-            try await $0.createTopic(Topic("t", in: .group(id)), token: testToken)
+            try await $0.session(testToken).createTopic(Topic("t", in: .group(id)))
         },
         InputRow(name: "bucket \(id)", field: .bucketID) {
-            _ = try await $0.createObject([:], in: Bucket(id), token: testToken)
+            _ = try await $0.session(testToken).createObject([:], in: Bucket(id))
         },
         InputRow(name: "object \(id)", field: .objectID) {
-            try await $0.deleteObject(ObjectReference(id, in: Bucket("b")), token: testToken)
+            try await $0.session(testToken).deleteObject(ObjectReference(id, in: Bucket("b")))
         },
         InputRow(name: "object to put \(id)", field: .objectID) {
-            try await $0.putObject([:], as: ObjectReference(id, in: Bucket("b")), token: testToken)
+            try await $0.session(testToken).putObject([:], as: ObjectReference(id, in: Bucket("b")))
         },
         InputRow(name: "object to patch \(id)", field: .objectID) {
-            try await $0.patchObject([:], of: ObjectReference(id, in: Bucket("b")), token: testToken)
+            try await $0.session(testToken).patchObject([:], of: ObjectReference(id, in: Bucket("b")))
         },
         InputRow(name: "object to read \(id)", field: .objectID) {
-            _ = try await $0.object(ObjectReference(id, in: Bucket("b")), token: testToken)
+            _ = try await $0.session(testToken).object(ObjectReference(id, in: Bucket("b")))
         },
         InputRow(name: "object with a body \(id)", field: .objectID) {
-            try await $0.uploadBody([1], of: ObjectReference(id, in: Bucket("b")), token: testToken)
+            try await $0.session(testToken).uploadBody([1], of: ObjectReference(id, in: Bucket("b")))
         },
         InputRow(name: "object with a body to read \(id)", field: .objectID) {
-            _ = try await $0.body(of: ObjectReference(id, in: Bucket("b")), token: testToken)
+            _ = try await $0.session(testToken).body(of: ObjectReference(id, in: Bucket("b")))
         },
         InputRow(name: "object without a body \(id)", field: .objectID) {
-            try await $0.deleteBody(of: ObjectReference(id, in: Bucket("b")), token: testToken)
+            try await $0.session(testToken).deleteBody(of: ObjectReference(id, in: Bucket("b")))
         },
         InputRow(name: "bucket to delete \(id)", field: .bucketID) {
-            try await $0.deleteBucket(Bucket(id), token: testToken)
+            try await $0.session(testToken).deleteBucket(Bucket(id))
         },
         InputRow(name: "installation \(id)", field: .installationID) {
-            _ = try await $0.mqttEndpoint(of: id, token: testToken)
+            _ = try await $0.session(testToken).mqttEndpoint(of: id)
         },
         InputRow(name: "app \(id)", field: .appID, app: KiiApp(appID: id, appKey: "k", baseURL: "https://h")) {
             _ = try await $0.registerPseudoUser()
@@ -146,7 +147,7 @@ private let accountRows: [InputRow] =
                 _ = try await $0.registerThing(ThingRegistration(vendorThingID: id, password: "s3cr3t"))
             },
             InputRow(name: "vendor thing ID \(id) at login", field: .vendorThingID) {
-                _ = try await $0.login(vendorThingID: id, password: "s3cr3t")
+                _ = try await $0.login(.thing(vendorThingID: id, password: "s3cr3t"))
             },
         ]
     }
@@ -176,19 +177,19 @@ private let accountRows: [InputRow] =
                 ThingRegistration(vendorThingID: "v", password: "p", fields: ["_password": "x"]))
         },
         InputRow(name: "login without a name", field: .username) {
-            _ = try await $0.login(username: "", password: "s3cr3t")
+            _ = try await $0.login(.user(name: "", password: "s3cr3t"))
         },
         InputRow(name: "login without a password", field: .password) {
-            _ = try await $0.login(username: "alice", password: "")
+            _ = try await $0.login(.user(name: "alice", password: ""))
         },
         InputRow(name: "thing login without a password", field: .password) {
-            _ = try await $0.login(vendorThingID: "v", password: "")
+            _ = try await $0.login(.thing(vendorThingID: "v", password: ""))
         },
         InputRow(name: "admin login without an ID", field: .clientID) {
-            _ = try await $0.login(clientID: "", clientSecret: "s3cr3t")
+            _ = try await $0.login(.administrator(clientID: "", clientSecret: "s3cr3t"))
         },
         InputRow(name: "admin login without a secret", field: .clientSecret) {
-            _ = try await $0.login(clientID: "ci", clientSecret: "")
+            _ = try await $0.login(.administrator(clientID: "ci", clientSecret: ""))
         },
         InputRow(name: "refresh without a refresh token", field: .refreshToken) {
             _ = try await $0.refresh(AccessToken(principal: nil, token: "s3cr3t"))
@@ -197,25 +198,25 @@ private let accountRows: [InputRow] =
 
 private let installationRows: [InputRow] = [
     InputRow(name: "MQTT with a registration ID", field: .installationRegistrationID) {
-        _ = try await $0.createInstallation(registrationID: "r", token: testToken)
+        _ = try await $0.session(testToken).createInstallation(registrationID: "r")
     },
     InputRow(name: "Android without a registration ID", field: .installationRegistrationID) {
-        _ = try await $0.createInstallation(deviceType: .android, token: testToken)
+        _ = try await $0.session(testToken).createInstallation(deviceType: .android)
     },
     InputRow(name: "Android with an empty registration ID", field: .installationRegistrationID) {
-        _ = try await $0.createInstallation(deviceType: .android, registrationID: "", token: testToken)
+        _ = try await $0.session(testToken).createInstallation(deviceType: .android, registrationID: "")
     },
     InputRow(name: "a registration without its ID", field: .installationRegistrationID) {
-        _ = try await $0.installation(.registration(.mqtt, ""), token: testToken)
+        _ = try await $0.session(testToken).installation(.registration(.mqtt, ""))
     },
     InputRow(name: "a registration without its type", field: .installationRegistrationID) {
-        try await $0.deleteInstallation(.registration(DeviceType(rawValue: ""), "r"), token: testToken)
+        try await $0.session(testToken).deleteInstallation(.registration(DeviceType(rawValue: ""), "r"))
     },
     InputRow(name: "a list of nobody's", field: .userID) {
-        _ = try await $0.installations(of: .user(""), token: testToken).all()
+        _ = try await $0.session(testToken).installations(of: .user("")).all()
     },
     InputRow(name: "a list of nothing's", field: .thingID) {
-        _ = try await $0.installations(of: .thing(""), token: testToken).all()
+        _ = try await $0.session(testToken).installations(of: .thing("")).all()
     },
 ]
 
@@ -224,40 +225,40 @@ private let otherRows: [InputRow] =
         let topic = Topic(id)
         let name = "topic \(id) "
         return [
-            InputRow(name: name + "create", field: .topicID) { try await $0.createTopic(topic, token: testToken) },
-            InputRow(name: name + "check", field: .topicID) { _ = try await $0.topicExists(topic, token: testToken) },
-            InputRow(name: name + "delete", field: .topicID) { try await $0.deleteTopic(topic, token: testToken) },
+            InputRow(name: name + "create", field: .topicID) { try await $0.session(testToken).createTopic(topic) },
+            InputRow(name: name + "check", field: .topicID) { _ = try await $0.session(testToken).topicExists(topic) },
+            InputRow(name: name + "delete", field: .topicID) { try await $0.session(testToken).deleteTopic(topic) },
             InputRow(name: name + "subscribe", field: .topicID) {
-                try await $0.subscribe(.user("u"), to: .topic(topic), token: testToken)
-            },
-            InputRow(name: name + "subscribe itself", field: .topicID) {
-                try await $0.subscribeSelf(as: .user, to: .topic(topic), token: testToken)
+                try await $0.session(testToken).subscribe(to: .topic(topic), as: .user("u"))
             },
             InputRow(name: name + "is subscribed", field: .topicID) {
-                _ = try await $0.isSubscribed(.user("u"), to: .topic(topic), token: testToken)
+                _ = try await $0.session(testToken).isSubscribed(to: .topic(topic), as: .user("u"))
             },
             InputRow(name: name + "unsubscribe", field: .topicID) {
-                try await $0.unsubscribe(.user("u"), from: .topic(topic), token: testToken)
+                try await $0.session(testToken).unsubscribe(from: .topic(topic), as: .user("u"))
             },
             InputRow(name: name + "send", field: .topicID) {
-                try await $0.send(PushMessage(data: [:]), to: topic, token: testToken)
+                try await $0.session(testToken).send(PushMessage(data: [:]), to: .topic(topic))
             },
         ]
     }
     + [
         InputRow(name: "object fields that are no object", field: .fields) {
-            _ = try await $0.createObject([1], in: Bucket("b"), token: testToken)
+            _ = try await $0.session(testToken).createObject([1], in: Bucket("b"))
         },
         InputRow(name: "replacing fields that are no object", field: .fields) {
-            try await $0.putObject("x", as: ObjectReference("o1", in: Bucket("b")), token: testToken)
+            try await $0.session(testToken).putObject("x", as: ObjectReference("o1", in: Bucket("b")))
         },
         InputRow(name: "a message for nobody", field: .message) {
-            try await $0.send(PushMessage(data: [:], mqtt: nil), toUser: "u", token: testToken)
+            try await $0.session(testToken).send(PushMessage(data: [:], mqtt: nil), to: .user("u"))
         },
-        InputRow(name: "no token", field: .token) { _ = try await $0.execute(CreateTopic(Topic("t"))) },
-        InputRow(name: "an empty token", field: .token) { try await $0.createTopic(Topic("t"), token: "") },
+        InputRow(name: "no token", field: .token) { try await KiiSession(client: $0).createTopic(Topic("t")) },
+        InputRow(name: "nobody's subscription", field: .userID) {
+            try await $0.session(testToken).subscribe(to: .topic(Topic("t")))
+        },
+        InputRow(name: "an empty token", field: .token) { try await $0.session("").createTopic(Topic("t")) },
         InputRow(name: "a token that ends the line", field: .token) {
-            try await $0.createTopic(Topic("t"), token: "s3cr\r\nX-Evil: 1")
+            try await $0.session("s3cr\r\nX-Evil: 1").createTopic(Topic("t"))
         },
     ]
 

@@ -1,9 +1,10 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct KiiErrorTests {
     private func refusal(_ answer: HTTPResponse, token: Secret = testToken) async throws -> KiiError {
-        let (_, result) = await exchange(answer) { try await $0.deleteTopic(Topic("news"), token: token) }
+        let (_, result) = await exchange(answer) { try await $0.session(token).deleteTopic(Topic("news")) }
         return try #require(#expect(throws: KiiError.self) { try result.get() })
     }
 
@@ -134,9 +135,9 @@ import Testing
 
     @Test func anEchoedPasswordIsCutOut() async throws {
         let calls: [@Sendable (KiiClient) async throws -> Void] = [
-            { _ = try await $0.login(username: "alice", password: "hunter2") },
-            { _ = try await $0.login(vendorThingID: "v", password: "hunter2") },
-            { _ = try await $0.login(clientID: "ci", clientSecret: "hunter2") },
+            { _ = try await $0.login(.user(name: "alice", password: "hunter2")) },
+            { _ = try await $0.login(.thing(vendorThingID: "v", password: "hunter2")) },
+            { _ = try await $0.login(.administrator(clientID: "ci", clientSecret: "hunter2")) },
             { _ = try await $0.refresh(AccessToken(principal: nil, token: "x", refreshToken: "hunter2")) },
             { _ = try await $0.registerUser(UserRegistration(loginName: "alice", password: "hunter2")) },
             { _ = try await $0.registerThing(ThingRegistration(vendorThingID: "v", password: "hunter2")) },
@@ -178,10 +179,10 @@ import Testing
 
     @Test func theQueryIsNoPartOfTheOperation() async throws {
         let (_, result) = await exchange(.status(500)) {
-            try await $0.topicPage(in: .app, paginationKey: "private", token: testToken)
+            try await $0.session(testToken).installations(of: .user("private")).all()
         }
         let error = try #require(#expect(throws: KiiError.self) { try result.get() })
-        #expect(error.operation.path == "/apps/a1/topics")
+        #expect(error.operation.path == "/apps/a1/installations")
         #expect(!"\(error)".contains("private"))
     }
 }

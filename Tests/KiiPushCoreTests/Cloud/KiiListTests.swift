@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// Lists are read as far as they are looked at, and no further.
@@ -10,7 +11,7 @@ import Testing
 
     @Test func nothingIsAskedBeforeItIsLookedAt() async throws {
         let transport = FakeTransport(self.page(["a", "b"], next: "1"), self.page(["c"]))
-        let list = KiiClient(transport).topics(in: .app, token: testToken)
+        let list = KiiClient(transport).session(testToken).topics(in: .app)
         #expect(transport.requests.isEmpty)
         var iterator = list.makeAsyncIterator()
         #expect(try await iterator.next()?.id == "a")
@@ -24,14 +25,14 @@ import Testing
 
     @Test func everyLoopBeginsAnew() async throws {
         let transport = FakeTransport(self.page(["a"]), self.page(["b"]))
-        let list = KiiClient(transport).topics(in: .app, token: testToken)
+        let list = KiiClient(transport).session(testToken).topics(in: .app)
         #expect(try await list.all().map(\.id) == ["a"])
         #expect(try await list.all().map(\.id) == ["b"])
     }
 
     @Test func pagesInACircleEndAfterWhatTheyHeld() async throws {
         let transport = FakeTransport(self.page(["a"], next: "1"), self.page(["b"], next: "1"), self.page(["c"]))
-        var iterator = KiiClient(transport).topics(in: .user("u1"), token: testToken).makeAsyncIterator()
+        var iterator = KiiClient(transport).session(testToken).topics(in: .user("u1")).makeAsyncIterator()
         #expect(try await iterator.next()?.id == "a")
         do {
             _ = try await iterator.next()
@@ -47,7 +48,7 @@ import Testing
 
     @Test func anErrorEndsTheList() async throws {
         let transport = FakeTransport(self.page(["a"], next: "1"), .refusal(401, "UNAUTHORIZED"), self.page(["b"]))
-        var iterator = KiiClient(transport).topics(in: .app, token: testToken).makeAsyncIterator()
+        var iterator = KiiClient(transport).session(testToken).topics(in: .app).makeAsyncIterator()
         _ = try await iterator.next()
         await #expect(throws: KiiError.self) { try await iterator.next() }
         #expect(try await iterator.next() == nil)
@@ -55,7 +56,7 @@ import Testing
 
     @Test func cancellationEndsTheListBetweenPages() async throws {
         let transport = FakeTransport(self.page(["a"], next: "1"), self.page(["b"]))
-        let list = KiiClient(transport).topics(in: .app, token: testToken)
+        let list = KiiClient(transport).session(testToken).topics(in: .app)
         let task = Task {
             for try await _ in list { withUnsafeCurrentTask { $0?.cancel() } }
         }
@@ -67,7 +68,7 @@ import Testing
         let transport = FakeTransport(
             .status(200, #"{"installations":[{"installationID":"i1"}],"paginationKey":"n&1"}"#),
             .status(200, #"{"installations":[{"installationID":"i2"}],"paginationKey":null}"#))
-        let list = KiiClient(transport).installations(of: .user("u1"), token: testToken)
+        let list = KiiClient(transport).session(testToken).installations(of: .user("u1"))
         #expect(try await list.all().map(\.id) == ["i1", "i2"])
         let targets = transport.requests.map { $0.url.split(separator: "?").last.map(String.init) }
         #expect(targets == ["userID=u1", "userID=u1&paginationKey=n%261"])
@@ -79,9 +80,9 @@ import Testing
             .status(200, #"{"id":"u1","access_token":"t2"}"#), self.page(["b"]))
         let client = KiiClient(transport)
         let session = KiiSession(client: client, token: AccessToken(principal: alice, token: "t1")) {
-            try await client.login(username: "alice", password: "pw")
+            try await client.login(.user(name: "alice", password: "pw"))
         }
-        #expect(try await KiiList(ListTopics(in: .app), session: session).all().map(\.id) == ["a", "b"])
+        #expect(try await session.topics(in: .app).all().map(\.id) == ["a", "b"])
         let bearers = transport.requests.compactMap { request in
             request.fields.first { $0.name == "Authorization" && $0.value.hasPrefix("Bearer") }?.value
         }

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// One renewal for all that wait, whoever is cancelled and whatever fails.

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// What an error says of a call that may have been carried out all the same.
@@ -14,7 +15,7 @@ import Testing
     }
 
     private func send(_ client: KiiClient) async throws {
-        _ = try await client.send(PushMessage(data: ["n": 1]), to: Topic("news"), token: testToken)
+        _ = try await client.session(testToken).send(PushMessage(data: ["n": 1]), to: .topic(Topic("news")))
     }
 
     @Test(arguments: [
@@ -27,7 +28,7 @@ import Testing
         #expect(error.description.hasPrefix(head))
         #expect(error.description.hasSuffix(": \(Self.words)"))
         let created = try await self.refusal(answer) { client in
-            _ = try await client.createObject(["n": 1], in: Bucket("b"), token: testToken)
+            _ = try await client.session(testToken).createObject(["n": 1], in: Bucket("b"))
         }
         #expect(created.isInDoubt)
     }
@@ -43,7 +44,7 @@ import Testing
     }
 
     @Test func aCallThatMayBeRepeatedIsNotInDoubt() async throws {
-        let error = try await self.refusal(.status(503)) { try await $0.deleteTopic(Topic("news"), token: testToken) }
+        let error = try await self.refusal(.status(503)) { try await $0.session(testToken).deleteTopic(Topic("news")) }
         #expect(!error.isInDoubt)
         #expect(error.description.hasSuffix(": the cloud has a problem; try again later"))
     }
@@ -65,7 +66,7 @@ import Testing
         #expect(sent.description.hasSuffix("; \(Self.words)") == isInDoubt)
         let deleted = try #require(
             await #expect(throws: TransportError.self) {
-                try await client.deleteTopic(Topic("news"), token: testToken)
+                try await client.session(testToken).deleteTopic(Topic("news"))
             })
         #expect(!deleted.isInDoubt)
         #expect(deleted.subject == "DELETE /apps/a1/topics/news at https://cloud.test/api")
@@ -73,11 +74,11 @@ import Testing
 
     @Test func theListOfEverybodysInstallationsIsForAdministrators() async throws {
         let error = try await self.refusal(.refusal(401, "UNAUTHORIZED")) { client in
-            _ = try await client.installations(of: nil, token: testToken).all()
+            _ = try await client.session(testToken).installations(of: nil).all()
         }
         #expect(error.description.contains(": only an administrator lists installations that are not its own: "))
         let other = try await self.refusal(.refusal(403, "WRONG_TOKEN")) { client in
-            _ = try await client.installations(of: nil, token: testToken).all()
+            _ = try await client.session(testToken).installations(of: nil).all()
         }
         #expect(other.description.hasSuffix(": the token is no longer valid; sign in again"))
     }

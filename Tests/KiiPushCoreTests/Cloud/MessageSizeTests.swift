@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct MessageSizeTests {
@@ -117,9 +118,9 @@ import Testing
                 #"{"a":1,"type":"T","topic":"news","objectScopeType":"APP_AND_THING","objectScopeThingID":""}"#,
                 #"{"a":1,"aps":{},"t":"T","to":"news","st":"APP_AND_THING","sth":""}"#
             ),
-        ] as [(SendPushMessage.Destination?, String, String)])
+        ] as [(PushDestination?, String, String)])
     func whatTheCloudWillAddForCertainCounts(
-        destination: SendPushMessage.Destination?, long: String, short: String
+        destination: PushDestination?, long: String, short: String
     ) {
         var message = PushMessage(data: ["a": 1])
         message.pushMessageType = "T"
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test func theFlagsDecideWhatTheCloudAdds() {
-        let topic = SendPushMessage.Destination.topic(Topic("news", in: .user("u1")))
+        let topic = PushDestination.topic(Topic("news", in: .user("u1")))
         var message = PushMessage(data: ["a": 1, "topic": "a custom value that gives way"])
         message.sendTopicID = true
         message.sendObjectScope = false
@@ -149,9 +150,9 @@ import Testing
 
     @Test func theDestinationCanMakeAMessageTooLarge() async throws {
         let message = Self.message(4096, over: .mqtt)
-        let calls: [@Sendable (KiiClient, PushMessage.SizeLimits) async throws -> SentMessage] = [
-            { try await $0.send(message, to: Topic("news"), sizeLimits: $1, token: testToken) },
-            { try await $0.send(message, toUser: "u", sizeLimits: $1, token: testToken) },
+        let calls: [@Sendable (KiiClient, PushMessage.SizeLimits) async throws -> String] = [
+            { try await $0.session(testToken).send(message, to: .topic(Topic("news")), sizeLimits: $1) },
+            { try await $0.session(testToken).send(message, to: .user("u"), sizeLimits: $1) },
         ]
         let reply = HTTPResponse.status(200, #"{"pushMessageID":"p"}"#)
         let (refused, toTopic) = await exchange(reply) { try await calls[0]($0, .documented) }

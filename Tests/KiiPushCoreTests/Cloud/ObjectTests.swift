@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct ObjectTests {
@@ -6,9 +7,9 @@ import Testing
 
     /// The calls that send an object's fields.
     private static let writes: [@Sendable (KiiClient, JSONValue) async throws -> Void] = [
-        { _ = try await $0.createObject($1, in: Bucket("notes"), token: testToken) },
-        { try await $0.putObject($1, as: ObjectReference("o1", in: Bucket("notes")), token: testToken) },
-        { try await $0.patchObject($1, of: ObjectReference("o1", in: Bucket("notes")), token: testToken) },
+        { _ = try await $0.session(testToken).createObject($1, in: Bucket("notes")) },
+        { try await $0.session(testToken).putObject($1, as: ObjectReference("o1", in: Bucket("notes"))) },
+        { try await $0.session(testToken).patchObject($1, of: ObjectReference("o1", in: Bucket("notes"))) },
     ]
 
     /// Fields that take `characters` as JSON, of which each but the frame is `character`.
@@ -44,7 +45,7 @@ import Testing
     @Test(arguments: ["", " ", "text/plain\r\nX: y", "text/plain ", "tëxt/plain"])
     func aMediaTypeThatWouldEndTheFieldIsNotSent(_ mediaType: String) async throws {
         let (requests, result) = await exchange(.status(200)) {
-            try await $0.uploadBody([1], mediaType: mediaType, of: self.reference, token: testToken)
+            try await $0.session(testToken).uploadBody([1], mediaType: mediaType, of: self.reference)
         }
         #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == .mediaType)
         #expect(requests.isEmpty)
@@ -53,7 +54,7 @@ import Testing
     @Test func aBodyIsSentByteForByte() async throws {
         let bytes = (0...255).map { UInt8($0) }
         let (requests, result) = await exchange(.status(200, #"{"modifiedAt":"9"}"#)) {
-            try await $0.uploadBody(bytes, mediaType: "image/png; q=1", of: self.reference, token: testToken)
+            try await $0.session(testToken).uploadBody(bytes, mediaType: "image/png; q=1", of: self.reference)
         }
         #expect(requests.map(\.body) == [bytes])
         #expect(requests.first?.fields.last == HTTPField("Content-Type", "image/png; q=1"))
@@ -68,9 +69,9 @@ import Testing
         ] as [(String, Int64?, Int64?)])
     func momentsAreReadUnderBothNames(reply: String, created: Int64?, modified: Int64?) async throws {
         let calls: [@Sendable (KiiClient) async throws -> StoredObject] = [
-            { try await $0.putObject([:], as: ObjectReference("o1", in: Bucket("b")), token: testToken) },
-            { try await $0.patchObject([:], of: ObjectReference("o1", in: Bucket("b")), token: testToken) },
-            { try await $0.uploadBody([], of: ObjectReference("o1", in: Bucket("b")), token: testToken) },
+            { try await $0.session(testToken).putObject([:], as: ObjectReference("o1", in: Bucket("b"))) },
+            { try await $0.session(testToken).patchObject([:], of: ObjectReference("o1", in: Bucket("b"))) },
+            { try await $0.session(testToken).uploadBody([], of: ObjectReference("o1", in: Bucket("b"))) },
         ]
         for call in calls {
             let (_, result) = await exchange(.status(200, reply), body: call)
@@ -86,7 +87,7 @@ import Testing
     ])
     func aBadReplyIsNamedByItsPlace(_ row: ReplyRow) async throws {
         let (_, result) = await exchange(.status(200, row.reply)) {
-            try await $0.patchObject(["a": 1], of: self.reference, token: testToken)
+            try await $0.session(testToken).patchObject(["a": 1], of: self.reference)
         }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
         #expect(error?.pointer == JSONPointer(row.pointer))
@@ -96,23 +97,17 @@ import Testing
     @Test func aBodyIsReadByteForByteWithItsMediaType() async throws {
         let bytes = (0...255).map { UInt8($0) }
         let answer = HTTPResponse(status: 200, fields: [HTTPField("content-type", "image/png")], body: bytes)
-        let (_, result) = await exchange(answer) { try await $0.body(of: self.reference, token: testToken) }
+        let (_, result) = await exchange(answer) { try await $0.session(testToken).body(of: self.reference) }
         #expect(try result.get() == ObjectBody(bytes: bytes, mediaType: "image/png"))
     }
 
     @Test(arguments: ["[]", "null", "1"])
     func anObjectIsAnObject(_ reply: String) async throws {
         let (_, result) = await exchange(.status(200, reply)) {
-            try await $0.object(self.reference, token: testToken)
+            try await $0.session(testToken).object(self.reference)
         }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
         #expect(error?.problem == .wrongType(.object))
         #expect(error?.pointer == JSONPointer())
-    }
-
-    @Test func onlyTheCreationUnderAChosenNameMayBeRepeated() {
-        #expect(!CreateObject([:], in: Bucket("b")).isIdempotent)
-        #expect(PutObject([:], as: self.reference).isIdempotent)
-        #expect(PatchObject([:], of: self.reference).isIdempotent)
     }
 }

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 private let onboardingReply = """
@@ -56,34 +57,57 @@ private let onboardingReply = """
         #expect(endpoint.portWS == nil && endpoint.portWSS == nil)
     }
 
-    @Test(
-        arguments: [
-            (.byThing(vendorThingID: ""), "pw", .vendorThingID), (.byThing(vendorThingID: "a b"), "pw", .vendorThingID),
-            (.byOwner(.user("u"), vendorThingID: "a:b"), "pw", .vendorThingID),
-            (.byThing(vendorThingID: "v"), "", .password), (.byOwner(.user("u"), vendorThingID: "v"), "", .password),
-            (.byOwnerOfRegistered(.user("u"), thingID: "th.1"), "", .password),
-            (.byOwnerOfRegistered(.user("u"), thingID: ""), "pw", .thingID),
-            (.byOwnerOfRegistered(.user(""), thingID: "th.1"), "pw", .userID),
-            (.byOwner(.group(""), vendorThingID: "v"), "pw", .groupID),
-            (.byThing(vendorThingID: "v", ThingDescription(properties: [1])), "pw", .thingProperties),
-            (.byOwner(.user("u"), vendorThingID: "v", ThingDescription(properties: "x")), "pw", .thingProperties),
-        ] as [(ThingOnboarding, Secret, KiiInputError.Field)])
-    func badInputIsRefusedBeforeAnythingIsSent(
-        onboarding: ThingOnboarding, password: Secret, field: KiiInputError.Field
-    ) async throws {
-        let (requests, result) = await exchange(.status(200, onboardingReply)) {
-            try await $0.execute(OnboardThing(onboarding, password: password), token: testToken)
-        }
-        #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == field)
+    @Test(arguments: [
+        OnboardingRow(.vendorThingID) { try await $0.onboardThing(vendorThingID: "", password: "pw") },
+        OnboardingRow(.vendorThingID) { try await $0.onboardThing(vendorThingID: "a b", password: "pw") },
+        OnboardingRow(.vendorThingID) {
+            try await $0.session(testToken).onboardThing(vendorThingID: "a:b", password: "pw", owner: .user("u"))
+        },
+        OnboardingRow(.password) { try await $0.onboardThing(vendorThingID: "v", password: "") },
+        OnboardingRow(.password) {
+            try await $0.session(testToken).onboardThing(vendorThingID: "v", password: "", owner: .user("u"))
+        },
+        OnboardingRow(.password) {
+            try await $0.session(testToken).onboardThing(thingID: "th.1", password: "", owner: .user("u"))
+        },
+        OnboardingRow(.thingID) {
+            try await $0.session(testToken).onboardThing(thingID: "", password: "pw", owner: .user("u"))
+        },
+        OnboardingRow(.userID) {
+            try await $0.session(testToken).onboardThing(thingID: "th.1", password: "pw", owner: .user(""))
+        },
+        OnboardingRow(.groupID) {
+            try await $0.session(testToken).onboardThing(vendorThingID: "v", password: "pw", owner: .group(""))
+        },
+        OnboardingRow(.thingProperties) {
+            try await $0.onboardThing(
+                vendorThingID: "v", password: "pw", description: ThingDescription(properties: [1]))
+        },
+        OnboardingRow(.thingProperties) {
+            try await $0.session(testToken).onboardThing(
+                vendorThingID: "v", password: "pw", owner: .user("u"), description: ThingDescription(properties: "x"))
+        },
+        // An owner needs a token.
+        OnboardingRow(.token) {
+            try await KiiSession(client: $0).onboardThing(vendorThingID: "v", password: "pw", owner: .user("u"))
+        },
+    ])
+    private func badInputIsRefusedBeforeAnythingIsSent(_ row: OnboardingRow) async throws {
+        let (requests, result) = await exchange(.status(200, onboardingReply), body: row.call)
+        #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == row.field)
         #expect(requests.isEmpty)
     }
 
-    @Test func anOwnerNeedsAToken() async throws {
-        let (requests, result) = await exchange(.status(200, onboardingReply)) {
-            try await $0.execute(OnboardThing(.byOwner(.user("u"), vendorThingID: "v"), password: "pw"))
+    private struct OnboardingRow: Sendable {
+        var field: KiiInputError.Field
+        var call: @Sendable (KiiClient) async throws -> OnboardedThing
+
+        init(
+            _ field: KiiInputError.Field, _ call: @escaping @Sendable (KiiClient) async throws -> OnboardedThing
+        ) {
+            self.field = field
+            self.call = call
         }
-        #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == .token)
-        #expect(requests.isEmpty)
     }
 
     @Test func thePasswordIsCutOutOfARefusal() async throws {

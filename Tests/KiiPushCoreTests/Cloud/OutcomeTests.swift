@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct OutcomeTests {
@@ -10,9 +11,11 @@ import Testing
         .status(409, "<html>"),
     ])
     func anyConflictMeansThatTheTopicExists(_ answer: HTTPResponse) async throws {
-        let (_, result) = await exchange(answer) { try await $0.createTopic(self.topic, token: testToken) }
-        #expect(try result.get() == .alreadyExisted)
-        let (_, strict) = await exchange(answer) { try await $0.createTopicStrictly(self.topic, token: testToken) }
+        let (_, result) = await exchange(answer) { try await $0.session(testToken).createTopic(self.topic) }
+        #expect(try result.get() == false)
+        let (_, strict) = await exchange(answer) {
+            try await $0.session(testToken).createTopic(self.topic, acceptsExisting: false)
+        }
         #expect(#expect(throws: KiiError.self) { try strict.get() }?.status == 409)
     }
 
@@ -23,26 +26,14 @@ import Testing
     func aConflictMeansAlreadySubscribed(_ answer: HTTPResponse) async throws {
         for target in [SubscriptionTarget.topic(self.topic), .bucket(Bucket("b"))] {
             let (_, result) = await exchange(answer) {
-                try await $0.subscribe(self.user, to: target, token: testToken)
+                try await $0.session(testToken).subscribe(to: target, as: self.user)
             }
-            #expect(try result.get() == .alreadySubscribed)
+            #expect(try result.get() == false)
             let (_, strict) = await exchange(answer) {
-                try await $0.subscribeStrictly(self.user, to: target, token: testToken)
+                try await $0.session(testToken).subscribe(to: target, as: self.user, acceptsExisting: false)
             }
             #expect(#expect(throws: KiiError.self) { try strict.get() }?.status == answer.status)
-            let (_, itself) = await exchange(answer) {
-                try await $0.subscribeSelf(as: .thing, to: target, token: testToken)
-            }
-            #expect(try itself.get() == .alreadySubscribed)
         }
-    }
-
-    @Test func onlyAStrictSubscriptionMayNotBeRepeated() {
-        let target = SubscriptionTarget.topic(self.topic)
-        #expect(CreateSubscription(of: self.user, to: target).isIdempotent)
-        #expect(!CreateSubscription(of: self.user, to: target, acceptsExisting: false).isIdempotent)
-        #expect(SubscribeSelf(as: .user, to: target).isIdempotent)
-        #expect(!SubscribeSelf(as: .user, to: target, acceptsExisting: false).isIdempotent)
     }
 
     @Test(arguments: [
@@ -50,24 +41,24 @@ import Testing
     ])
     func aMissingSubscriptionOrTargetMeansNotSubscribed(_ code: String) async throws {
         let (_, result) = await exchange(.refusal(404, code)) {
-            try await $0.isSubscribed(self.user, to: .topic(self.topic), token: testToken)
+            try await $0.session(testToken).isSubscribed(to: .topic(self.topic), as: self.user)
         }
         #expect(try result.get() == false)
     }
 
     @Test func notFoundWithoutABodyIsAnAnswerAndWithAForeignBodyAnError() async throws {
-        let (_, exists) = await exchange(.status(404)) { try await $0.topicExists(self.topic, token: testToken) }
+        let (_, exists) = await exchange(.status(404)) { try await $0.session(testToken).topicExists(self.topic) }
         #expect(try exists.get() == false)
         let (_, coded) = await exchange(.refusal(404, "TOPIC_NOT_FOUND")) {
-            try await $0.topicExists(self.topic, token: testToken)
+            try await $0.session(testToken).topicExists(self.topic)
         }
         #expect(try coded.get() == false)
         let (_, subscribed) = await exchange(.status(404)) {
-            try await $0.isSubscribed(self.user, to: .topic(self.topic), token: testToken)
+            try await $0.session(testToken).isSubscribed(to: .topic(self.topic), as: self.user)
         }
         #expect(try subscribed.get() == false)
         let (_, foreign) = await exchange(.status(404, "<html>no such page</html>")) {
-            try await $0.topicExists(self.topic, token: testToken)
+            try await $0.session(testToken).topicExists(self.topic)
         }
         #expect(throws: KiiError.self) { try foreign.get() }
     }
@@ -77,7 +68,7 @@ import Testing
             .status(200, #"{"topics":[{"topicID":"a"}],"paginationKey":"1"}"#),
             .status(200, #"{"topics":[],"paginationKey":"2"}"#),
             .status(200, #"{"topics":[{"topicID":"b"}],"paginationKey":""}"#)
-        ) { try await $0.topics(in: .user("u1"), token: testToken).all() }
+        ) { try await $0.session(testToken).topics(in: .user("u1")).all() }
         #expect(try result.get() == [Topic("a", in: .user("u1")), Topic("b", in: .user("u1"))])
         let queries = requests.map { $0.url.split(separator: "?").dropFirst().first.map(String.init) }
         #expect(queries == [nil, "paginationKey=1", "paginationKey=2"])
@@ -87,7 +78,7 @@ import Testing
         let (requests, result) = await exchange(
             .status(200, #"{"topics":[],"paginationKey":"1"}"#), .status(200, #"{"topics":[],"paginationKey":"2"}"#),
             .status(200, #"{"topics":[],"paginationKey":"1"}"#)
-        ) { try await $0.topics(in: .app, token: testToken).all() }
+        ) { try await $0.session(testToken).topics(in: .app).all() }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
         #expect(error?.problem == .repeatedPage)
         #expect(error?.pointer == JSONPointer("/paginationKey"))
@@ -95,7 +86,7 @@ import Testing
     }
 
     @Test func aTransportErrorPassesThroughUnchanged() async throws {
-        let (_, result) = await exchange { try await $0.createTopic(self.topic, token: testToken) }
+        let (_, result) = await exchange { try await $0.session(testToken).createTopic(self.topic) }
         #expect(#expect(throws: TransportError.self) { try result.get() }?.code == .connectionLost)
     }
 }

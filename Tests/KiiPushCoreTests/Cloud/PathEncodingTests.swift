@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// IDs stay within their segment of the path, whatever they hold.
@@ -11,14 +12,14 @@ import Testing
     ])
     func aScopesIDIsEncoded(scope: Scope, path: String) async throws {
         let (requests, _) = await exchange(.status(204)) {
-            try await $0.deleteTopic(Topic("n", in: scope), token: testToken)
+            try await $0.session(testToken).deleteTopic(Topic("n", in: scope))
         }
         #expect(requests.map { $0.url } == ["https://cloud.test/api" + path])
     }
 
     @Test func bucketsAndRecipientsAreEncoded() async throws {
         let (unsubscription, _) = await exchange(.status(204)) {
-            try await $0.unsubscribe(.user("u#1"), from: .bucket(Bucket("b?1")), token: testToken)
+            try await $0.session(testToken).unsubscribe(from: .bucket(Bucket("b?1")), as: .user("u#1"))
         }
         #expect(
             unsubscription.map { $0.url } == [
@@ -26,7 +27,7 @@ import Testing
             ]
         )
         let (sending, _) = await exchange(.status(200, #"{"pushMessageID":"p1"}"#)) {
-            try await $0.send(PushMessage(data: ["msg": "hi"]), toUser: "u#1", token: testToken)
+            try await $0.session(testToken).send(PushMessage(data: ["msg": "hi"]), to: .user("u#1"))
         }
         #expect(sending.map { $0.url } == ["https://cloud.test/api/apps/a1/users/u%231/push/messages"])
     }
@@ -37,7 +38,7 @@ import Testing
     ])
     func subjectsOfRightsAreWrittenWithTheirKind(subject: AccessSubject, segment: String) async throws {
         let (requests, _) = await exchange(.status(204)) {
-            try await $0.grant(.send, on: Topic("news"), to: subject, token: testToken)
+            try await $0.session(testToken).grant(.send, on: Topic("news"), to: subject)
         }
         let path = "/apps/a1/topics/news/acl/SEND_MESSAGE_TO_TOPIC/" + segment
         #expect(requests.map { $0.url } == ["https://cloud.test/api" + path])

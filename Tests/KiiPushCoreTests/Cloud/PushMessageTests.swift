@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct PushMessageTests {
@@ -194,7 +195,7 @@ import Testing
 
     @Test func aRefusedMessageIsNeverSent() async throws {
         let (requests, result) = await exchange(.status(200, #"{"pushMessageID":"p"}"#)) {
-            try await $0.send(PushMessage(data: ["s3cr3t": ["s3cr3t"]]), to: Topic("t"), token: testToken)
+            try await $0.session(testToken).send(PushMessage(data: ["s3cr3t": ["s3cr3t"]]), to: .topic(Topic("t")))
         }
         let error = try #require(#expect(throws: KiiInputError.self) { try result.get() })
         #expect(requests.isEmpty)

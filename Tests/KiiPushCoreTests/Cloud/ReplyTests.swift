@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// One row: a reply that claims success, and what is wrong with it.
@@ -45,7 +46,7 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
         ReplyRow(#""s3cr3t""#, "", .wrongType(.object)),
     ])
     func aBadTokenIsNamedByItsPlace(_ row: ReplyRow) async throws {
-        try await self.expect(row) { try await $0.login(username: "alice", password: "s3cr3t") }
+        try await self.expect(row) { try await $0.login(.user(name: "alice", password: "s3cr3t")) }
     }
 
     @Test(arguments: [
@@ -69,14 +70,14 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
         ReplyRow(#"{"ttl":[]}"#, "/ttl", .wrongType(.integer)),
     ])
     func aBadEndpointIsNamedByItsPlace(_ row: ReplyRow) async throws {
-        try await self.expect(row) { try await $0.mqttEndpoint(of: "i1", token: testToken) }
+        try await self.expect(row) { try await $0.session(testToken).mqttEndpoint(of: "i1") }
     }
 
     /// What is subscribed to is the installation's own topic and no other.
     @Test(arguments: ["#", "a/+/b", "$SYS/x", "a\\u0000b", String(repeating: "t", count: 1025)])
     func anEndpointWithAnUnusableTopicIsRefused(topic: String) async throws {
         let reply = #"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"\#(topic)","username":"n","password":"p"}"#
-        let (_, result) = await exchange(.status(200, reply)) { try await $0.mqttEndpoint(of: "i1", token: testToken) }
+        let (_, result) = await exchange(.status(200, reply)) { try await $0.session(testToken).mqttEndpoint(of: "i1") }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
         #expect(error?.pointer == JSONPointer("/mqttTopic"))
         #expect(
@@ -86,7 +87,7 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
     @Test(arguments: ["t", "p/a/thing-if", "a$b", String(repeating: "t", count: 1024)])
     func anEndpointWithATopicOfItsOwnIsTaken(topic: String) async throws {
         let reply = #"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"\#(topic)","username":"n","password":"p"}"#
-        let (_, result) = await exchange(.status(200, reply)) { try await $0.mqttEndpoint(of: "i1", token: testToken) }
+        let (_, result) = await exchange(.status(200, reply)) { try await $0.session(testToken).mqttEndpoint(of: "i1") }
         #expect(try result.get().mqttTopic == topic)
     }
 
@@ -107,7 +108,7 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
             .wrongType(.string)),
     ])
     func aBadListIsNamedByItsPlace(_ row: ReplyRow) async throws {
-        try await self.expect(row) { try await $0.installations(of: nil, token: testToken).all() }
+        try await self.expect(row) { try await $0.session(testToken).installations(of: nil).all() }
     }
 
     @Test func everyOtherReplyNeedsItsID() async throws {
@@ -124,23 +125,23 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
         try await self.expect(ReplyRow(#"{"_thingID":"t"}"#, "/_accessToken", .missing)) {
             try await $0.registerThing(thing)
         }
-        try await self.expect(empty("/installationID")) { try await $0.createInstallation(token: testToken) }
-        try await self.expect(empty("/installationID")) { try await $0.installation(.id("i"), token: testToken) }
-        try await self.expect(empty("/topics")) { try await $0.topicPage(in: .app, token: testToken) }
+        try await self.expect(empty("/installationID")) { try await $0.session(testToken).createInstallation() }
+        try await self.expect(empty("/installationID")) { try await $0.session(testToken).installation(.id("i")) }
+        try await self.expect(empty("/topics")) { try await $0.session(testToken).topics(in: .app).all() }
         try await self.expect(ReplyRow(#"{"topics":[{}]}"#, "/topics/0/topicID", .missing)) {
-            try await $0.topicPage(in: .app, token: testToken)
+            try await $0.session(testToken).topics(in: .app).all()
         }
         try await self.expect(empty("/pushMessageID")) {
-            try await $0.send(PushMessage(data: [:]), toUser: "u", token: testToken)
+            try await $0.session(testToken).send(PushMessage(data: [:]), to: .user("u"))
         }
         try await self.expect(empty("/objectID"), status: 201) {
-            try await $0.createObject([:], in: Bucket("b"), token: testToken)
+            try await $0.session(testToken).createObject([:], in: Bucket("b"))
         }
     }
 
     @Test func aReplyThatIsNotJSONIsNamedByItsByte() async throws {
         let (_, result) = await exchange(.status(200, "<html>sign in to the hotel</html>")) {
-            try await $0.mqttEndpoint(of: "i1", token: testToken)
+            try await $0.session(testToken).mqttEndpoint(of: "i1")
         }
         let error = try #require(#expect(throws: KiiResponseError.self) { try result.get() })
         guard case .notJSON(let reason) = error.problem else {
@@ -160,7 +161,7 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
         ] as [(String, Int64?)])
     func expiryIsCountedInSixtyFourBits(seconds: String, milliseconds: Int64?) async throws {
         let reply = #"{"id":"u","access_token":"at","expires_in":\#(seconds)}"#
-        let (_, result) = await exchange(.status(200, reply)) { try await $0.login(username: "al", password: "pw") }
+        let (_, result) = await exchange(.status(200, reply)) { try await $0.login(.user(name: "al", password: "pw")) }
         #expect(try result.get().expiresAt?.millisecondsSinceEpoch == milliseconds)
     }
 
@@ -178,7 +179,7 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
             """
         let fields = field.map { [HTTPField("x-mqtt-ttl", $0)] } ?? []
         let (_, result) = await exchange(.status(200, reply, fields: fields)) {
-            try await $0.mqttEndpoint(of: "i1", token: testToken)
+            try await $0.session(testToken).mqttEndpoint(of: "i1")
         }
         #expect(try result.get().timeToLive == timeToLive)
         #expect(try result.get().installationID == "i1")
@@ -186,7 +187,7 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
 
     @Test func anObjectMayBePutWithoutAnyReply() async throws {
         let reference = ObjectReference("o1", in: Bucket("b"))
-        let (_, result) = await exchange(.status(200)) { try await $0.putObject([:], as: reference, token: testToken) }
+        let (_, result) = await exchange(.status(200)) { try await $0.session(testToken).putObject([:], as: reference) }
         #expect(try result.get() == StoredObject(reference: reference))
     }
 

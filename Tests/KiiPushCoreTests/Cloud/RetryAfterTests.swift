@@ -1,11 +1,12 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct RetryAfterTests {
     private func retryAfter(field: String?, body: String) async throws -> Duration? {
         let fields = field.map { [HTTPField("retry-after", $0)] } ?? []
         let (_, result) = await exchange(.status(503, body, fields: fields)) {
-            try await $0.mqttEndpoint(of: "i1", token: testToken)
+            try await $0.session(testToken).mqttEndpoint(of: "i1")
         }
         return try #require(#expect(throws: KiiError.self) { try result.get() }).retryAfter
     }

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// What one call made of its answers.
@@ -45,11 +46,11 @@ private typealias Answer = Result<HTTPResponse, TransportError>
     }
 
     private func check(_ client: KiiClient) async throws {
-        _ = try await client.topicExists(Topic("news"), token: testToken)
+        _ = try await client.session(testToken).topicExists(Topic("news"))
     }
 
     private func send(_ client: KiiClient) async throws {
-        _ = try await client.send(PushMessage(data: ["n": 1]), to: Topic("news"), token: testToken)
+        _ = try await client.session(testToken).send(PushMessage(data: ["n": 1]), to: .topic(Topic("news")))
     }
 
     // MARK: What is repeated
@@ -99,23 +100,15 @@ private typealias Answer = Result<HTTPResponse, TransportError>
     }
 
     /// Calls that use POST and may be made twice, and calls that do not use it and may not.
-    @Test func theCallSaysWhetherItMayBeMadeTwice() async throws {
-        #expect(CreateInstallation().isIdempotent)
-        #expect(RequestToken(.user(name: "alice", password: "pw")).isIdempotent)
-        #expect(RequestToken(.administrator(clientID: "c", clientSecret: "s")).isIdempotent)
-        #expect(!RequestToken(.refresh("rt", of: nil)).isIdempotent)
-        #expect(!RegisterPseudoUser().isIdempotent)
-        #expect(!SendPushMessage(PushMessage(data: ["n": 1]), to: .topic(Topic("news"))).isIdempotent)
-        #expect(CreateTopic(Topic("news")).isIdempotent)
-        #expect(!CreateTopic(Topic("news"), acceptsExisting: false).isIdempotent)
-        let target = SubscriptionTarget.topic(Topic("news"))
-        #expect(CreateSubscription(of: alice, to: target).isIdempotent)
-        #expect(!CreateSubscription(of: alice, to: target, acceptsExisting: false).isIdempotent)
+    @Test(arguments: repeatable)
+    private func theCallSaysWhetherItMayBeMadeTwice(_ row: RepeatableRow) async throws {
+        let attempted = await self.attempt([Self.lost, .success(.status(500))], call: row.call)
+        #expect(attempted.requests == (row.isIdempotent ? 2 : 1))
     }
 
     @Test func aStrictCreationIsNotRepeatedInDoubt() async throws {
         let attempted = await self.attempt([Self.lost, Self.refusal(409, "TOPIC_ALREADY_EXISTS")]) {
-            try await $0.createTopicStrictly(Topic("news"), token: testToken)
+            try await $0.session(testToken).createTopic(Topic("news"), acceptsExisting: false)
         }
         #expect(#expect(throws: TransportError.self) { try attempted.result.get() }?.code == .connectionLost)
         #expect(attempted.requests == 1)
@@ -184,14 +177,14 @@ private typealias Answer = Result<HTTPResponse, TransportError>
     @Test func whatIsGoneAtTheSecondAttemptWasRemoved() async throws {
         let missing = Self.refusal(404, "TOPIC_NOT_FOUND")
         let repeated = await self.attempt([Self.lost, missing]) {
-            try await $0.deleteTopic(Topic("news"), token: testToken)
+            try await $0.session(testToken).deleteTopic(Topic("news"))
         }
         #expect(throws: Never.self) { try repeated.result.get() }
-        let first = await self.attempt([missing]) { try await $0.deleteTopic(Topic("news"), token: testToken) }
+        let first = await self.attempt([missing]) { try await $0.session(testToken).deleteTopic(Topic("news")) }
         #expect(#expect(throws: KiiError.self) { try first.result.get() }?.errorCode == .topicNotFound)
         // The first request never got anywhere, so the 404 is about the topic.
         let unsent = await self.attempt([Self.refused, missing]) {
-            try await $0.deleteTopic(Topic("news"), token: testToken)
+            try await $0.session(testToken).deleteTopic(Topic("news"))
         }
         #expect(#expect(throws: KiiError.self) { try unsent.result.get() }?.errorCode == .topicNotFound)
     }
@@ -201,31 +194,69 @@ private typealias Answer = Result<HTTPResponse, TransportError>
     ])
     private func aRepetitionInTheWrongPlaceIsNoSuccess(_ second: Answer) async throws {
         let attempted = await self.attempt([Self.lost, second]) {
-            try await $0.deleteInstallation(.id("i1"), token: testToken)
+            try await $0.session(testToken).deleteInstallation(.id("i1"))
         }
         #expect(throws: KiiError.self) { try attempted.result.get() }
     }
 
     @Test func whatIsThereAtTheSecondAttemptCountsAsMade() async throws {
         let attempted = await self.attempt([Self.lost, Self.refusal(409, "TOPIC_ALREADY_EXISTS")]) {
-            try await $0.createTopic(Topic("news"), token: testToken)
+            try await $0.session(testToken).createTopic(Topic("news"))
         }
-        #expect(try attempted.result.get() == .alreadyExisted)
-    }
-
-    @Test func aCallOfOnesOwnReadsTheAnswerToItsRepetition() async throws {
-        struct Rename: KiiEndpoint {
-            var method: HTTPMethod { .put }
-            var successStatuses: Set<Int> { [200] }
-            func path(in app: KiiApp) -> KiiPath { .root.appending("name") }
-            func decode(_ response: KiiResponse) throws(KiiResponseError) -> String { "renamed" }
-            func answer(toRepetition error: KiiError) -> String? { error.status == 409 ? "renamed before" : nil }
-        }
-        let repeated = await self.attempt([Self.lost, Self.refusal(409, "X")]) {
-            try await $0.execute(Rename(), token: testToken)
-        }
-        #expect(try repeated.result.get() == "renamed before")
-        let first = await self.attempt([Self.refusal(409, "X")]) { try await $0.execute(Rename(), token: testToken) }
-        #expect(throws: KiiError.self) { try first.result.get() }
+        #expect(try attempted.result.get() == false)
     }
 }
+
+private struct RepeatableRow: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var isIdempotent: Bool
+    var call: @Sendable (KiiClient) async throws -> Void
+
+    init(_ name: String, _ isIdempotent: Bool, _ call: @escaping @Sendable (KiiClient) async throws -> Void) {
+        self.testDescription = name
+        self.isIdempotent = isIdempotent
+        self.call = call
+    }
+}
+
+private let repeatable: [RepeatableRow] = [
+    RepeatableRow("createInstallation", true) { _ = try await $0.session(testToken).createInstallation() },
+    RepeatableRow("a user's login", true) { _ = try await $0.login(.user(name: "alice", password: "pw")) },
+    RepeatableRow("an administrator's login", true) {
+        _ = try await $0.login(.administrator(clientID: "c", clientSecret: "s"))
+    },
+    RepeatableRow("refresh", false) {
+        _ = try await $0.refresh(AccessToken(principal: nil, token: "t", refreshToken: "rt"))
+    },
+    RepeatableRow("registerPseudoUser", false) { _ = try await $0.registerPseudoUser() },
+    RepeatableRow("send", false) {
+        try await $0.session(testToken).send(PushMessage(data: ["n": 1]), to: .topic(Topic("news")))
+    },
+    RepeatableRow("createTopic", true) { try await $0.session(testToken).createTopic(Topic("news")) },
+    RepeatableRow("createTopic, new", false) {
+        try await $0.session(testToken).createTopic(Topic("news"), acceptsExisting: false)
+    },
+    RepeatableRow("subscribe", true) {
+        try await $0.session(testToken).subscribe(to: .topic(Topic("news")), as: alice)
+    },
+    RepeatableRow("subscribe, new", false) {
+        try await $0.session(testToken).subscribe(to: .topic(Topic("news")), as: alice, acceptsExisting: false)
+    },
+    RepeatableRow("grant", true) { try await $0.session(testToken).grant(.send, on: Topic("news"), to: .user("u")) },
+    RepeatableRow("grant, new", false) {
+        try await $0.session(testToken).grant(.send, on: Topic("news"), to: .user("u"), acceptsExisting: false)
+    },
+    RepeatableRow("revoke", true) {
+        try await $0.session(testToken).revoke(.send, on: Topic("news"), from: .user("u"))
+    },
+    RepeatableRow("createObject", false) { _ = try await $0.session(testToken).createObject([:], in: Bucket("b")) },
+    RepeatableRow("putObject", true) {
+        try await $0.session(testToken).putObject([:], as: ObjectReference("o-1", in: Bucket("b")))
+    },
+    RepeatableRow("patchObject", true) {
+        try await $0.session(testToken).patchObject([:], of: ObjectReference("o-1", in: Bucket("b")))
+    },
+    RepeatableRow("changePassword", false) {
+        try await $0.session(testToken).changePassword(from: "old pw", to: "new pw")
+    },
+]

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// A session with its cloud, its clock and its store, all in the hands of the test.
@@ -19,7 +20,7 @@ final class SessionFixture: Sendable {
     func session(_ token: AccessToken? = nil, hasPassword: Bool = true) -> KiiSession {
         KiiSession(client: self.client, token: token) { [client] in
             guard hasPassword else { return nil }
-            return try await client.login(username: "alice", password: "pw")
+            return try await client.login(.user(name: "alice", password: "pw"))
         } changed: { token in
             self.log.withLock { $0.append("store \(token.token.reveal())") }
             if self.storeFails.withLock({ $0 }) { throw StoreFailure() }
@@ -30,7 +31,7 @@ final class SessionFixture: Sendable {
     func call(_ session: KiiSession) async throws {
         try await session.withToken { token in
             self.log.withLock { $0.append("use \(token.token.reveal())") }
-            _ = try await session.client.topicExists(Topic("news"), token: token.token)
+            _ = try await session.client.session(token.token).topicExists(Topic("news"))
         }
     }
 

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import Testing
 
 @Suite struct TopicAccessTests {
@@ -10,7 +11,7 @@ import Testing
             "SEND_MESSAGE_TO_TOPIC":["UserID:u1","GroupID:g1","ThingID:a:b","UserID:ANONYMOUS_USER"],\
             "SOMETHING_ELSE":[{"userID":"ANONYMOUS_USER"}],"NOTHING":null}
             """
-        let (_, result) = await exchange(.status(200, reply)) { try await $0.access(to: self.topic, token: testToken) }
+        let (_, result) = await exchange(.status(200, reply)) { try await $0.session(testToken).access(to: self.topic) }
         let access = try result.get()
         #expect(access[.subscribe] == [.anyAuthenticatedUser, .thing("th.1"), .group("g")])
         #expect(access[.send] == [.user("u1"), .group("g1"), .thing("a:b"), .anonymousUser])
@@ -32,7 +33,7 @@ import Testing
     ])
     func aBadListIsNamedByItsPlace(_ row: ReplyRow) async throws {
         let (_, result) = await exchange(.status(200, row.reply)) {
-            try await $0.access(to: self.topic, token: testToken)
+            try await $0.session(testToken).access(to: self.topic)
         }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
         #expect(error?.pointer == JSONPointer(row.pointer))
@@ -42,12 +43,12 @@ import Testing
     @Test func anEntryThatIsNotThereIsAnAnswer() async throws {
         for answer in [HTTPResponse.refusal(404, "ACL_NOT_FOUND"), .status(404)] {
             let (_, result) = await exchange(answer) {
-                try await $0.isGranted(.send, on: self.topic, to: .anyAuthenticatedUser, token: testToken)
+                try await $0.session(testToken).isGranted(.send, on: self.topic, to: .anyAuthenticatedUser)
             }
             #expect(try result.get() == false)
         }
         let (_, foreign) = await exchange(.status(404, "<html>")) {
-            try await $0.isGranted(.send, on: self.topic, to: .anyAuthenticatedUser, token: testToken)
+            try await $0.session(testToken).isGranted(.send, on: self.topic, to: .anyAuthenticatedUser)
         }
         #expect(throws: KiiError.self) { try foreign.get() }
     }
@@ -55,19 +56,13 @@ import Testing
     @Test(arguments: [HTTPResponse.refusal(409, "ACL_ALREADY_EXISTS"), .status(409)])
     func aConflictMeansAlreadyGranted(_ answer: HTTPResponse) async throws {
         let (_, result) = await exchange(answer) {
-            try await $0.grant(.send, on: self.topic, to: .user("u"), token: testToken)
+            try await $0.session(testToken).grant(.send, on: self.topic, to: .user("u"))
         }
-        #expect(try result.get() == .alreadyGranted)
+        #expect(try result.get() == false)
         let (_, strict) = await exchange(answer) {
-            try await $0.grantStrictly(.send, on: self.topic, to: .user("u"), token: testToken)
+            try await $0.session(testToken).grant(.send, on: self.topic, to: .user("u"), acceptsExisting: false)
         }
         #expect(#expect(throws: KiiError.self) { try strict.get() }?.status == 409)
-    }
-
-    @Test func onlyAStrictGrantMayNotBeRepeated() {
-        #expect(GrantTopicAccess(.send, on: self.topic, to: .user("u")).isIdempotent)
-        #expect(!GrantTopicAccess(.send, on: self.topic, to: .user("u"), acceptsExisting: false).isIdempotent)
-        #expect(RevokeTopicAccess(.send, on: self.topic, from: .user("u")).isIdempotent)
     }
 
     @Test(
@@ -81,10 +76,10 @@ import Testing
         subject: AccessSubject, verb: TopicVerb, topic: Topic, field: KiiInputError.Field
     ) async throws {
         let calls: [@Sendable (KiiClient) async throws -> Void] = [
-            { _ = try await $0.isGranted(verb, on: topic, to: subject, token: testToken) },
-            { try await $0.grant(verb, on: topic, to: subject, token: testToken) },
-            { try await $0.grantStrictly(verb, on: topic, to: subject, token: testToken) },
-            { try await $0.revoke(verb, on: topic, from: subject, token: testToken) },
+            { _ = try await $0.session(testToken).isGranted(verb, on: topic, to: subject) },
+            { try await $0.session(testToken).grant(verb, on: topic, to: subject) },
+            { try await $0.session(testToken).grant(verb, on: topic, to: subject, acceptsExisting: false) },
+            { try await $0.session(testToken).revoke(verb, on: topic, from: subject) },
         ]
         for call in calls {
             let (requests, result) = await exchange(.status(200, "{}"), body: call)
@@ -95,12 +90,12 @@ import Testing
 
     @Test func anonymousUsersAreGrantedNothing() async throws {
         let (requests, result) = await exchange(.status(204)) {
-            try await $0.grant(.subscribe, on: self.topic, to: .anonymousUser, token: testToken)
+            try await $0.session(testToken).grant(.subscribe, on: self.topic, to: .anonymousUser)
         }
         #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == .accessSubject)
         #expect(requests.isEmpty)
         let (revocations, revoked) = await exchange(.status(204)) {
-            try await $0.revoke(.subscribe, on: self.topic, from: .anonymousUser, token: testToken)
+            try await $0.session(testToken).revoke(.subscribe, on: self.topic, from: .anonymousUser)
         }
         #expect(throws: Never.self) { try revoked.get() }
         #expect(revocations.first?.url.hasSuffix("/acl/SUBSCRIBE_TO_TOPIC/UserID:ANONYMOUS_USER") == true)
@@ -108,7 +103,7 @@ import Testing
 
     @Test func theListOfABadTopicIsRefusedBeforeAnythingIsSent() async throws {
         let (requests, result) = await exchange(.status(200, "{}")) {
-            try await $0.access(to: Topic("a b"), token: testToken)
+            try await $0.session(testToken).access(to: Topic("a b"))
         }
         #expect(#expect(throws: KiiInputError.self) { try result.get() }?.field == .topicID)
         #expect(requests.isEmpty)

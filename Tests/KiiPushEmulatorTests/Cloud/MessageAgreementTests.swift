@@ -93,7 +93,7 @@ import Testing
     /// More than all fields that the cloud adds without the client knowing them.
     private static let marginBytes = 500
 
-    private static func isNearALimit(_ message: PushMessage, to destination: SendPushMessage.Destination) -> Bool {
+    private static func isNearALimit(_ message: PushMessage, to destination: PushDestination) -> Bool {
         PushMessage.Network.allCases.contains { network in
             guard let size = message.knownSize(over: network, to: destination) else { return false }
             return PushMessage.SizeLimits.documented[network].map { size > $0 - Self.marginBytes } ?? false

@@ -24,10 +24,10 @@ import Testing
             expect(try await world.send(request), is: error, "\(error.code)")
             try await world.restore()
             var repeated = try await world.provoke(error)
-            if ContractCall(repeated, to: cloud) == nil { repeated = try await world.fault(error) }
-            let call = try #require(ContractCall(repeated, to: cloud), "\(error.code)")
+            if repeated.call(to: cloud) == nil { repeated = try await world.fault(error) }
+            let (call, token) = (try #require(repeated.call(to: cloud), "\(error.code)"), repeated.token)
             let told = await #expect(throws: KiiError.self, "\(error.code)") {
-                try await client.execute(call, token: call.token)
+                try await client.perform(call, token: token)
             }
             if let told { self.check(told, is: error) }
             try await world.restore()

@@ -1,9 +1,14 @@
 /// One principal's token, kept good for any number of tasks.
 ///
 /// ```swift
-/// let session = KiiSession(client: client, signIn: { try await client.login(username: "alice", password: password) })
-/// let topics = try await session.withToken { try await client.topics(in: .app, token: $0.token).all() }
+/// let session = KiiSession(client: client, signIn: {
+///     try await client.login(.user(name: "alice", password: password))
+/// })
+/// try await session.subscribe(to: .topic(Topic("news", in: .app)))
 /// ```
+///
+/// Its methods are Kii's calls. Each throws what ``KiiClient`` lists, and what ``token()`` throws; further errors stand
+/// at the method.
 ///
 /// The token is renewed ahead of its end, and once when the cloud refuses it: by its refresh token, else by signing in.
 /// One task renews for all that wait. A refresh token is never used again once the cloud may have taken it, unless
@@ -59,12 +64,9 @@ public final class KiiSession: Sendable {
         return try await self.renewal.result { try await self.renewed() }
     }
 
-    /// Makes one call with the session's token; one that needs none is made without.
-    ///
-    /// - Throws: As ``token()`` and ``KiiClient``.
-    public func execute<Endpoint: KiiEndpoint>(_ endpoint: Endpoint) async throws -> Endpoint.Response {
-        guard endpoint.authorization == .token else { return try await self.client.execute(endpoint) }
-        return try await self.withToken { try await self.client.execute(endpoint, token: $0.token) }
+    /// Makes one call with the session's token.
+    package func perform<Answer>(_ call: KiiCall<Answer>) async throws -> Answer {
+        try await self.withToken { try await self.client.perform(call, token: $0.token) }
     }
 
     /// Runs `body` with a token, and once more with another one if the cloud refuses the first.
@@ -72,7 +74,7 @@ public final class KiiSession: Sendable {
     /// `body` may therefore run twice; what it did before its refused call should do no harm the second time.
     ///
     /// - Throws: What `body` threw; otherwise as ``token()``.
-    public func withToken<Output>(_ body: (AccessToken) async throws -> Output) async throws -> Output {
+    package func withToken<Output>(_ body: (AccessToken) async throws -> Output) async throws -> Output {
         let token = try await self.token()
         do {
             return try await body(token)

@@ -12,12 +12,8 @@ public struct Installation: Sendable, Hashable {
     /// Whether it gets what is sent to development rather than to production. `nil` when the cloud did not say.
     public var isDevelopment: Bool?
 
-    /// Describes an installation.
-    public init(
-        id: String,
-        registrationID: String? = nil,
-        deviceType: DeviceType? = nil,
-        owner: Principal? = nil,
+    package init(
+        id: String, registrationID: String? = nil, deviceType: DeviceType? = nil, owner: Principal? = nil,
         isDevelopment: Bool? = nil
     ) {
         self.id = id
@@ -69,18 +65,16 @@ public enum InstallationReference: Sendable, Hashable {
     /// By network and the network's own ID, in the path as `MQTT:{installationRegistrationID}`.
     case registration(DeviceType, String)
 
-    func path(in app: KiiApp) -> KiiPath {
-        let installations = KiiPath.app(app).appending("installations")
+    /// - Throws: ``KiiInputError`` for a reference with an empty part.
+    func path() throws(KiiInputError) -> KiiPath {
         switch self {
-        case .id(let id): return installations.appending(id, as: .installationID)
+        case .id(let id): return KiiPath("installations").appending(id, as: .installationID)
         case .registration(let type, let id):
-            return installations.appending("\(type.rawValue):\(id)", as: .installationRegistrationID)
-        }
-    }
-
-    func validate() throws(KiiInputError) {
-        if case .registration(let type, let id) = self, type.rawValue.isEmpty || id.isEmpty {
-            throw KiiInputError(.installationRegistrationID, rule: "a device type and an ID, neither empty")
+            guard !type.rawValue.isEmpty, !id.isEmpty else {
+                throw KiiInputError(.installationRegistrationID, rule: "a device type and an ID, neither empty")
+            }
+            return KiiPath("installations").appending(
+                "\(type.rawValue):\(id)", as: .installationRegistrationID)
         }
     }
 }

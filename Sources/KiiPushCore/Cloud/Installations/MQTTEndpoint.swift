@@ -29,7 +29,7 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var timeToLive: Duration?
 
     /// Puts an endpoint together, such as from a stored state.
-    public init(
+    package init(
         installationID: String,
         host: String,
         portTCP: UInt16?,
@@ -47,40 +47,6 @@ public struct MQTTEndpoint: Sendable, Hashable {
         self.username = username
         self.password = password
         self.timeToLive = timeToLive
-    }
-}
-
-/// Asks where and as whom an installation connects to the broker.
-///
-/// Right after an installation was created the cloud may refuse with 503 ``KiiErrorCode/mqttEndpointNotReady`` and
-/// ``KiiError/retryAfter``.
-///
-/// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
-public struct GetMQTTEndpoint: KiiEndpoint {
-    /// Which installation.
-    public var installationID: String
-
-    /// Makes the call.
-    public init(of installationID: String) {
-        self.installationID = installationID
-    }
-
-    /// GET.
-    public var method: HTTPMethod { .get }
-    /// 200.
-    public var successStatuses: Set<Int> { [200] }
-
-    /// `/apps/{appID}/installations/{installationID}/mqtt-endpoint`.
-    public func path(in app: KiiApp) -> KiiPath {
-        InstallationReference.id(self.installationID).path(in: app).appending("mqtt-endpoint")
-    }
-
-    /// Reads the endpoint; `installationID` and one of the two ports of Kii's reference may be absent, its other fields may
-    /// not.
-    public func decode(_ response: KiiResponse) throws(KiiResponseError) -> MQTTEndpoint {
-        let fields = try response.fields()
-        let installationID = try fields.optionalString("installationID") ?? self.installationID
-        return try MQTTEndpoint(fields, of: installationID, in: response)
     }
 }
 

@@ -58,14 +58,14 @@ extension PushMessage {
     ///   - network: The network.
     ///   - destination: Where the message goes. Default `nil`: not known yet.
     /// - Returns: The number of bytes; `nil` when the message does not go out over the network.
-    public func knownSize(over network: Network, to destination: SendPushMessage.Destination? = nil) -> Int? {
+    public func knownSize(over network: Network, to destination: PushDestination? = nil) -> Int? {
         guard let part = self.parts.first(where: { $0.network == network }), part.isEnabled else { return nil }
         return self.knownSize(of: part, to: destination)
     }
 
     func validateSize(
         of part: Part,
-        to destination: SendPushMessage.Destination?,
+        to destination: PushDestination?,
         limits: SizeLimits
     ) throws(KiiInputError) {
         guard let limit = limits[part.network] else { return }
@@ -76,7 +76,7 @@ extension PushMessage {
             rule: "at most \(limit) bytes over \(part.network), and it has at least \(size) there")
     }
 
-    private func knownSize(of part: Part, to destination: SendPushMessage.Destination?) -> Int {
+    private func knownSize(of part: Part, to destination: PushDestination?) -> Int {
         var members: [(String, JSONValue)] = []
         for data in [self.data, part.data] { members += (data?.members ?? []).map { ($0.key, $0.value) } }
         members += part.inside
@@ -93,7 +93,7 @@ extension PushMessage {
 
     private typealias KnownField = (long: String, short: String, value: JSONValue)
 
-    private func knownFields(to destination: SendPushMessage.Destination?) -> [KnownField] {
+    private func knownFields(to destination: PushDestination?) -> [KnownField] {
         var fields: [KnownField] = []
         if let type = self.pushMessageType { fields.append(("type", "t", JSONValue(type))) }
         if self.sendOrigin == true { fields.append(("origin", "o", "EXPLICIT")) }

@@ -9,7 +9,7 @@ extension PushMessage {
     ///   the network.
     public func validate(
         sizeLimits: SizeLimits = .documented,
-        to destination: SendPushMessage.Destination? = nil
+        to destination: PushDestination? = nil
     ) throws(KiiInputError) {
         let parts = self.parts
         guard parts.contains(where: \.isEnabled) else {

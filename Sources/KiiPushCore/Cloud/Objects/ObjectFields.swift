@@ -26,7 +26,5 @@ extension JSONValue {
 }
 
 extension ObjectReference {
-    func path(in app: KiiApp) -> KiiPath {
-        .app(app).appending(self.bucket).appending("objects").appending(self.id, as: .objectID)
-    }
+    var path: KiiPath { self.bucket.path.appending("objects").appending(self.id, as: .objectID) }
 }

@@ -7,11 +7,23 @@ public struct StoredObject: Sendable, Hashable {
     /// When it was last changed, by the cloud's clock. `nil` when the cloud did not say.
     public var modifiedAt: Timestamp?
 
-    /// Describes an object.
-    public init(reference: ObjectReference, createdAt: Timestamp? = nil, modifiedAt: Timestamp? = nil) {
+    package init(reference: ObjectReference, createdAt: Timestamp? = nil, modifiedAt: Timestamp? = nil) {
         self.reference = reference
         self.createdAt = createdAt
         self.modifiedAt = modifiedAt
+    }
+}
+
+/// The bytes beside an object's fields, such as an image.
+public struct ObjectBody: Sendable, Hashable {
+    /// The bytes.
+    public var bytes: [UInt8]
+    /// What they are, as whoever stored them said. `nil` when the cloud does not say.
+    public var mediaType: String?
+
+    package init(bytes: [UInt8], mediaType: String?) {
+        self.bytes = bytes
+        self.mediaType = mediaType
     }
 }
 

@@ -1,14 +1,3 @@
-/// How a thing is onboarded, and by whom: registered if it is not there, bound to an owner if there is one, and given
-/// a token and an MQTT endpoint.
-public enum ThingOnboarding: Sendable, Hashable {
-    /// By the thing itself, which gets no owner.
-    case byThing(vendorThingID: String, ThingDescription = ThingDescription())
-    /// By an owner who knows the ID that the vendor gave the thing.
-    case byOwner(ThingOwner, vendorThingID: String, ThingDescription = ThingDescription())
-    /// By an owner of a thing that is registered, by the ID that the cloud gave it (`th.…`).
-    case byOwnerOfRegistered(ThingOwner, thingID: String)
-}
-
 /// Who owns a thing.
 public enum ThingOwner: Sendable, Hashable {
     /// A user, by `userID`.
@@ -93,4 +82,110 @@ public struct LayoutPosition: RawRepresentable, Sendable, Hashable {
     public static let gateway = Self(rawValue: "GATEWAY")
     /// It is reached through a gateway.
     public static let endNode = Self(rawValue: "ENDNODE")
+}
+
+/// A thing as it was onboarded: all it needs to receive pushes.
+public struct OnboardedThing: Sendable, Hashable {
+    /// The ID that the cloud chose (`th.…`).
+    public var thingID: String
+    /// The thing's token.
+    public var accessToken: AccessToken
+    /// Where and as whom the thing connects to the broker. It names the installation that onboarding made.
+    public var mqttEndpoint: MQTTEndpoint
+}
+
+/// Onboarding registers a thing if it is not there, binds it to an owner if there is one, and gets a token and an MQTT
+/// endpoint for it.
+///
+/// The password counts: the first onboarding sets it, every further one must name it. A further one hands out a further
+/// token and changes nothing else, so a call whose answer was lost is repeated.
+///
+/// - Source: `POST /thing-if/apps/{appID}/onboardings`, with one media type for each way
+extension KiiClient {
+    /// Onboards a thing by itself. It gets no owner.
+    ///
+    /// - Parameters:
+    ///   - vendorThingID: The ID its vendor gave it: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    ///   - password: Its password.
+    ///   - description: What is said of a thing that is not registered yet. Default: nothing.
+    /// - Throws: See ``KiiClient``.
+    public func onboardThing(
+        vendorThingID: String, password: Secret, description: ThingDescription = ThingDescription()
+    ) async throws -> OnboardedThing {
+        let members = try description.onboarding(vendorThingID: vendorThingID)
+        return try await self.perform(
+            KiiCall.onboarding("OnboardingWithVendorThingIDByThing", members, password).with { $0.authorization = .app }
+        )
+    }
+}
+
+/// Onboarding by an owner; for a group, by a member.
+extension KiiSession {
+    /// Onboards a thing by its owner, who knows the ID that the vendor gave it.
+    ///
+    /// - Parameters:
+    ///   - vendorThingID: The ID its vendor gave it: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    ///   - password: The thing's password.
+    ///   - owner: Who is to own it.
+    ///   - description: What is said of a thing that is not registered yet. Default: nothing.
+    /// - Returns: The thing with a token of its own.
+    public func onboardThing(
+        vendorThingID: String, password: Secret, owner: ThingOwner, description: ThingDescription = ThingDescription()
+    ) async throws -> OnboardedThing {
+        let members = try owner.onboarding() + description.onboarding(vendorThingID: vendorThingID)
+        return try await self.perform(.onboarding("OnboardingWithVendorThingIDByOwner", members, password))
+    }
+
+    /// Onboards a thing that is registered by its owner.
+    ///
+    /// - Parameters:
+    ///   - thingID: The ID that the cloud gave it (`th.…`).
+    ///   - password: The thing's password.
+    ///   - owner: Who is to own it.
+    /// - Returns: The thing with a token of its own.
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/thingNotFound`` when there is no such thing.
+    public func onboardThing(thingID: String, password: Secret, owner: ThingOwner) async throws -> OnboardedThing {
+        let members = try owner.onboarding()
+        guard !thingID.isEmpty else { throw KiiInputError(.thingID, rule: "not empty") }
+        return try await self.perform(
+            .onboarding("OnboardingWithThingIDByOwner", members + [("thingID", JSONValue(thingID))], password))
+    }
+}
+
+extension ThingOwner {
+    fileprivate func onboarding() throws(KiiInputError) -> [(String, JSONValue)] {
+        try self.validate()
+        return [("owner", JSONValue(self.text))]
+    }
+}
+
+extension ThingDescription {
+    fileprivate func onboarding(vendorThingID: String) throws(KiiInputError) -> [(String, JSONValue)] {
+        try ThingRegistration.validate(vendorThingID: vendorThingID)
+        try self.validate()
+        return [("vendorThingID", JSONValue(vendorThingID))] + self.members
+    }
+}
+
+extension KiiCall where Answer == OnboardedThing {
+    fileprivate static func onboarding(
+        _ way: String, _ members: [(String, JSONValue)], _ password: Secret
+    ) throws(KiiInputError) -> Self {
+        guard !password.reveal().isEmpty else { throw KiiInputError(.password, rule: "present and not empty") }
+        let call = Self(.post, KiiPath("onboardings"), statuses: [200, 201]) { response throws(KiiResponseError) in
+            let fields = try response.fields()
+            let thingID = try fields.string("thingID")
+            let endpoint = try fields.object("mqttEndpoint")
+            return OnboardedThing(
+                thingID: thingID,
+                accessToken: AccessToken(principal: .thing(thingID), token: Secret(try fields.string("accessToken"))),
+                mqttEndpoint: try MQTTEndpoint(endpoint, of: endpoint.string("installationID"), in: response))
+        }
+        return call.with {
+            $0.service = .thingIF
+            $0.isIdempotent = true
+            $0.secrets = [password]
+            $0.body = .kii(way, members + [("thingPassword", JSONValue(password.reveal()))])
+        }
+    }
 }

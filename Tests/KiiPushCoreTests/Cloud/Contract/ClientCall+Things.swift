@@ -1,15 +1,16 @@
 import Contract
 import KiiPushCore
+import TestSupport
 import Testing
 
 extension ClientCall {
     static let things: [ClientCall] = [
         ClientCall(
             id: "things.get",
-            method: "thing(_:token:)",
+            method: "thing(_:)",
             parameters: ["thing": "VENDOR_THING_ID:v-1"]
         ) { client, _ in
-            let thing = try await client.thing(.vendorThingID("v-1"), token: testToken)
+            let thing = try await client.session(testToken).thing(.vendorThingID("v-1"))
             #expect(thing.thingID == "th.1" && thing.vendorThingID == "v-1" && thing.thingType == "lamp")
             #expect(thing.fields == ["_vendor": "ACME"])
         },
@@ -19,20 +20,16 @@ extension ClientCall {
         },
         ClientCall(
             id: "onboarding.byOwner",
-            method: "onboardThing(vendorThingID:password:owner:description:token:)"
+            method: "onboardThing(vendorThingID:password:owner:description:)"
         ) { client, _ in
-            let thing = try await client.onboardThing(
-                vendorThingID: "v-1",
-                password: "pw-1",
-                owner: .user("u1"),
-                description: ThingDescription(thingType: "lamp"),
-                token: testToken
-            )
+            let thing = try await client.session(testToken).onboardThing(
+                vendorThingID: "v-1", password: "pw-1", owner: .user("u1"),
+                description: ThingDescription(thingType: "lamp"))
             expectOnboarded(thing)
         },
         ClientCall(
             id: "onboarding.byOwner",
-            method: "onboardThing(vendorThingID:password:owner:description:token:)",
+            method: "onboardThing(vendorThingID:password:owner:description:)",
             note: "described, by a group",
             body: [
                 "vendorThingID": "v-1", "thingPassword": "pw-1", "owner": "group:g1", "firmwareVersion": "1.0",
@@ -44,33 +41,24 @@ extension ClientCall {
                 layoutPosition: .standalone,
                 properties: ["floor": 2]
             )
-            let thing = try await client.onboardThing(
-                vendorThingID: "v-1",
-                password: "pw-1",
-                owner: .group("g1"),
-                description: description,
-                token: testToken
-            )
+            let thing = try await client.session(testToken).onboardThing(
+                vendorThingID: "v-1", password: "pw-1", owner: .group("g1"), description: description)
             expectOnboarded(thing)
         },
         ClientCall(
             id: "onboarding.byOwnerWithThingID",
-            method: "onboardThing(thingID:password:owner:token:)"
+            method: "onboardThing(thingID:password:owner:)"
         ) { client, _ in
-            let thing = try await client.onboardThing(
-                thingID: "th.1",
-                password: "pw-1",
-                owner: .user("u1"),
-                token: testToken
-            )
+            let thing = try await client.session(testToken).onboardThing(
+                thingID: "th.1", password: "pw-1", owner: .user("u1"))
             expectOnboarded(thing)
         },
-        ClientCall(id: "things.register", method: "execute(RegisterThing)") { client, _ in
+        ClientCall(id: "things.register", method: "registerThing(_:grantsToken:)") { client, _ in
             let registration = ThingRegistration(vendorThingID: "v-1", password: "pw-1")
-            let thing = try await client.execute(RegisterThing(registration, grantsToken: false))
+            let thing = try await client.registerThing(registration, grantsToken: false)
             #expect(thing.thingID == "th.1" && thing.accessToken == nil)
         },
-        ClientCall(id: "things.registerWithToken", method: "registerThing(_:)") { client, _ in
+        ClientCall(id: "things.registerWithToken", method: "registerThing(_:grantsToken:)") { client, _ in
             let registration = ThingRegistration(
                 vendorThingID: "v-1",
                 password: "pw-1",

@@ -6,8 +6,8 @@ private let never = testNow + .seconds(2_147_483_647)
 
 extension ClientCall {
     static let tokens: [ClientCall] = [
-        ClientCall(id: "token.user", method: "login(username:password:)") { client, _ in
-            let token = try await client.login(username: "alice", password: "pass word")
+        ClientCall(id: "token.user", method: "login(_:expiresAt:)") { client, _ in
+            let token = try await client.login(.user(name: "alice", password: "pass word"))
             #expect(token == AccessToken(principal: alice, token: "at", refreshToken: "rt", expiresAt: never))
         },
         ClientCall(
@@ -23,16 +23,16 @@ extension ClientCall {
             let token = try await client.login(.user(name: "alice", password: "pass word"), expiresAt: end)
             #expect(token.expiresAt?.millisecondsSinceEpoch == 1_000_003_600_000)
         },
-        ClientCall(id: "token.thing", method: "login(vendorThingID:password:)") { client, _ in
-            let token = try await client.login(vendorThingID: "v-1", password: "pw-1")
+        ClientCall(id: "token.thing", method: "login(_:expiresAt:)") { client, _ in
+            let token = try await client.login(.thing(vendorThingID: "v-1", password: "pw-1"))
             #expect(token.principal == lamp)
         },
-        ClientCall(id: "token.administrator", method: "login(clientID:clientSecret:)") { client, _ in
-            let token = try await client.login(clientID: "ci", clientSecret: "cs")
+        ClientCall(id: "token.administrator", method: "login(_:expiresAt:)") { client, _ in
+            let token = try await client.login(.administrator(clientID: "ci", clientSecret: "cs"))
             #expect(token.principal == nil)
         },
-        ClientCall(id: "token.anonymous", method: "loginAnonymously()") { client, _ in
-            let token = try await client.loginAnonymously()
+        ClientCall(id: "token.anonymous", method: "login(_:expiresAt:)") { client, _ in
+            let token = try await client.login(.anonymous)
             #expect(token.principal == nil && token.token == "at")
         },
         ClientCall(id: "token.refresh", method: "refresh(_:)") { client, _ in

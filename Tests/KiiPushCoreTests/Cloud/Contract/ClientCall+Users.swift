@@ -1,5 +1,6 @@
 import Contract
 import KiiPushCore
+import TestSupport
 import Testing
 
 extension ClientCall {
@@ -19,34 +20,34 @@ extension ClientCall {
         },
         ClientCall(
             id: "users.get",
-            method: "user(_:token:)",
+            method: "user(_:)",
             parameters: ["user": "me"]
         ) { client, _ in
-            let user = try await client.user(token: testToken)
+            let user = try await client.session(testToken).user()
             #expect(user.userID == "u1" && user.loginName == "alice" && user.hasPassword == true)
             #expect(user.profile.displayName == "Al")
         },
         ClientCall(
             id: "users.get",
-            method: "user(_:token:)",
+            method: "user(_:)",
             note: "by address",
             parameters: ["user": "EMAIL:al%2B1%40example.com"],
             reply: ["userID": "u1", "emailAddress": "al+1@example.com", "emailAddressVerified": true]
         ) { client, _ in
-            let user = try await client.user(.emailAddress("al+1@example.com"), token: testToken)
+            let user = try await client.session(testToken).user(.emailAddress("al+1@example.com"))
             #expect(user.emailAddress == "al+1@example.com" && user.isEmailAddressVerified == true)
         },
-        ClientCall(id: "users.changePassword", method: "changePassword(from:to:of:token:)") { client, _ in
-            try await client.changePassword(from: "pass word", to: "new word", of: .id("u1"), token: testToken)
+        ClientCall(id: "users.changePassword", method: "changePassword(from:to:of:)") { client, _ in
+            try await client.session(testToken).changePassword(from: "pass word", to: "new word", of: .id("u1"))
         },
         ClientCall(
             id: "users.changePassword",
-            method: "changePassword(from:to:of:token:)",
+            method: "changePassword(from:to:of:)",
             note: "by an administrator",
             parameters: ["user": "LOGIN_NAME:alice"],
             body: ["newPassword": "new word"]
         ) { client, _ in
-            try await client.changePassword(from: nil, to: "new word", of: .loginName("alice"), token: testToken)
+            try await client.session(testToken).changePassword(from: nil, to: "new word", of: .loginName("alice"))
         },
     ]
 }

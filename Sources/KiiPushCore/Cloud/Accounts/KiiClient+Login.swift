@@ -1,0 +1,139 @@
+/// What proves to the cloud who signs in.
+public enum LoginGrant: Sendable, Hashable {
+    /// A user's name and password. The name is a login name, an e-mail address or an international phone number as it
+    /// is, or one that says which: `EMAIL:{address}`, `PHONE:{number}`.
+    case user(name: String, password: Secret)
+    /// A thing's vendor thing ID and password.
+    case thing(vendorThingID: String, password: Secret)
+    /// An app administrator's ClientID and ClientSecret, from the developer portal. An administrator may do everything
+    /// within the app.
+    case administrator(clientID: String, clientSecret: Secret)
+    /// The app itself: a token for what anybody may do who has the app's ID and key.
+    case anonymous
+
+    /// A user's e-mail address and password, where the address could be taken for a login name.
+    ///
+    /// - Source: Kii's guide on signing in, `EMAIL:{address}`
+    public static func user(emailAddress: String, password: Secret) -> Self {
+        .user(name: "EMAIL:" + emailAddress, password: password)
+    }
+
+    /// A user's phone number and password, where the number could be taken for a login name.
+    ///
+    /// - Parameters:
+    ///   - phoneNumber: An international number such as `+819012345678`, or a country and a local one such as
+    ///     `JP-09012345678`.
+    ///   - password: The password.
+    /// - Source: Kii's guide on signing in, `PHONE:{number}`
+    public static func user(phoneNumber: String, password: Secret) -> Self {
+        .user(name: "PHONE:" + phoneNumber, password: password)
+    }
+}
+
+extension KiiClient {
+    /// Signs in a user, a thing or an app administrator.
+    ///
+    /// - Parameters:
+    ///   - grant: What proves the identity.
+    ///   - expiresAt: When the token is to end. Default `nil`: as the app is configured, usually never.
+    /// - Throws: ``KiiError`` with status 400 or 401 when the proof is refused; otherwise see ``KiiClient``.
+    /// - Source: `POST /apps/{appID}/oauth2/token`. `/oauth2/token` is the same; this one names the app in its path
+    public func login(_ grant: LoginGrant, expiresAt: Timestamp? = nil) async throws -> AccessToken {
+        switch grant {
+        case .user(let name, let password):
+            try Self.refuseEmpty(name, .username)
+            return try await self.login(name: name, password, expiresAt) { .user($0) }
+        case .thing(let vendorThingID, let password):
+            try ThingRegistration.validate(vendorThingID: vendorThingID)
+            return try await self.login(name: "VENDOR_THING_ID:" + vendorThingID, password, expiresAt) { .thing($0) }
+        case .administrator(let clientID, let clientSecret):
+            try Self.refuseEmpty(clientID, .clientID)
+            try Self.refuseEmpty(clientSecret.reveal(), .clientSecret)
+            return try await self.login(clientID: clientID, clientSecret, expiresAt)
+        case .anonymous:
+            return try await self.login(clientID: self.app.appID, self.app.appKey, expiresAt)
+        }
+    }
+
+    /// Exchanges a token for a new one by its refresh token. Both old ones are void afterwards.
+    ///
+    /// - Throws: ``KiiInputError`` when `token` has no refresh token; ``KiiError`` with
+    ///   ``KiiErrorCode/wrongRefreshToken`` when it was used before; otherwise see ``KiiClient``.
+    /// - Source: `POST /apps/{appID}/oauth2/token`
+    public func refresh(_ token: AccessToken) async throws -> AccessToken {
+        let refreshToken = token.refreshToken ?? Secret("")
+        try Self.refuseEmpty(refreshToken.reveal(), .refreshToken)
+        let members = [
+            ("grant_type", "refresh_token"), ("refresh_token", JSONValue(refreshToken.reveal())),
+        ]
+        // The answer does not tell users from things.
+        return try await self.perform(
+            .token(members, nil, secret: refreshToken) { _ throws(KiiResponseError) in token.principal }.with {
+                // It works once.
+                $0.isIdempotent = false
+            })
+    }
+
+    private func login(
+        name: String, _ password: Secret, _ expiresAt: Timestamp?, _ owner: @escaping @Sendable (String) -> Principal
+    ) async throws -> AccessToken {
+        try Self.refuseEmpty(password.reveal(), .password)
+        let members = [
+            ("grant_type", "password"), ("username", JSONValue(name)), ("password", JSONValue(password.reveal())),
+        ]
+        return try await self.perform(
+            .token(members, expiresAt, secret: password) { fields throws(KiiResponseError) in
+                owner(try fields.string("id"))
+            })
+    }
+
+    private func login(clientID: String, _ secret: Secret, _ expiresAt: Timestamp?) async throws -> AccessToken {
+        let members = [
+            ("grant_type", "client_credentials"), ("client_id", JSONValue(clientID)),
+            ("client_secret", JSONValue(secret.reveal())),
+        ]
+        return try await self.perform(
+            .token(members, expiresAt, secret: secret) { _ throws(KiiResponseError) in nil }.with {
+                // RFC 6749 section 2.3 allows one proof of a client only.
+                $0.authorization = .none
+            })
+    }
+
+    private static func refuseEmpty(_ text: String, _ field: KiiInputError.Field) throws(KiiInputError) {
+        if text.isEmpty { throw KiiInputError(field, rule: "present and not empty") }
+    }
+}
+
+extension KiiCall where Answer == AccessToken {
+    /// A call for a token. A further one harms nobody, so it may be repeated.
+    fileprivate static func token(
+        _ members: [(String, JSONValue)], _ expiresAt: Timestamp?, secret: Secret,
+        of owner: @escaping @Sendable (KiiFields) throws(KiiResponseError) -> Principal?
+    ) -> Self {
+        let call = Self(.post, KiiPath("oauth2", "token"), statuses: [200]) { response throws(KiiResponseError) in
+            let fields = try response.fields()
+            return AccessToken(
+                principal: try owner(fields),
+                token: Secret(try fields.string("access_token")),
+                refreshToken: try fields.optionalString("refresh_token").map { Secret($0) },
+                expiresAt: expiry(seconds: try fields.optionalSeconds("expires_in"), from: response.receivedAt))
+        }
+        return call.with {
+            $0.authorization = .app
+            $0.isIdempotent = true
+            $0.secrets = [secret]
+            // Milliseconds here, though the answer's `expires_in` is in seconds.
+            let end = expiresAt.map { ("expiresAt", JSONValue($0.millisecondsSinceEpoch)) }
+            $0.body = .kii("OauthTokenRequest", members + (end.map { [$0] } ?? []))
+        }
+    }
+}
+
+/// `nil` for a moment that no `Timestamp` holds: real answers have `expires_in` up to 9223372036854775.
+private func expiry(seconds: Int64?, from now: Timestamp) -> Timestamp? {
+    guard let seconds else { return nil }
+    let milliseconds = seconds.multipliedReportingOverflow(by: 1000)
+    let end = now.millisecondsSinceEpoch.addingReportingOverflow(milliseconds.partialValue)
+    guard !milliseconds.overflow, !end.overflow else { return nil }
+    return Timestamp(millisecondsSinceEpoch: end.partialValue)
+}

@@ -1,0 +1,57 @@
+extension KiiClient {
+    /// Registers a user who signs in with a name and a password. It returns no token; sign in to get one.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/userAlreadyExists`` when the name, address or number is taken;
+    ///   otherwise see ``KiiClient``.
+    /// - Source: `POST /apps/{appID}/users`
+    public func registerUser(_ registration: UserRegistration) async throws -> RegisteredUser {
+        try registration.validate()
+        // Old servers send `userID` alone.
+        let call = KiiCall(.post, KiiPath("users"), statuses: [200, 201]) { response throws(KiiResponseError) in
+            let fields = try response.fields()
+            return RegisteredUser(
+                userID: try fields.string("userID"),
+                loginName: try fields.optionalString("loginName") ?? registration.loginName)
+        }
+        return try await self.perform(
+            call.with {
+                $0.authorization = .app
+                $0.secrets = [registration.password]
+                $0.body = .kii("RegistrationRequest", registration.fields)
+            })
+    }
+
+    /// Registers a pseudo user: one without name and password, who has nothing but the token that is returned. Whoever
+    /// loses that token has lost the user; keep it before anything else is done.
+    ///
+    /// - Parameter profile: What the app keeps about the user. Default: nothing.
+    /// - Throws: See ``KiiClient``.
+    /// - Source: `POST /apps/{appID}/users` with another media type
+    public func registerPseudoUser(_ profile: UserProfile = UserProfile()) async throws -> AccessToken {
+        try profile.validate()
+        let call = KiiCall(.post, KiiPath("users"), statuses: [200, 201]) { response throws(KiiResponseError) in
+            let fields = try response.fields()
+            return AccessToken(
+                principal: .user(try fields.string("userID")), token: Secret(try fields.string("_accessToken")),
+                refreshToken: try fields.optionalString("_refreshToken").map { Secret($0) })
+        }
+        return try await self.perform(
+            call.with {
+                $0.authorization = .app
+                $0.body = .kii("RegistrationAndAuthorizationRequest", profile.fields)
+            })
+    }
+}
+
+/// A user as the cloud registered them.
+public struct RegisteredUser: Sendable, Hashable {
+    /// The ID that the cloud chose.
+    public var userID: String
+    /// The name that signs in, if there is one.
+    public var loginName: String?
+
+    package init(userID: String, loginName: String?) {
+        self.userID = userID
+        self.loginName = loginName
+    }
+}

@@ -1,0 +1,132 @@
+extension KiiSession {
+    /// Creates an installation, or finds the one that is there; by default one for MQTT and production.
+    ///
+    /// An owner has at most one installation for MQTT: creating it again returns the same one. On the other networks the
+    /// registration ID is the key: creating it again gives it to the caller.
+    ///
+    /// - Parameters:
+    ///   - deviceType: The network. Default MQTT.
+    ///   - isDevelopment: Whether it is to get what is sent to development. Default `false`: production.
+    ///   - registrationID: The network's own ID; needed but for MQTT, where the cloud makes it up. Default `nil`.
+    ///   - owner: Whose it is to be, with an administrator's token. Default `nil`: the token's principal.
+    ///   - payload: How its pushes are written, which the emulator alone knows. Default `nil`: as they are.
+    /// - Source: `POST /apps/{appID}/installations`. Kii does not say what a repetition answers: 200 is taken as 201
+    public func createInstallation(
+        deviceType: DeviceType = .mqtt, isDevelopment: Bool = false, registrationID: String? = nil,
+        owner: Principal? = nil, payload: PayloadFormat? = nil
+    ) async throws -> Installation {
+        let rule: String? =
+            switch registrationID {
+            case nil: deviceType == .mqtt ? nil : "present for \(deviceType.rawValue)"
+            case .some where deviceType == .mqtt: "absent for MQTT, where the cloud makes it up"
+            case .some(let id): id.isEmpty ? "not empty" : nil
+            }
+        if let rule { throw KiiInputError(.installationRegistrationID, rule: rule) }
+        var members: [(String, JSONValue)] = [
+            ("deviceType", JSONValue(deviceType.rawValue)), ("development", JSONValue(isDevelopment)),
+        ]
+        if let registrationID { members.append(("installationRegistrationID", JSONValue(registrationID))) }
+        if let owner { members.append((owner.memberName, JSONValue(owner.id))) }
+        if let payload { members.append(("payload", JSONValue(payload.rawValue))) }
+        let call = KiiCall(.post, KiiPath("installations"), statuses: [200, 201]) {
+            response throws(KiiResponseError) in
+            var installation = try Installation(response.fields())
+            installation.deviceType = installation.deviceType ?? deviceType
+            installation.owner = installation.owner ?? owner
+            return installation
+        }
+        return try await self.perform(
+            call.with {
+                // What is there is returned.
+                $0.isIdempotent = true
+                $0.body = .kii("InstallationCreationRequest", members)
+            })
+    }
+
+    /// Reads one installation.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/installationNotFound`` when it is not there.
+    /// - Source: `GET /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`
+    public func installation(_ reference: InstallationReference) async throws -> Installation {
+        let call = KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
+            try Installation(response.fields())
+        }
+        return try await self.perform(call)
+    }
+
+    /// The installations of `owner`, or with `nil` and an administrator's token, of the whole app. To a user's or a
+    /// thing's token the cloud refuses every list but its own with 401 ``KiiErrorCode/unauthorized``. A user's list does
+    /// not hold the installations of the things that the user owns.
+    ///
+    /// Kii's reference shows no pages here; a `paginationKey` is followed all the same, as in its other lists.
+    ///
+    /// - Source: `GET /apps/{appID}/installations[?userID=…|?thingID=…]`
+    public func installations(of owner: Principal?) -> KiiList<Installation> {
+        KiiList(self) {
+            // An empty ID would ask for everybody's.
+            if let owner, owner.id.isEmpty { throw KiiInputError(owner.field, rule: "not empty") }
+            let call = KiiCall(.get, KiiPath("installations"), statuses: [200]) { response throws(KiiResponseError) in
+                let fields = try response.fields()
+                var installations: [Installation] = []
+                for one in try fields.objects("installations") { installations.append(try Installation(one)) }
+                return KiiPage(installations, paginationKey: try fields.paginationKey())
+            }
+            return call.with { if let owner { $0.query = [(owner.memberName, owner.id)] } }
+        }
+    }
+
+    /// Removes an installation; nothing is delivered to it any more.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/installationNotFound`` when it is not there.
+    /// - Source: `DELETE /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`.
+    ///   Kii documents an empty body and no status
+    public func deleteInstallation(_ reference: InstallationReference) async throws {
+        try await self.perform(KiiCall(.delete, try reference.path(), statuses: [200, 204]))
+    }
+
+    /// Asks where and as whom an installation connects to the broker.
+    ///
+    /// - Parameters:
+    ///   - installationID: Which installation.
+    ///   - waiting: How often, and for how long, to ask again while the cloud is still making it;
+    ///     ``RetryPolicy/endpoint`` is meant for this. Default ``RetryPolicy/none``: once. A connection that fails is a
+    ///     matter of ``KiiClient/retry``.
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/mqttEndpointNotReady`` and ``KiiError/retryAfter`` when the cloud has
+    ///   not made it in that time.
+    /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
+    public func mqttEndpoint(of installationID: String, waiting: RetryPolicy = .none) async throws -> MQTTEndpoint {
+        let path = try InstallationReference.id(installationID).path().appending("mqtt-endpoint")
+        // One of the two ports of Kii's reference may be absent, and `installationID`.
+        let call = KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
+            let fields = try response.fields()
+            let id = try fields.optionalString("installationID") ?? installationID
+            return try MQTTEndpoint(fields, of: id, in: response)
+        }
+        var waiting = waiting
+        waiting.subject = .refusals
+        return try await self.withToken { token in
+            var client = self.client
+            client.retry.subject = .missingAnswers
+            return try await waiting.repeating(isIdempotent: true) { [client] _ in
+                try await client.perform(call, token: token.token)
+            }
+        }
+    }
+}
+
+extension Principal {
+    /// Under which name its ID stands in a body or a query.
+    fileprivate var memberName: String {
+        switch self {
+        case .user: "userID"
+        case .thing: "thingID"
+        }
+    }
+
+    fileprivate var field: KiiInputError.Field {
+        switch self {
+        case .user: .userID
+        case .thing: .thingID
+        }
+    }
+}

@@ -1,0 +1,53 @@
+extension KiiSession {
+    /// Sends a message to all that are subscribed to a topic (push to user), or straight to a user's installations
+    /// (direct push).
+    ///
+    /// It is not repeated by itself: a message that is sent twice arrives twice.
+    ///
+    /// - Parameters:
+    ///   - message: What is sent.
+    ///   - destination: Where it goes.
+    ///   - sizeLimits: How large it may be on each network. Default: what Kii documents.
+    /// - Returns: The ID that the cloud gave the message. Receivers do not get it.
+    /// - Throws: ``KiiInputError`` with the place in the message when Kii would refuse it; ``KiiError`` with
+    ///   ``KiiErrorCode/topicNotFound`` or ``KiiErrorCode/userNotFound`` when the destination is not there.
+    /// - Source: `POST …/topics/{topicID}/push/messages` and `POST /apps/{appID}/users/{userID}/push/messages`. There is
+    ///   no such resource for a thing. Kii documents the body of the answer and not its status
+    @discardableResult
+    public func send(
+        _ message: PushMessage, to destination: PushDestination,
+        sizeLimits: PushMessage.SizeLimits = .documented
+    ) async throws -> String {
+        try await self.perform(.sending(message, to: destination, sizeLimits: sizeLimits))
+    }
+}
+
+extension KiiCall where Answer == String {
+    /// The call of ``KiiSession/send(_:to:sizeLimits:)``.
+    package static func sending(
+        _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .documented
+    ) throws(KiiInputError) -> Self {
+        if case .topic(let topic) = destination { try topic.validate() }
+        try message.validate(sizeLimits: sizeLimits, to: destination)
+        let path =
+            switch destination {
+            case .topic(let topic): topic.path
+            case .user(let userID): Scope.user(userID).path
+            }
+        let call = Self(.post, path.appending("push", "messages"), statuses: [200, 201, 202]) {
+            response throws(KiiResponseError) in
+            try response.fields().string("pushMessageID")
+        }
+        return call.with {
+            $0.body = .json(message.json, mediaType: "application/vnd.kii.SendPushMessageRequest+json")
+        }
+    }
+}
+
+/// Where a message goes.
+public enum PushDestination: Sendable, Hashable {
+    /// To all that are subscribed. An app-scope topic usually needs an administrator's token.
+    case topic(Topic)
+    /// To all installations of a user, by `userID`. Usually needs an administrator's token.
+    case user(String)
+}

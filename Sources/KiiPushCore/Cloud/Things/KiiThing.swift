@@ -1,0 +1,67 @@
+/// The ways to name a thing.
+public enum ThingReference: Sendable, Hashable {
+    /// By the ID that the cloud chose (`th.…`).
+    case id(String)
+    /// By the ID that its vendor gave it, in the path as `VENDOR_THING_ID:{vendorThingID}`.
+    case vendorThingID(String)
+
+    /// - Throws: ``KiiInputError`` for a vendor thing ID that no thing can have.
+    func path() throws(KiiInputError) -> KiiPath {
+        let things = KiiPath("things")
+        switch self {
+        case .id(let id): return things.appending(id, as: .thingID)
+        case .vendorThingID(let id):
+            try ThingRegistration.validate(vendorThingID: id)
+            return things.appending("VENDOR_THING_ID:\(id)", as: .vendorThingID)
+        }
+    }
+}
+
+/// A thing as the cloud knows it.
+public struct KiiThing: Sendable, Hashable {
+    /// The ID that the cloud chose (`th.…`).
+    public var thingID: String
+    /// The ID that its vendor gave it.
+    public var vendorThingID: String
+    /// What kind of thing it is. `nil` when it was not said.
+    public var thingType: String?
+    /// When it was registered, by the cloud's clock. `nil` when the cloud did not say.
+    public var createdAt: Timestamp?
+    /// The further fields, Kii's predefined ones (`_vendor`, `_firmwareVersion`, …) and the app's own: an object.
+    public var fields: JSONValue
+
+    private static let namedFields: Set<String> = ["_thingID", "_vendorThingID", "_thingType", "_created"]
+
+    package init(
+        thingID: String, vendorThingID: String, thingType: String? = nil, createdAt: Timestamp? = nil,
+        fields: JSONValue = [:]
+    ) {
+        self.thingID = thingID
+        self.vendorThingID = vendorThingID
+        self.thingType = thingType
+        self.createdAt = createdAt
+        self.fields = fields
+    }
+
+    init(_ fields: KiiFields) throws(KiiResponseError) {
+        self.thingID = try fields.string("_thingID")
+        self.vendorThingID = try fields.string("_vendorThingID")
+        self.thingType = try fields.optionalString("_thingType")
+        self.createdAt = try fields.optionalTimestamp("_created")
+        self.fields = fields.members(except: Self.namedFields.contains)
+    }
+}
+
+extension KiiSession {
+    /// Reads what the cloud knows about a thing; for the thing itself, its owner and an administrator. With a thing's
+    /// own token it tells whether that is good.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/thingNotFound`` when there is no such thing.
+    /// - Source: `GET /apps/{appID}/things/{thingID}` and `/things/VENDOR_THING_ID:{vendorThingID}`
+    public func thing(_ reference: ThingReference) async throws -> KiiThing {
+        let call = KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
+            try KiiThing(response.fields())
+        }
+        return try await self.perform(call)
+    }
+}

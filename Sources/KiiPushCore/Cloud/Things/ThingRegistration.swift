@@ -1,0 +1,97 @@
+/// A thing that is to be registered.
+public struct ThingRegistration: Sendable, Hashable {
+    /// The ID its vendor gave it, unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    public var vendorThingID: String
+    /// The password it signs in with.
+    public var password: Secret
+    /// What kind of thing it is. Default `nil`.
+    public var thingType: String?
+    /// Further fields, Kii's predefined ones (`_vendor`, `_firmwareVersion`, …) and the app's own: an object.
+    /// Default: none.
+    public var fields: JSONValue
+
+    /// Describes a thing.
+    public init(vendorThingID: String, password: Secret, thingType: String? = nil, fields: JSONValue = [:]) {
+        self.vendorThingID = vendorThingID
+        self.password = password
+        self.thingType = thingType
+        self.fields = fields
+    }
+
+    static func validate(vendorThingID: String) throws(KiiInputError) {
+        guard (1...200).contains(vendorThingID.utf8.count), vendorThingID.utf8.allSatisfy(\.isKiiNameByte) else {
+            throw KiiInputError(.vendorThingID, rule: "1 to 200 of A-Z a-z 0-9 - _ .")
+        }
+    }
+
+    fileprivate var members: [(String, JSONValue)] {
+        var members = [
+            ("_vendorThingID", JSONValue(self.vendorThingID)), ("_password", JSONValue(self.password.reveal())),
+        ]
+        if let thingType = self.thingType { members.append(("_thingType", JSONValue(thingType))) }
+        return members + (self.fields.members ?? []).map { ($0.key, $0.value) }
+    }
+
+    private static let reservedNames: Set<String> = ["_vendorThingID", "_password", "_thingType", "_thingID"]
+
+    func validate() throws(KiiInputError) {
+        try Self.validate(vendorThingID: self.vendorThingID)
+        guard !self.password.reveal().isEmpty else {
+            throw KiiInputError(.password, rule: "present and not empty")
+        }
+        guard let members = self.fields.members else {
+            throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
+        }
+        for member in members where Self.reservedNames.contains(member.key) {
+            throw KiiInputError(
+                .fields, at: JSONPointer(tokens: [member.key]), rule: "under a key that this call does not set itself")
+        }
+    }
+}
+
+/// A thing as the cloud registered it.
+public struct RegisteredThing: Sendable, Hashable {
+    /// The ID that the cloud chose (`th.…`).
+    public var thingID: String
+    /// The ID its vendor gave it.
+    public var vendorThingID: String
+    /// The thing's token. `nil` if none was asked for.
+    public var accessToken: AccessToken?
+    /// When it was registered, by the cloud's clock. `nil` when the cloud did not say.
+    public var createdAt: Timestamp?
+}
+
+extension KiiClient {
+    /// Registers a thing.
+    ///
+    /// - Parameters:
+    ///   - registration: What is to be registered.
+    ///   - grantsToken: Whether a token comes back. Default: yes.
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/thingAlreadyExists`` when the vendor thing ID is taken; otherwise see
+    ///   ``KiiClient``.
+    /// - Source: `POST /apps/{appID}/things`; the media type decides whether a token comes back
+    public func registerThing(
+        _ registration: ThingRegistration, grantsToken: Bool = true
+    ) async throws -> RegisteredThing {
+        try registration.validate()
+        let call = KiiCall(.post, KiiPath("things"), statuses: [200, 201]) { response throws(KiiResponseError) in
+            let fields = try response.fields()
+            let thingID = try fields.string("_thingID")
+            var token: AccessToken?
+            if grantsToken {
+                token = AccessToken(principal: .thing(thingID), token: Secret(try fields.string("_accessToken")))
+            }
+            return RegisteredThing(
+                thingID: thingID, vendorThingID: registration.vendorThingID, accessToken: token,
+                createdAt: try fields.optionalTimestamp("_created"))
+        }
+        return try await self.perform(
+            call.with {
+                $0.authorization = .app
+                $0.secrets = [registration.password]
+                $0.body = .kii(
+                    grantsToken ? "ThingRegistrationAndAuthorizationRequest" : "ThingRegistrationRequest",
+                    registration.members)
+            })
+    }
+}

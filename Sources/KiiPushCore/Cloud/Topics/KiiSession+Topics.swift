@@ -1,0 +1,142 @@
+extension KiiSession {
+    /// Creates a topic. One of the app's own needs an administrator's token.
+    ///
+    /// - Parameter acceptsExisting: Whether a topic that is there already is a success; it is left as it was. Default:
+    ///   yes.
+    /// - Returns: Whether this call created it. When its answer was lost and the call was repeated, it may have been the
+    ///   first request.
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/topicAlreadyExists`` unless `acceptsExisting`.
+    /// - Source: `PUT /apps/{appID}/{scope}/topics/{topicID}` with an empty body
+    @discardableResult
+    public func createTopic(_ topic: Topic, acceptsExisting: Bool = true) async throws -> Bool {
+        try topic.validate()
+        return try await self.perform(
+            .making(
+                .put, topic.path, statuses: [204], existing: .topicAlreadyExists, acceptsExisting: acceptsExisting))
+    }
+
+    /// Asks whether a topic is there. A missing app, user, group or thing is an error.
+    ///
+    /// It uses GET, which Kii answers like HEAD when there is a topic: the answer to HEAD has no body, so it cannot tell
+    /// a topic that is missing from an app or a user that is.
+    ///
+    /// - Source: `GET /apps/{appID}/{scope}/topics/{topicID}`; Kii's text says 200, its SDKs take 204 as well
+    public func topicExists(_ topic: Topic) async throws -> Bool {
+        try topic.validate()
+        return try await self.perform(.asking(topic.path, statuses: [200, 204], absent: [.topicNotFound]))
+    }
+
+    /// Removes a topic with its subscriptions.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/topicNotFound`` when it is not there.
+    /// - Source: `DELETE /apps/{appID}/{scope}/topics/{topicID}`
+    public func deleteTopic(_ topic: Topic) async throws {
+        try topic.validate()
+        try await self.perform(KiiCall(.delete, topic.path, statuses: [204]))
+    }
+
+    /// A scope's topics. Users and things see those they may subscribe to.
+    ///
+    /// - Source: `GET /apps/{appID}/{scope}/topics[?paginationKey=…]`
+    public func topics(in scope: Scope) -> KiiList<Topic> {
+        KiiList(self) {
+            KiiCall(.get, scope.path.appending("topics"), statuses: [200]) { response throws(KiiResponseError) in
+                let fields = try response.fields()
+                var topics: [Topic] = []
+                for topic in try fields.objects("topics") {
+                    topics.append(Topic(try topic.string("topicID"), in: scope))
+                }
+                return KiiPage(topics, paginationKey: try fields.paginationKey())
+            }
+        }
+    }
+}
+
+/// A topic's access control list: for administrators, the owner of the topic's scope, and the topic's creator.
+extension KiiSession {
+    /// Reads all that is allowed on a topic.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/topicNotFound`` when there is no such topic.
+    /// - Source: `GET …/topics/{topicID}/acl`; the reference gives each subject as an object with one of `userID`,
+    ///   `groupID` and `thingID`, and the form of a path (`UserID:…`) is read as well
+    public func access(to topic: Topic) async throws -> TopicAccess {
+        try topic.validate()
+        return try await self.perform(
+            KiiCall(.get, topic.path.appending("acl"), statuses: [200]) { response throws(KiiResponseError) in
+                let fields = try response.fields()
+                var access = TopicAccess()
+                for verb in fields.names {
+                    var subjects: Set<AccessSubject> = []
+                    for element in try fields.elements(verb) { subjects.insert(try element.accessSubject()) }
+                    access.subjects[TopicVerb(rawValue: verb)] = subjects
+                }
+                return access
+            })
+    }
+
+    /// Asks whether `subject` itself is allowed `verb`. What it may do through a group does not count. A missing topic,
+    /// user, group or thing is an error.
+    ///
+    /// - Source: `GET …/topics/{topicID}/acl/{verb}/{subject}`
+    public func isGranted(_ verb: TopicVerb, on topic: Topic, to subject: AccessSubject) async throws -> Bool {
+        let path = try topic.entry(of: subject, for: verb)
+        return try await self.perform(.asking(path, statuses: [200, 204], absent: [.aclNotFound]))
+    }
+
+    /// Allows `subject` to do `verb` with a topic. ``AccessSubject/anonymousUser`` is refused.
+    ///
+    /// - Parameter acceptsExisting: Whether an entry that is there already is a success. Default: yes.
+    /// - Returns: Whether this call made the entry.
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/topicNotFound`` when there is no such topic, with
+    ///   ``KiiErrorCode/aclAlreadyExists`` unless `acceptsExisting`.
+    /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}` with an empty body. The status was not found in Kii's
+    ///   documents
+    @discardableResult
+    public func grant(
+        _ verb: TopicVerb, on topic: Topic, to subject: AccessSubject, acceptsExisting: Bool = true
+    ) async throws -> Bool {
+        let path = try topic.entry(of: subject, for: verb)
+        guard subject != .anonymousUser else { throw KiiInputError(.accessSubject, rule: "somebody who signs in") }
+        return try await self.perform(
+            .making(
+                .put, path, statuses: [200, 201, 204], existing: .aclAlreadyExists, acceptsExisting: acceptsExisting))
+    }
+
+    /// Takes back what was allowed on a topic. What somebody may do through a group or as one of all stays.
+    ///
+    /// - Throws: ``KiiError`` with ``KiiErrorCode/aclNotFound`` when it was not allowed.
+    /// - Source: `DELETE …/topics/{topicID}/acl/{verb}/{subject}`. The status was not found in Kii's documents
+    public func revoke(_ verb: TopicVerb, on topic: Topic, from subject: AccessSubject) async throws {
+        let path = try topic.entry(of: subject, for: verb)
+        try await self.perform(KiiCall(.delete, path, statuses: [200, 204]))
+    }
+}
+
+extension Topic {
+    func validate() throws(KiiInputError) {
+        guard Topic.isValidID(self.id) else {
+            throw KiiInputError(.topicID, rule: "1 to 64 of A-Z a-z 0-9 _ -")
+        }
+    }
+
+    /// Where one entry of the topic's access control list lives.
+    fileprivate func entry(of subject: AccessSubject, for verb: TopicVerb) throws(KiiInputError) -> KiiPath {
+        try self.validate()
+        try subject.validate()
+        return self.path.appending("acl").appending(verb.rawValue, as: .topicVerb)
+            .appending(subject.description, as: .accessSubject)
+    }
+}
+
+extension KiiElement {
+    fileprivate func accessSubject() throws(KiiResponseError) -> AccessSubject {
+        if let text = self.string {
+            guard let subject = AccessSubject(path: text) else { throw self.error(.wrongType(.object)) }
+            return subject
+        }
+        let fields = try self.fields()
+        if let id = try fields.optionalString("groupID") { return .group(id) }
+        if let id = try fields.optionalString("thingID") { return .thing(id) }
+        return .user(named: try fields.string("userID"))
+    }
+}

@@ -1,0 +1,8 @@
+package import KiiPushCore
+
+extension KiiClient {
+    /// Whoever holds `token`, which is not renewed.
+    package func session(_ token: Secret) -> KiiSession {
+        KiiSession(client: self, token: AccessToken(principal: nil, token: token))
+    }
+}
