@@ -97,11 +97,12 @@ struct Room {
                 "KiiPushEmulator",
             ],
             seesPublicTypesOnly: true,
-            // The one HTTP client, the one lock, what handlers outside the process and their watchdog need, lines written
-            // without a tree of values, files that others cannot put in place of ours, whom a URL leads to, and the process of an emulator.
+            // A call as a value, which --dry-run shows; the one HTTP client; the one lock; what handlers outside the process
+            // and their watchdog need; lines written without a tree of values; files that others cannot put in place of
+            // ours; whom a URL leads to; and the process of an emulator.
             alsoSees: [
-                "AgentHealth", "EventLoop", "HandlerVerdict", "JSONObjectWriter", "Locked", "MonotonicInstant",
-                "Origin", "OwnFile", "ProcessIdentity", "RetryAfter", "TrustedFile",
+                "AgentHealth", "EventLoop", "HandlerVerdict", "JSONObjectWriter", "KiiCall", "KiiPath", "Locked",
+                "MonotonicInstant", "Origin", "OwnFile", "ProcessIdentity", "RetryAfter", "TrustedFile",
             ]
         ),
     ]

@@ -3,7 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-private let create = "createInstallation(deviceType:isDevelopment:registrationID:owner:payload:token:)"
+private let create = "createInstallation(deviceType:isDevelopment:registrationID:owner:payload:)"
 
 extension ClientCall {
     static let installations: [ClientCall] = [
