@@ -19,9 +19,8 @@ func showLists(_ session: KiiSession, of owner: Principal) async throws {
 func askPatiently(_ session: KiiSession, _ installationID: String) async throws {
     let endpoint = try await session.mqttEndpoint(of: installationID, waiting: .endpoint)
     print("the broker is", endpoint.host)
-    var client = session.client
-    client.retry = RetryPolicy(maximumRequests: 5, budget: .seconds(120), firstDelay: .seconds(1))
-    let patient = KiiSession(client: client, token: try await session.token())
+    var patient = session
+    patient.client.retry = RetryPolicy(maximumRequests: 5, budget: .seconds(120), firstDelay: .seconds(1))
     print("asked five times if need be:", try await patient.user().userID)
 }
 

@@ -180,7 +180,7 @@ import Testing
             let first = self.agent(emulator, runtime, handler, account: account)
             let registration = try await first.register()
             let topic = Topic("alarm", in: .thing(registration.principal.id))
-            let token = try await first.accessToken()
+            let token = try await first.session().token()
             try await first.client.session(token.token).createTopic(topic)
             let agent = self.agent(emulator, runtime, handler, subscriptions: [.topic(topic)], account: account)
             let events = agent.events

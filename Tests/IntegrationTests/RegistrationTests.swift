@@ -50,7 +50,7 @@ import Testing
             let handler = RecordingHandler()
             let agent = self.agent(before, runtime, handler: handler)
             let first = try await agent.register()
-            let token = try await agent.accessToken()
+            let token = try await agent.session().token()
             try await agent.client.session(token.token).deleteInstallation(.id(first.installationID))
             // A broker that has begun anew takes no credentials of the deleted installation any more.
             await before.stop()
@@ -89,7 +89,7 @@ import Testing
             #expect(try await agent.register() == second)
             #expect(try await self.payloads(emulator) == ["apns"])
             // Also by the installation that takes the place of a deleted one.
-            let token = try await agent.accessToken()
+            let token = try await agent.session().token()
             try await agent.client.session(token.token).deleteInstallation(.id(first.installationID))
             #expect(try await agent.register().installationID != first.installationID)
             #expect(try await self.payloads(emulator) == ["apns"])
@@ -111,7 +111,7 @@ import Testing
                     if case .message(let message) = event, case .failed = message.kind { true } else { false }
                 }
             }
-            let token = try await agent.accessToken()
+            let token = try await agent.session().token()
             try await agent.client.session(token.token).deleteInstallation(.id(first.installationID))
             let handler = RecordingHandler()
             try await whileRunning(self.agent(emulator, runtime, payload: .apns, handler: handler)) {

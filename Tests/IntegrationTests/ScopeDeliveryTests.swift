@@ -23,7 +23,7 @@ import Testing
                 configuration: .init(app: emulator.app, account: account),
                 handler: self.handler)
             self.principal = try await self.agent.register().principal
-            self.token = try await self.agent.accessToken().token
+            self.token = try await self.agent.session().token().token
         }
 
         /// What the agent has received up to and with the message that ends the test.

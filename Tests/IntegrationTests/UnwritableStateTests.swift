@@ -67,7 +67,7 @@ import Testing
                 #expect(try file.token() == old)
                 file.unblock()
                 // The next use of the token stores it.
-                let token = try await agent.accessToken()
+                let token = try await agent.session().token()
                 #expect(try file.token() == token.token.reveal())
                 #expect(token.token.reveal() != old)
                 _ = await firstEvent(events) { if case .stateSaved = $0 { true } else { false } }
@@ -92,7 +92,7 @@ import Testing
                 file.unblock()
             }
             #expect(try file.token() != old)
-            let token = try await agent.accessToken()
+            let token = try await agent.session().token()
             #expect(try file.token() == token.token.reveal())
             await runtime.shutdown()
         }
@@ -113,7 +113,7 @@ import Testing
                     if case .file? = error as? PushAgentError { true } else { false }
                 }
             }
-            let user = try await agent.accessToken().principal
+            let user = try await agent.session().token().principal
             // The pseudo user that was made is not given up: it is the one that registers once that can be written.
             file.unblock()
             #expect(try await agent.register().principal == user)

@@ -79,7 +79,7 @@ public final class InboxReader {
     ///
     /// - Parameter bounds: those of the program that receives with the inbox. Default: the defaults.
     /// - Throws: ``InboxReadingError/unusable(path:reason:)``.
-    public func deadLetterStock(
+    package func deadLetterStock(
         bounds: PushRuntime.Bounds = PushRuntime.Bounds()
     ) throws(InboxReadingError) -> DeadLetterStock {
         let share = InboxRoom.shares(of: self.path).deadBytes
@@ -131,7 +131,7 @@ public final class InboxReader {
     /// taken over. None where the file of one of the agents cannot be read, since it is not known then.
     ///
     /// - Throws: ``InboxReadingError/unusable(path:reason:)``.
-    public func stranded() throws(InboxReadingError) -> [StrandedMessages] {
+    package func stranded() throws(InboxReadingError) -> [StrandedMessages] {
         guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
         return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }
     }

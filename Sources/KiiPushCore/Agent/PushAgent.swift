@@ -208,13 +208,6 @@ public final class PushAgent: Sendable {
         try self.enrolment.session()
     }
 
-    /// A token of this agent's user or thing, for calls of the ``client``; signs in or refreshes where needed.
-    ///
-    /// - Throws: ``PushAgentError``; ``TransportError`` and ``KiiError`` when the cloud cannot be asked.
-    public func accessToken() async throws -> AccessToken {
-        try await self.session().token()
-    }
-
     /// Runs `body` alone: an agent registers or runs once at a time.
     func exclusively<Result>(_ body: () async throws -> Result) async throws -> Result {
         let isFree = self.isBusy.withLock { isBusy in

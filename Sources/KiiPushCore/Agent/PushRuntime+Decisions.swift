@@ -1,5 +1,5 @@
 /// What came of a decision about a message of the inbox.
-public enum MessageDecision: Sendable, Hashable {
+package enum MessageDecision: Sendable, Hashable {
     /// It was carried out.
     case carriedOut
     /// The message's handler has been running for so long; nothing was changed.
@@ -25,7 +25,7 @@ extension PushRuntime {
     /// - Throws: ``PushAgentError``: what opening the state directory throws, and `inbox` when the inbox cannot be
     ///   written, with nothing changed; ``TransportError`` with code `shutDown` after ``shutdown()``.
     @discardableResult
-    public func retry(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.retry, messageID) }
+    package func retry(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.retry, messageID) }
 
     /// Removes a message for good, wherever it stands. The ledger counts it as ``MessageLedger/dropped`` from then on, but
     /// for one that was done.
@@ -34,7 +34,7 @@ extension PushRuntime {
     /// - Returns: what came of it.
     /// - Throws: As ``retry(_:)``.
     @discardableResult
-    public func drop(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.drop, messageID) }
+    package func drop(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.drop, messageID) }
 
     /// Has an installation handle the messages of another one that nobody receives as any more. At once, if its agent runs;
     /// else from its next run on. Those of another installation of the same user or thing need no decision.
@@ -45,7 +45,7 @@ extension PushRuntime {
     /// - Returns: how many messages that are neither done nor given up on there are; `nil` where the inbox does not know one
     ///   of the two, or an agent of this runtime receives as the former.
     /// - Throws: As ``retry(_:)``.
-    public func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
+    package func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
         try await self.withPipeline { [self] pipeline throws(InboxError) in
             try self.adopt(formerID, by: installationID, pipeline.store)
         }

@@ -37,7 +37,7 @@ public struct KiiApp: Sendable, Hashable {
     }
 
     /// Names an app at one of Kii's own sites.
-    public init(appID: String, appKey: Secret, site: KiiSite) {
+    package init(appID: String, appKey: Secret, site: KiiSite) {
         self.init(appID: appID, appKey: appKey, baseURL: site.baseURL)
     }
 }

@@ -74,16 +74,16 @@ extension KiiCall where Answer == Void {
 }
 
 extension KiiCall where Answer == Bool {
-    /// PUTs or POSTs something that has no body. Answers whether this call made it.
+    /// PUTs something that has no body. Answers whether this call made it.
     ///
     /// - Parameters:
     ///   - code: what Kii says when it is there already.
     ///   - acceptsExisting: whether that is the answer `false`. If not, the call is not repeated: a repetition would
     ///     meet what the first request made.
     static func making(
-        _ method: HTTPMethod, _ path: KiiPath, statuses: Set<Int>, existing code: KiiErrorCode, acceptsExisting: Bool
+        _ path: KiiPath, statuses: Set<Int>, existing code: KiiErrorCode, acceptsExisting: Bool
     ) -> Self {
-        Self(method, path, statuses: statuses) { _ in true }.with { call in
+        Self(.put, path, statuses: statuses) { _ in true }.with { call in
             call.body = .empty
             call.isIdempotent = acceptsExisting
             call.answerFromRefusal = { acceptsExisting && $0.saysItExists(code) ? false : nil }

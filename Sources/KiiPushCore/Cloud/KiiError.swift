@@ -19,13 +19,13 @@ public struct KiiError: Error, Sendable, Hashable {
     /// - Source: the longer of the field `Retry-After` (seconds or a date) and the body's `retryAfter` (seconds).
     public var retryAfter: Duration?
     /// How long the answer's body was, in bytes. 0 tells an answer without one from a page that is not Kii's.
-    public var bodyByteCount: Int
+    package var bodyByteCount: Int
     /// Whether the call may have been carried out all the same, and would be carried out once more by making it again:
-    /// a 5xx without a wait, to a call without ``KiiEndpoint/isIdempotent``.
+    /// a 5xx without a wait, to a call that may not be made twice.
     public var isInDoubt: Bool
 
-    /// Makes an error; the client makes them from answers, and a test may.
-    public init(
+    /// Makes an error.
+    package init(
         operation: KiiOperation,
         status: Int,
         errorCode: KiiErrorCode? = nil,
@@ -47,7 +47,7 @@ public struct KiiError: Error, Sendable, Hashable {
 
     /// Whether the same call may succeed later without anybody changing anything: 429 and 5xx, except 501. What it may
     /// do a second time then, ``isInDoubt`` tells.
-    public var isTransient: Bool {
+    package var isTransient: Bool {
         self.status == 429 || ((500..<600).contains(self.status) && self.status != 501)
     }
 
@@ -56,14 +56,14 @@ public struct KiiError: Error, Sendable, Hashable {
     /// Kii answers 401 ``KiiErrorCode/unauthorized`` both to a token that is not one and to a principal that lacks a
     /// right, so this can also mean the latter. Not when the principal is only disabled: once it is enabled again, what
     /// it has stays good.
-    public var refusesCredentials: Bool {
+    package var refusesCredentials: Bool {
         guard !self.saysDisabled else { return false }
         return self.status == 401 || self.errorCode == .wrongToken || self.errorCode == .wrongRefreshToken
     }
 
     /// Whether the user, the thing or the app has been disabled. Nothing is lost by that but time; to register anew
     /// would lose something.
-    public var saysDisabled: Bool {
+    package var saysDisabled: Bool {
         switch self.errorCode {
         case KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled, KiiErrorCode.appDisabled: true
         default: false

@@ -20,23 +20,23 @@ extension KiiErrorCode {
     /// 401: the principal may not do this, or the token is not one.
     public static let unauthorized = Self(rawValue: "UNAUTHORIZED")
     /// 401: no such user, or the password is wrong.
-    public static let authenticationFailed = Self(rawValue: "AUTHENTICATION_FAILED")
+    package static let authenticationFailed = Self(rawValue: "AUTHENTICATION_FAILED")
     /// 401: the password is wrong.
     public static let wrongPassword = Self(rawValue: "WRONG_PASSWORD")
     /// 401: the user has been disabled.
-    public static let userDisabled = Self(rawValue: "USER_DISABLED")
+    package static let userDisabled = Self(rawValue: "USER_DISABLED")
     /// 401: the thing has been disabled.
-    public static let thingDisabled = Self(rawValue: "THING_DISABLED")
+    package static let thingDisabled = Self(rawValue: "THING_DISABLED")
     /// 403: the access token is unknown or no longer valid.
     public static let wrongToken = Self(rawValue: "WRONG_TOKEN")
     /// 403: the refresh token is unknown or was used before.
     public static let wrongRefreshToken = Self(rawValue: "WRONG_REFRESH_TOKEN")
     /// 403: the app has been disabled.
-    public static let appDisabled = Self(rawValue: "APP_DISABLED")
+    package static let appDisabled = Self(rawValue: "APP_DISABLED")
     /// 403: the app does not have this feature.
-    public static let operationNotSupported = Self(rawValue: "OPERATION_NOT_SUPPORTED")
+    package static let operationNotSupported = Self(rawValue: "OPERATION_NOT_SUPPORTED")
     /// 403: the verification code is wrong.
-    public static let invalidVerificationCode = Self(rawValue: "INVALID_VERIFICATION_CODE")
+    package static let invalidVerificationCode = Self(rawValue: "INVALID_VERIFICATION_CODE")
 }
 
 // 404: what is not there.
@@ -68,23 +68,23 @@ extension KiiErrorCode {
     /// 404: there is no such access control entry.
     public static let aclNotFound = Self(rawValue: "ACL_NOT_FOUND")
     /// 404: the app has no GCM key.
-    public static let gcmKeyNotFound = Self(rawValue: "GCMKEY_NOT_FOUND")
+    package static let gcmKeyNotFound = Self(rawValue: "GCMKEY_NOT_FOUND")
     /// 404: the app has no APNs key.
-    public static let apnsKeyNotFound = Self(rawValue: "APNSKEY_NOT_FOUND")
+    package static let apnsKeyNotFound = Self(rawValue: "APNSKEY_NOT_FOUND")
     /// 404: the app has no JPush key.
-    public static let jpushKeyNotFound = Self(rawValue: "JPUSHKEY_NOT_FOUND")
+    package static let jpushKeyNotFound = Self(rawValue: "JPUSHKEY_NOT_FOUND")
 }
 
 // 409: what is there already, or stands in the way.
 extension KiiErrorCode {
     /// 409: the principal's state does not allow it, as a pseudo user cannot change a password.
-    public static let operationNotAllowed = Self(rawValue: "OPERATION_NOT_ALLOWED")
+    package static let operationNotAllowed = Self(rawValue: "OPERATION_NOT_ALLOWED")
     /// 409: a user has this name, address or number already.
     public static let userAlreadyExists = Self(rawValue: "USER_ALREADY_EXISTS")
     /// 409: a thing has this vendor thing ID already.
     public static let thingAlreadyExists = Self(rawValue: "THING_ALREADY_EXISTS")
     /// 409: the group is there already.
-    public static let groupAlreadyExists = Self(rawValue: "GROUP_ALREADY_EXISTS")
+    package static let groupAlreadyExists = Self(rawValue: "GROUP_ALREADY_EXISTS")
     /// 409: the topic is there already.
     public static let topicAlreadyExists = Self(rawValue: "TOPIC_ALREADY_EXISTS")
     /// 409: the principal is subscribed already.

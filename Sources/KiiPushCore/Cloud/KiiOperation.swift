@@ -6,7 +6,7 @@ public struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     public var path: String
 
     /// Names a call.
-    public init(method: HTTPMethod, path: String) {
+    package init(method: HTTPMethod, path: String) {
         self.method = method
         self.path = path
     }

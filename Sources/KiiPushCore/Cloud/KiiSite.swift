@@ -1,7 +1,7 @@
 /// A region in which Kii runs its cloud.
 ///
 /// - Source: Kii's REST guides and SDKs. An old China site (`api-cn2`) is gone and not listed.
-public enum KiiSite: String, Sendable, Hashable, CaseIterable {
+package enum KiiSite: String, Sendable, Hashable, CaseIterable {
     /// United States.
     case us
     /// Japan.
@@ -14,7 +14,7 @@ public enum KiiSite: String, Sendable, Hashable, CaseIterable {
     case cn3
 
     /// The root of the site's REST API, such as `https://api-jp.kii.com/api`.
-    public var baseURL: String {
+    package var baseURL: String {
         switch self {
         case .us: "https://api.kii.com/api"
         case .jp, .sg, .eu, .cn3: "https://api-\(self.rawValue).kii.com/api"
@@ -23,5 +23,5 @@ public enum KiiSite: String, Sendable, Hashable, CaseIterable {
 
     /// The root of the site's thing-if, such as `https://api-jp.kii.com/thing-if`. That of ``eu`` is taken from the
     /// pattern of the others; Kii names none.
-    public var thingIFBaseURL: String { KiiApp(appID: "", appKey: "", site: self).thingIFBaseURL }
+    package var thingIFBaseURL: String { KiiApp(appID: "", appKey: "", site: self).thingIFBaseURL }
 }

@@ -69,7 +69,7 @@ public struct MessageEvent: Sendable, Hashable {
     }
 
     /// Makes an event, for a test of what watches them.
-    public init(messageID: Int64, at: Timestamp, kind: Kind, isKept: Bool = true) {
+    package init(messageID: Int64, at: Timestamp, kind: Kind, isKept: Bool = true) {
         self.messageID = messageID
         self.at = at
         self.kind = kind

@@ -30,7 +30,7 @@ public struct MessageLedger: Sendable, Hashable {
     public var dropped: Int64
 
     /// Makes a ledger; the default is that of an inbox that has not received anything.
-    public init(
+    package init(
         received: Int64 = 0, duplicates: Int64 = 0, waiting: Int64 = 0, running: Int64 = 0, presented: Int64 = 0,
         done: Int64 = 0, dead: Int64 = 0, expired: Int64 = 0, lost: Int64 = 0, dropped: Int64 = 0
     ) {
@@ -47,14 +47,14 @@ public struct MessageLedger: Sendable, Hashable {
     }
 
     /// Received less everything that is accounted for; 0 unless a message was lost or counted twice.
-    public var unaccounted: Int64 {
+    package var unaccounted: Int64 {
         self.received - self.duplicates - self.waiting - self.running - self.presented - self.done - self.dead
             - self.expired - self.lost - self.dropped
     }
 
     /// Whether every message that was received is accounted for once:
     /// `received = done + presented + waiting + running + dead + expired + lost + dropped + duplicates`.
-    public var isBalanced: Bool { self.unaccounted == 0 }
+    package var isBalanced: Bool { self.unaccounted == 0 }
 }
 
 extension MessageLedger: CustomStringConvertible {

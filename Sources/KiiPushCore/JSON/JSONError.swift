@@ -39,7 +39,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public var pointer: JSONPointer
 
     /// Makes an error.
-    public init(code: Code, byteOffset: Int, pointer: JSONPointer) {
+    package init(code: Code, byteOffset: Int, pointer: JSONPointer) {
         self.code = code
         self.byteOffset = byteOffset
         self.pointer = pointer

@@ -6,7 +6,7 @@ public struct JSONMember: Sendable, Hashable {
     public var value: JSONValue
 
     /// Makes a member.
-    public init(key: String, value: JSONValue) {
+    package init(key: String, value: JSONValue) {
         self.key = key
         self.value = value
     }

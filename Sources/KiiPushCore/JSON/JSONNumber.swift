@@ -2,24 +2,24 @@
 ///
 /// Two numbers are equal if their values are: `1`, `1.0` and `10e-1`; `0` and `-0`. (Numbers whose exponent has more
 /// than 17 digits are compared as text.)
-public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
+package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     /// The number in the words of RFC 8259 section 6.
-    public let text: String
+    package let text: String
 
     /// Takes a number's text; `nil` unless it is exactly one JSON number.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let first = text.utf8.first, first == UInt8(ascii: "-") || isDigit(first) else { return nil }
         guard (try? JSONValue(parsing: text))?.number?.text == text else { return nil }  // why it is wrong is not asked
         self.text = text
     }
 
     /// Writes an integer.
-    public init(_ integer: some BinaryInteger) {
+    package init(_ integer: some BinaryInteger) {
         self.text = String(integer)
     }
 
     /// Writes the shortest text that reads back as the same `Double`; `nil` for infinities and NaN.
-    public init?(_ double: Double) {
+    package init?(_ double: Double) {
         guard double.isFinite else { return nil }
         self.text = double.description
     }
@@ -30,16 +30,16 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The value, if it is exactly an `Int64`.
-    public var int64: Int64? { self.exactly(Int64.self) }
+    package var int64: Int64? { self.exactly(Int64.self) }
 
     /// The value, if it is exactly a `UInt64`.
-    public var uint64: UInt64? { self.exactly(UInt64.self) }
+    package var uint64: UInt64? { self.exactly(UInt64.self) }
 
     /// The nearest `Double`; `nil` beyond its range. A number too small for it becomes zero.
-    public var double: Double? { Double(self.text).flatMap { $0.isFinite ? $0 : nil } }
+    package var double: Double? { Double(self.text).flatMap { $0.isFinite ? $0 : nil } }
 
     /// The value, if it is exactly of the given type: `1.0` and `1e3` are integers, `1.5` is none.
-    public func exactly<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
+    package func exactly<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
         if let integer = Integer(self.text) { return integer }
         guard let decimal = Decimal(self.text), decimal.exponent >= 0 else { return nil }
         guard decimal.exponent + decimal.digits.count <= 40 else { return nil }  // 2^128 has 39 digits
@@ -59,17 +59,17 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The text.
-    public var description: String { self.text }
+    package var description: String { self.text }
 
     /// Whether both have the same value.
-    public static func == (left: JSONNumber, right: JSONNumber) -> Bool {
+    package static func == (left: JSONNumber, right: JSONNumber) -> Bool {
         if left.text == right.text { return true }
         guard let leftDecimal = Decimal(left.text), let rightDecimal = Decimal(right.text) else { return false }
         return leftDecimal == rightDecimal
     }
 
     /// Hashes the value.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         if let decimal = Decimal(self.text) {
             hasher.combine(decimal)
         } else {

@@ -6,7 +6,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     public var tokens: [String]
 
     /// Makes a pointer from its steps; without any it points to the whole document.
-    public init(tokens: [String] = []) {
+    package init(tokens: [String] = []) {
         self.tokens = tokens
     }
 
@@ -28,7 +28,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Turns the path of a `Decoder` or of a `DecodingError` into a pointer.
-    public init(codingPath: [any CodingKey]) {
+    package init(codingPath: [any CodingKey]) {
         self.init(
             tokens: codingPath.map { key in
                 // Decoders, Foundation's and this package's, name an element "Index 3"; any other key is a member's.
@@ -39,12 +39,12 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The pointer to the member `key` of what this one points to.
-    public func appending(_ key: String) -> JSONPointer {
+    package func appending(_ key: String) -> JSONPointer {
         JSONPointer(tokens: self.tokens + [key])
     }
 
     /// The pointer to the element `index` of what this one points to.
-    public func appending(_ index: Int) -> JSONPointer {
+    package func appending(_ index: Int) -> JSONPointer {
         self.appending(String(index))
     }
 

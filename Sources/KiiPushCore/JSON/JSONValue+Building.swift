@@ -17,7 +17,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 
     /// Makes a number with exactly the given text.
-    public init(_ number: JSONNumber) { self.init(storage: .number(number)) }
+    package init(_ number: JSONNumber) { self.init(storage: .number(number)) }
 
     /// Makes a string.
     public init(_ string: String) { self.init(storage: .string(string)) }
@@ -26,7 +26,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(_ elements: [JSONValue]) { self.init(storage: .array(elements)) }
 
     /// Makes an object whose members are written in the given order; of those with one key the last counts.
-    public init(members: [JSONMember]) { self.init(storage: .object(members)) }
+    package init(members: [JSONMember]) { self.init(storage: .object(members)) }
 
     /// An object whose members are written in the given order; of those with one key the last counts.
     public static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {

@@ -1,11 +1,12 @@
 extension JSONValue {
-    /// Parses a document, checking all of it and materialising none of it.
+    /// Parses a document of at most 4 MiB and 64 levels, checking all of it and materialising none of it.
     ///
-    /// - Parameters:
-    ///   - bytes: The whole document in UTF-8, white space around its value allowed. Retained, not copied.
-    ///   - limits: How deep and how long it may be.
+    /// - Parameter bytes: The whole document in UTF-8, white space around its value allowed. Retained, not copied.
     /// - Throws: ``JSONError`` with the offset of the first byte that breaks a rule.
-    public init(parsing bytes: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
+    public init(parsing bytes: [UInt8]) throws(JSONError) { try self.init(parsing: bytes, limits: .default) }
+
+    /// Parses a document within `limits`.
+    package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
         guard bytes.count <= limits.maximumBytes else {
             throw JSONError(code: .tooLarge, byteOffset: limits.maximumBytes, pointer: JSONPointer())
         }
@@ -29,15 +30,15 @@ extension JSONValue {
     /// Parses a document that is already text.
     ///
     /// - Throws: ``JSONError``; its offset counts UTF-8 bytes.
-    public init(parsing text: String, limits: JSONLimits = .default) throws(JSONError) {
-        try self.init(parsing: Array(text.utf8), limits: limits)
+    public init(parsing text: String) throws(JSONError) {
+        try self.init(parsing: Array(text.utf8))
     }
 
     /// Where keys come more than once in one object: one pointer a key and object, in the order of their first
     /// appearance. The last such member is the one that counts.
     ///
     /// RFC 8259 section 4 leaves the meaning of such an object open. Worked out when asked for, from the whole value.
-    public var duplicateKeys: [JSONPointer] {
+    package var duplicateKeys: [JSONPointer] {
         var found: [JSONPointer] = []
         self.collectDuplicateKeys(at: JSONPointer(), into: &found)
         return found

@@ -68,7 +68,7 @@ public struct JSONValue: Sendable {
     }
 
     /// Whether it is `null`.
-    public var isNull: Bool { self.kind == .null }
+    package var isNull: Bool { self.kind == .null }
 
     /// The truth value; `nil` for any other kind, also for `0` and `"true"`.
     public var bool: Bool? {
@@ -89,7 +89,7 @@ public struct JSONValue: Sendable {
     }
 
     /// The number with the exact text it was written with; `nil` for any other kind.
-    public var number: JSONNumber? {
+    package var number: JSONNumber? {
         switch self.storage {
         case .number(let number): number
         case .parsed(let slice) where slice.kind == .number: JSONNumber(scanned: slice.numberText)

@@ -8,14 +8,14 @@ extension JSONValue {
     ///   - pretty: One member or element a line, indented by two spaces. Default: no white space at all.
     ///   - sortedKeys: Members in the order of their keys' Unicode scalars. Default: in the order they are in.
     /// - Returns: One JSON document without white space around it.
-    public func serialized(pretty: Bool = false, sortedKeys: Bool = false) -> [UInt8] {
+    package func serialized(pretty: Bool = false, sortedKeys: Bool = false) -> [UInt8] {
         var writer = JSONWriter(isPretty: pretty, sortsKeys: sortedKeys)
         writer.write(self, level: 0)
         return writer.bytes
     }
 
     /// The value on one line, as ``serialized(pretty:sortedKeys:)`` writes it.
-    public var text: String { String(decoding: self.serialized(), as: UTF8.self) }
+    package var text: String { String(decoding: self.serialized(), as: UTF8.self) }
 }
 
 extension JSONValue: CustomStringConvertible {

@@ -11,7 +11,7 @@ public struct NotificationRequest: Sendable, Identifiable {
         public var messageID: Int64
 
         /// Makes an ID from its parts.
-        public init(installationID: String, messageID: Int64) {
+        package init(installationID: String, messageID: Int64) {
             self.installationID = installationID
             self.messageID = messageID
         }
@@ -49,7 +49,7 @@ public struct NotificationRequest: Sendable, Identifiable {
     ///   - receivedAt: when it was received.
     ///   - wasPresentedBefore: whether it was shown by an earlier run. Default: no.
     ///   - respond: takes the first answer that is given, on the thread of whoever gives it; says whether it counts.
-    public init?(
+    package init?(
         id: ID,
         message: ReceivedMessage,
         alert: NotificationAlert? = nil,

@@ -21,7 +21,7 @@ public enum EventType: Sendable, Hashable {
     case other(String)
 
     /// Reads the text on the wire.
-    public init(_ name: String) {
+    package init(_ name: String) {
         switch name {
         case "DATA_OBJECT_CREATED": self = .objectCreated
         case "DATA_OBJECT_UPDATED": self = .objectUpdated
@@ -67,7 +67,7 @@ public enum MessageOrigin: Sendable, Hashable {
     case other(String)
 
     /// Reads the text on the wire.
-    public init(_ name: String) {
+    package init(_ name: String) {
         switch name {
         case "EVENT": self = .event
         case "EXPLICIT": self = .explicit
@@ -86,7 +86,7 @@ public enum BucketType: Sendable, Hashable {
     case other(String)
 
     /// Reads the text on the wire.
-    public init(_ name: String) {
+    package init(_ name: String) {
         switch name.lowercased() {
         case "rw": self = .readWrite
         case "sync": self = .sync
@@ -109,7 +109,7 @@ public enum ScopeType: Sendable, Hashable {
     case other(String)
 
     /// Reads the text on the wire.
-    public init(_ name: String) {
+    package init(_ name: String) {
         switch name {
         case "APP": self = .app
         case "APP_AND_USER": self = .user

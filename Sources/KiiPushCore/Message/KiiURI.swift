@@ -20,7 +20,7 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
     private static let scheme = "kiicloud://"
 
     /// Reads an address; one with an unknown form, an empty step or a broken percent-encoding is ``other(_:)``.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self = KiiURI(known: text) ?? .other(text)
     }
 

@@ -58,7 +58,7 @@ public struct NotificationContent: Sendable, Hashable {
     /// Reads the value of `aps`; `nil` if it is no object.
     ///
     /// Null anywhere in it counts as absent. A value of the wrong type is left out and told in ``findings``.
-    public init?(aps: JSONValue) {
+    package init?(aps: JSONValue) {
         guard let members = aps.members else { return nil }
         self.init()
         let pointer = JSONPointer(tokens: ["aps"])

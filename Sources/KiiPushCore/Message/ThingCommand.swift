@@ -10,7 +10,7 @@ public struct ThingCommand: Sendable, Hashable {
     public let rawPayload: JSONValue
 
     /// Makes a command.
-    public init(commandID: String, actions: JSONValue, rawPayload: JSONValue) {
+    package init(commandID: String, actions: JSONValue, rawPayload: JSONValue) {
         self.commandID = commandID
         self.actions = actions
         self.rawPayload = rawPayload

@@ -1,13 +1,13 @@
 /// How many dead letters an inbox file holds, and how many it may hold before reading from the network stops.
-public struct DeadLetterStock: Sendable, Hashable {
+package struct DeadLetterStock: Sendable, Hashable {
     /// How many there are.
-    public var count: Int64
+    package var count: Int64
     /// How many bytes they take: payload, topic and 64 bytes for each.
-    public var bytes: Int64
+    package var bytes: Int64
     /// How many there may be: ``PushRuntime/Bounds/deadLetters``.
-    public var countLimit: Int64
+    package var countLimit: Int64
     /// How many bytes they may take: ``PushRuntime/Bounds/deadLetterBytes``, on a small disk less.
-    public var bytesLimit: Int64
+    package var bytesLimit: Int64
 
     init(_ tally: InboxCounts.Tally, limit: InboxCounts.Tally) {
         (self.count, self.bytes) = (tally.rows, tally.bytes)
@@ -15,17 +15,17 @@ public struct DeadLetterStock: Sendable, Hashable {
     }
 
     /// Whether reading from the network stops.
-    public var isFull: Bool { self.count >= self.countLimit || self.bytes >= self.bytesLimit }
+    package var isFull: Bool { self.count >= self.countLimit || self.bytes >= self.bytesLimit }
 
     /// Whether reading that has stopped goes on: below nine tenths of the limits.
-    public var hasRoom: Bool {
+    package var hasRoom: Bool {
         // `countLimit * 9` would overflow where the limit is `Int.max`.
         let count = self.countLimit / 10 * 9 + self.countLimit % 10 * 9 / 10
         return self.count <= count && self.bytes / 9 <= self.bytesLimit / 10
     }
 
     /// One line: how many there are, and what to do about it when there are too many.
-    public var advice: String {
+    package var advice: String {
         "the inbox holds \(self.count) dead letters (\(self.bytes >> 10) KiB), as many as it may hold: retry or drop some"
     }
 }

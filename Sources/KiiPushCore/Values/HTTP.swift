@@ -1,12 +1,12 @@
 /// One HTTP header field. Names are compared without regard to case (RFC 9110 section 5.1).
-public struct HTTPField: Sendable, Hashable {
+package struct HTTPField: Sendable, Hashable {
     /// The name as it is written on the wire.
-    public var name: String
+    package var name: String
     /// The value, without surrounding white space.
-    public var value: String
+    package var value: String
 
     /// Makes a field.
-    public init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
@@ -26,20 +26,20 @@ extension UInt8 {
 }
 
 /// A request, complete and independent of what sends it.
-public struct HTTPRequest: Sendable {
+package struct HTTPRequest: Sendable {
     /// The method in upper case, such as `GET`.
-    public var method: String
+    package var method: String
     /// The absolute URL, `http` or `https`, already percent-encoded.
-    public var url: String
+    package var url: String
     /// Header fields in the order in which they are sent. May hold credentials: never logged.
-    public var fields: [HTTPField]
+    package var fields: [HTTPField]
     /// The body; `nil` sends none, an empty array sends `Content-Length: 0`.
-    public var body: [UInt8]?
+    package var body: [UInt8]?
     /// How long the whole exchange may take. Default 30 s.
-    public var timeout: Duration
+    package var timeout: Duration
 
     /// Makes a request.
-    public init(
+    package init(
         method: String,
         url: String,
         fields: [HTTPField] = [],
@@ -55,29 +55,29 @@ public struct HTTPRequest: Sendable {
 }
 
 /// What a server answered, whatever the status.
-public struct HTTPResponse: Sendable {
+package struct HTTPResponse: Sendable {
     /// The status code, 100 to 599.
-    public var status: Int
+    package var status: Int
     /// Header fields of the final response, in order.
-    public var fields: [HTTPField]
+    package var fields: [HTTPField]
     /// The whole body.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// Makes a response.
-    public init(status: Int, fields: [HTTPField] = [], body: [UInt8] = []) {
+    package init(status: Int, fields: [HTTPField] = [], body: [UInt8] = []) {
         self.status = status
         self.fields = fields
         self.body = body
     }
 
     /// The first value of the field `name`, compared without regard to ASCII case.
-    public func field(_ name: String) -> String? {
+    package func field(_ name: String) -> String? {
         self.fields.first { $0.isNamed(name) }?.value
     }
 }
 
 /// What sends an ``HTTPRequest``. The library's own is libcurl; a test may put its own here.
-public protocol HTTPTransport: Sendable {
+package protocol HTTPTransport: Sendable {
     /// Sends `request` and returns the answer, whatever its status.
     ///
     /// - Throws: ``TransportError`` when there was no whole answer; `CancellationError` when the task was cancelled.

@@ -1,14 +1,14 @@
 import Glibc
 
 /// Reads and writes the files that hold tokens: mode 0600, owned by this user, replaced as a whole or not at all.
-public enum PrivateFile {
+package enum PrivateFile {
     /// The largest file that is written, and read back: 1 MiB.
-    public static let maximumBytes = 1_048_576
+    package static let maximumBytes = 1_048_576
 
     /// The whole file, or `nil` when there is none.
     ///
     /// - Throws: ``FileError`` when the file cannot be read, belongs to another user, or is open to others.
-    public static func read(_ path: String, maximumBytes: Int = PrivateFile.maximumBytes) throws(FileError) -> [UInt8]?
+    package static func read(_ path: String, maximumBytes: Int = PrivateFile.maximumBytes) throws(FileError) -> [UInt8]?
     {
         let descriptor: Int32
         do throws(FileError) {
@@ -33,7 +33,7 @@ public enum PrivateFile {
     ///   the error is the directory's): then the new content is there, and a crash of the machine may bring the old one
     ///   back. A file system that cannot write a directory through (`EINVAL`, `ENOTSUP`) does so in its own time; that
     ///   is no error.
-    public static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
+    package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         guard bytes.count <= PrivateFile.maximumBytes else {
             throw .system(path: path, operation: "write", code: EFBIG)
         }
@@ -44,7 +44,7 @@ public enum PrivateFile {
     /// Makes a directory and its missing parents; what it makes has mode 0700.
     ///
     /// - Throws: ``FileError``.
-    public static func makeDirectory(_ path: String) throws(FileError) {
+    package static func makeDirectory(_ path: String) throws(FileError) {
         var status = stat()
         if stat(path, &status) == 0 {
             guard status.st_mode & S_IFMT == S_IFDIR else { throw .notADirectory(path: path) }

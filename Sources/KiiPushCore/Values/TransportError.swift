@@ -37,12 +37,12 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// alone was concerned.
     public var subject: String?
     /// Whether it is certain that nothing of the request was sent: the connection or the handshake was not done.
-    public var isUnsent: Bool
+    package var isUnsent: Bool
     /// Whether the call may have been carried out all the same, and would be carried out once more by making it again.
     public var isInDoubt: Bool
 
     /// Makes an error.
-    public init(
+    package init(
         _ code: Code,
         detail: String,
         curlCode: Int? = nil,

@@ -6,7 +6,6 @@ struct BrokerChecks: Sendable {
     let registration: Registration
     let runtime: PushRuntime
     let agent: PushAgent
-    let client: KiiClient
     /// The app's administrator, who may send to users.
     let admin: KiiSession?
     let sendsPush: Bool
@@ -102,7 +101,7 @@ struct BrokerChecks: Sendable {
             message.apns = PushMessage.APNS()
             message.apns?.contentAvailable = true
         }
-        let own = try self.agent.session()
+        let own = try CloudChecks.session(of: self.agent)
         switch self.registration.principal {
         case .user(let id):
             let sender = self.admin ?? own

@@ -53,11 +53,18 @@ struct CloudChecks: Sendable {
         }
     }
 
+    /// A check tells what is there now: nothing is repeated, for which it would not have the time.
+    static func session(of agent: PushAgent) throws(PushAgentError) -> KiiSession {
+        var session = try agent.session()
+        session.client.retry = .none
+        return session
+    }
+
     func signIn() async throws -> Finding {
         guard let agent = self.agent else { return .unknown("the profile is not registered") }
         let (_, registration) = try self.profile.registration(with: self.cloud)
         do {
-            let session = try agent.session()
+            let session = try Self.session(of: agent)
             switch registration.principal {
             case .user: _ = try await session.user()
             case .thing(let id): _ = try await session.thing(.id(id))
@@ -78,7 +85,7 @@ struct CloudChecks: Sendable {
         let (_, registration) = try self.profile.registration(with: self.cloud)
         let id = registration.installationID
         do {
-            let session = try agent.session()
+            let session = try Self.session(of: agent)
             _ = try await session.installation(.id(id))
             let endpoint = try await session.mqttEndpoint(of: id)
             return (.ok("\(id), with the broker \(endpoint.host)"), endpoint)

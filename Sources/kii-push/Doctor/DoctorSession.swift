@@ -107,7 +107,7 @@ struct DoctorSession: Sendable {
         if examination.isClear(needs), let agent = self.agent, let registration = self.profile.registration {
             let checks = BrokerChecks(
                 profile: self.profile, registration: registration, runtime: self.runtime, agent: agent,
-                client: self.checks.client, admin: self.cloud.admin?.session(self.checks.client), sendsPush: sendsPush,
+                admin: self.cloud.admin?.session(self.checks.client), sendsPush: sendsPush,
                 // Less than the limit, so that it is this one that is said to have passed.
                 limit: self.limit * 9 / 10)
             findings =

@@ -6,7 +6,6 @@ import KiiPushCore
 final class CloudSession: Sendable {
     let profile: Profile
     let cloud: CloudSettings
-    let client: KiiClient
     let console: Console
     /// The session of the app's administrator; `nil` when nobody's credentials are at hand.
     let admin: KiiSession?
@@ -21,9 +20,7 @@ final class CloudSession: Sendable {
         self.runtime = try PushRuntime(
             configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory, calls: calls)
         )
-        let client = self.runtime.client(for: cloud.app)
-        self.client = client
-        self.admin = cloud.admin?.session(client)
+        self.admin = cloud.admin?.session(self.runtime.client(for: cloud.app))
         self.agent = profile.saved.map { [runtime] saved in
             PushAgent(
                 runtime: runtime,

@@ -29,7 +29,7 @@ extension CloudSession {
 
     /// What became of a message at the emulator: `GET /__kii/messages/{pushMessageID}`.
     func emulatedMessage(_ id: String) async throws -> EmulatedMessage {
-        let path = KiiPath("messages").appending(id, as: KiiInputError.Field(rawValue: "pushMessageID"))
+        let path = KiiPath("messages").appending(id, as: .pushMessageID)
         return try await self.control(
             KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
                 EmulatedMessage(try response.json())
@@ -55,7 +55,9 @@ extension CloudSession {
         var app = self.cloud.app
         guard let admin = self.admin, app.baseURL.hasSuffix("/api") else { throw DeliveryWatch.notAnEmulator }
         app.baseURL = app.baseURL.dropLast("api".count) + "__kii"
-        return try await self.runtime.client(for: app).perform(
-            call.with { $0.isOfApp = false }, token: try await admin.token().token)
+        let client = self.runtime.client(for: app)
+        return try await admin.withToken { token in
+            try await client.perform(call.with { $0.isOfApp = false }, token: token.token)
+        }
     }
 }

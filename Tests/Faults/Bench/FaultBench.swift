@@ -118,7 +118,7 @@ package final class FaultBench: Sendable {
         configuration.usesTLS = false
         let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
         let registration = try await agent.register()
-        let endpoint = try await agent.client.session(try await agent.accessToken().token).mqttEndpoint(
+        let endpoint = try await agent.client.session(try await agent.session().token().token).mqttEndpoint(
             of: registration.installationID)
         await runtime.shutdown()
         await proxy.forgetTraffic()

@@ -6,7 +6,7 @@ import Glibc
 /// Each object is for one purpose: to decide about messages, call after call, or to watch. The calls block, for as long as
 /// the other process takes to answer; ``watch()`` does not. One that waited in vain (``ControlError/silent``) is not to be
 /// used any more, since an answer that comes late would be taken for the next one's: every further call throws the same.
-public final class ControlClient: Sendable {
+package final class ControlClient: Sendable {
     private let descriptor: Int32
     /// How long an answer may take.
     private let patience: Duration
@@ -23,7 +23,7 @@ public final class ControlClient: Sendable {
     ///
     /// - Returns: `nil` where nobody listens: no process receives with the directory, or one that has no control socket.
     /// - Throws: ``FileError`` when the socket cannot be used.
-    public convenience init?(stateDirectory: String) throws(FileError) {
+    package convenience init?(stateDirectory: String) throws(FileError) {
         try self.init(stateDirectory: stateDirectory, patience: .seconds(ControlSocket.patience))
     }
 
@@ -43,7 +43,7 @@ public final class ControlClient: Sendable {
     ///
     /// - Returns: what came of it.
     /// - Throws: ``ControlError``.
-    public func retry(_ messageID: Int64) throws(ControlError) -> MessageDecision {
+    package func retry(_ messageID: Int64) throws(ControlError) -> MessageDecision {
         try self.decide(messageID, .retry(messageID))
     }
 
@@ -51,7 +51,7 @@ public final class ControlClient: Sendable {
     ///
     /// - Returns: what came of it.
     /// - Throws: ``ControlError``.
-    public func drop(_ messageID: Int64) throws(ControlError) -> MessageDecision {
+    package func drop(_ messageID: Int64) throws(ControlError) -> MessageDecision {
         try self.decide(messageID, .drop(messageID))
     }
 
@@ -59,7 +59,7 @@ public final class ControlClient: Sendable {
     ///
     /// - Returns: how many there are; `nil` where the inbox does not know the former installation.
     /// - Throws: ``ControlError``.
-    public func adopt(_ formerID: String, by installationID: String) throws(ControlError) -> Int? {
+    package func adopt(_ formerID: String, by installationID: String) throws(ControlError) -> Int? {
         try self.answer(to: .adopt(formerID: formerID, installationID: installationID)) { reply in
             if case .adopted(formerID, let count) = reply { .some(count) } else { nil }
         }
@@ -71,7 +71,7 @@ public final class ControlClient: Sendable {
     /// Once.
     ///
     /// - Throws: ``ControlError``.
-    public func watch() throws(ControlError) -> ControlNotices {
+    package func watch() throws(ControlError) -> ControlNotices {
         try self.ask(.watch)
         do throws(ThreadError) {
             return try ControlNotices(self)
@@ -162,7 +162,7 @@ public final class ControlClient: Sendable {
 }
 
 /// Why the process that receives did not do what it was asked.
-public enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     /// It ended, or stopped receiving, before it answered.
     case ended
     /// It has not answered for 30 s: it is stopped, or too many ask it at once.
@@ -171,7 +171,7 @@ public enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     case refused(reason: String)
 
     /// One line: what failed and what to do about it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .ended: "the process that receives ended before it answered; look whether it was done, and try again"
         case .silent:

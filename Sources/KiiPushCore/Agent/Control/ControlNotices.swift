@@ -1,9 +1,9 @@
 /// What a process that receives tells of its agents, in the order of its happening.
 ///
 /// Nothing is read ahead: who reads slowly misses events, and is told how many. For one reader.
-public struct ControlNotices: AsyncSequence, Sendable {
+package struct ControlNotices: AsyncSequence, Sendable {
     /// What is told. New cases may be added.
-    public enum Notice: Sendable {
+    package enum Notice: Sendable {
         /// It happened to an agent, or is how its connection stands.
         case event(PushEvent)
         /// So many events were left out, because they were not read in time.
@@ -56,20 +56,20 @@ public struct ControlNotices: AsyncSequence, Sendable {
     }
 
     /// Begins to read.
-    public func makeAsyncIterator() -> Iterator {
+    package func makeAsyncIterator() -> Iterator {
         Iterator(notices: self.notices.makeAsyncIterator(), wanted: self.wanted)
     }
 
     /// Reads one notice after the other.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         var notices: AsyncStream<Notice>.Iterator
         let wanted: Monitor<Int?>
 
         /// The next notice; `nil` at the end.
-        public mutating func next() async -> Notice? { await self.next(isolation: nil) }
+        package mutating func next() async -> Notice? { await self.next(isolation: nil) }
 
         /// The next notice; `nil` at the end.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> Notice? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async -> Notice? {
             self.wanted.withLock { count in count = count.map { $0 + 1 } }
             self.wanted.signal()
             return await self.notices.next(isolation: actor)

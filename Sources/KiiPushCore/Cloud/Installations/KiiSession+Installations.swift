@@ -89,12 +89,12 @@ extension KiiSession {
     /// - Parameters:
     ///   - installationID: Which installation.
     ///   - waiting: How often, and for how long, to ask again while the cloud is still making it;
-    ///     ``RetryPolicy/endpoint`` is meant for this. Default ``RetryPolicy/none``: once. A connection that fails is a
-    ///     matter of ``KiiClient/retry``.
+    ///     ``RetryPolicy/endpoint`` is meant for this. A connection that fails stays a matter of ``KiiClient/retry``.
+    ///     Default `nil`: as any other call.
     /// - Throws: ``KiiError`` with ``KiiErrorCode/mqttEndpointNotReady`` and ``KiiError/retryAfter`` when the cloud has
     ///   not made it in that time.
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
-    public func mqttEndpoint(of installationID: String, waiting: RetryPolicy = .none) async throws -> MQTTEndpoint {
+    public func mqttEndpoint(of installationID: String, waiting: RetryPolicy? = nil) async throws -> MQTTEndpoint {
         let path = try InstallationReference.id(installationID).path().appending("mqtt-endpoint")
         // One of the two ports of Kii's reference may be absent, and `installationID`.
         let call = KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
@@ -102,7 +102,7 @@ extension KiiSession {
             let id = try fields.optionalString("installationID") ?? installationID
             return try MQTTEndpoint(fields, of: id, in: response)
         }
-        var waiting = waiting
+        guard var waiting else { return try await self.perform(call) }
         waiting.subject = .refusals
         return try await self.withToken { token in
             var client = self.client

@@ -58,7 +58,7 @@ extension PushMessage {
     ///   - network: The network.
     ///   - destination: Where the message goes. Default `nil`: not known yet.
     /// - Returns: The number of bytes; `nil` when the message does not go out over the network.
-    public func knownSize(over network: Network, to destination: PushDestination? = nil) -> Int? {
+    package func knownSize(over network: Network, to destination: PushDestination? = nil) -> Int? {
         guard let part = self.parts.first(where: { $0.network == network }), part.isEnabled else { return nil }
         return self.knownSize(of: part, to: destination)
     }

@@ -7,7 +7,7 @@ extension PushMessage {
     ///   - destination: Where it goes, which adds to its size. Default `nil`: not known yet.
     /// - Throws: ``KiiInputError`` with a ``KiiInputError/pointer`` into ``json``; when it is too large, to the part of
     ///   the network.
-    public func validate(
+    package func validate(
         sizeLimits: SizeLimits = .documented,
         to destination: PushDestination? = nil
     ) throws(KiiInputError) {

@@ -19,11 +19,10 @@ extension KiiSession {
     public func subscribe(
         to target: SubscriptionTarget, as principal: Principal? = nil, acceptsExisting: Bool = true
     ) async throws -> Bool {
-        let path = try await self.subscription(of: principal, to: target)
-        return try await self.perform(
+        try await self.perform(on: target, of: principal) { path in
             .making(
-                .put, path, statuses: [204], existing: .pushSubscriptionAlreadyExists,
-                acceptsExisting: acceptsExisting))
+                path, statuses: [204], existing: .pushSubscriptionAlreadyExists, acceptsExisting: acceptsExisting)
+        }
     }
 
     /// Asks whether somebody is subscribed. A target that is not there counts as "no"; a missing app or principal is an
@@ -34,11 +33,11 @@ extension KiiSession {
     ///   - principal: Who. Default: whom the token belongs to.
     /// - Source: `GET …/push/subscriptions/users/{userID}` and `…/things/{thingID}`
     public func isSubscribed(to target: SubscriptionTarget, as principal: Principal? = nil) async throws -> Bool {
-        let path = try await self.subscription(of: principal, to: target)
-        return try await self.perform(
+        try await self.perform(on: target, of: principal) { path in
             .asking(
                 path, statuses: [204],
-                absent: [.pushSubscriptionNotFound, .topicNotFound, .filterNotFound, .bucketNotFound]))
+                absent: [.pushSubscriptionNotFound, .topicNotFound, .filterNotFound, .bucketNotFound])
+        }
     }
 
     /// Ends a subscription.
@@ -49,18 +48,22 @@ extension KiiSession {
     /// - Throws: ``KiiError`` with ``KiiErrorCode/pushSubscriptionNotFound`` when there is none.
     /// - Source: `DELETE …/push/subscriptions/users/{userID}` and `…/things/{thingID}`; the ID may not be left out
     public func unsubscribe(from target: SubscriptionTarget, as principal: Principal? = nil) async throws {
-        let path = try await self.subscription(of: principal, to: target)
-        try await self.perform(KiiCall(.delete, path, statuses: [200, 204]))
+        try await self.perform(on: target, of: principal) { KiiCall(.delete, $0, statuses: [200, 204]) }
     }
 
-    private func subscription(of principal: Principal?, to target: SubscriptionTarget) async throws -> KiiPath {
+    /// Makes a call about a subscription. One of the token's principal is that of the token which the call is made with: a
+    /// token that was refused can be followed by one of somebody else, such as a user who was made anew.
+    private func perform<Answer>(
+        on target: SubscriptionTarget, of principal: Principal?, _ call: (KiiPath) -> KiiCall<Answer>
+    ) async throws -> Answer {
         try target.validate()
-        var subscriber = principal
-        if subscriber == nil { subscriber = try await self.token().principal }
-        guard let subscriber else {
-            throw KiiInputError(.userID, rule: "given with an administrator's token, which is nobody's subscription")
+        return try await self.withToken { token in
+            guard let subscriber = principal ?? token.principal else {
+                throw KiiInputError(.userID, rule: "given with an administrator's token, which is nobody's subscription")
+            }
+            let path = target.subscriptions.appending(subscriber.path)
+            return try await self.client.perform(call(path), token: token.token)
         }
-        return target.subscriptions.appending(subscriber.path)
     }
 }
 

@@ -12,7 +12,7 @@ extension KiiSession {
         try topic.validate()
         return try await self.perform(
             .making(
-                .put, topic.path, statuses: [204], existing: .topicAlreadyExists, acceptsExisting: acceptsExisting))
+                topic.path, statuses: [204], existing: .topicAlreadyExists, acceptsExisting: acceptsExisting))
     }
 
     /// Asks whether a topic is there. A missing app, user, group or thing is an error.
@@ -99,7 +99,7 @@ extension KiiSession {
         guard subject != .anonymousUser else { throw KiiInputError(.accessSubject, rule: "somebody who signs in") }
         return try await self.perform(
             .making(
-                .put, path, statuses: [200, 201, 204], existing: .aclAlreadyExists, acceptsExisting: acceptsExisting))
+                path, statuses: [200, 201, 204], existing: .aclAlreadyExists, acceptsExisting: acceptsExisting))
     }
 
     /// Takes back what was allowed on a topic. What somebody may do through a group or as one of all stays.

@@ -40,7 +40,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
         public var input: Input
         /// Whether what the program writes to its standard output goes to this process's standard error, for a process
         /// whose own output is data. Default: no.
-        public var sendsOutputToStandardError: Bool
+        package var sendsOutputToStandardError: Bool
         /// Variables that the program gets besides those of this process.
         public var environment: [String: String]
         /// How long a program has to end after SIGTERM before SIGKILL follows, and, where it speaks the protocol, how
@@ -48,7 +48,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
         public var terminationGrace: Duration
         /// A file that names the process that runs, so that after a crash of this program the next one ends what was left
         /// running before it starts the program again. Give each activator one of its own. Default: none.
-        public var processFile: String?
+        package var processFile: String?
         /// Variables of this process that the program does not get. Default: none.
         package var withheldVariables: Set<String> = []
 

@@ -25,7 +25,7 @@ extension DesktopPresenter {
         public var maximumShown: Int
         /// The address of the bus. Default `nil`: that of the session, which `DBUS_SESSION_BUS_ADDRESS` names, or
         /// `$XDG_RUNTIME_DIR/bus`.
-        public var busAddress: String?
+        package var busAddress: String?
         /// How long a call may take.
         package var callTimeout: Duration = .seconds(5)
         /// How long nothing is tried after a failure.

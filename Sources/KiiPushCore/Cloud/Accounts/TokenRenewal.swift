@@ -1,0 +1,122 @@
+/// Keeps the token of a ``KiiSession`` and of its copies good.
+final class TokenRenewal: Sendable {
+    private let client: KiiClient
+    private let signIn: @Sendable () async throws -> AccessToken?
+    private let changed: @Sendable (AccessToken) async throws -> Void
+    let held: Locked<HeldToken?>
+    /// Why the token in use is not stored.
+    let notStored = Locked<(any Error)?>(nil)
+    private let renewal = SharedWork<AccessToken>()
+
+    init(
+        client: KiiClient, token: AccessToken?, signIn: @escaping @Sendable () async throws -> AccessToken?,
+        changed: @escaping @Sendable (AccessToken) async throws -> Void
+    ) {
+        self.client = client
+        self.held = Locked(token.map { HeldToken(stored: $0) })
+        self.signIn = signIn
+        self.changed = changed
+    }
+
+    /// A token that is good as far as anyone knows.
+    func token() async throws -> AccessToken {
+        let now = self.client.now()
+        let good = self.held.withLock { held -> AccessToken? in
+            guard let held, held.isStored, !held.needsRenewal(at: now) else { return nil }
+            return held.token
+        }
+        if let good { return good }
+        return try await self.renewal.result { try await self.renewed() }
+    }
+
+    /// Another token than the one that the cloud refused.
+    func token(after refused: AccessToken, _ refusal: KiiError) async throws -> AccessToken {
+        self.held.withLock { held in
+            if held?.token.token == refused.token { held?.isRefused = true }
+        }
+        while true {
+            let next = try await self.token()
+            guard next.token == refused.token else { return next }
+            // What was waited for may have been a mere storing, which began before the refusal.
+            guard self.held.withLock({ $0?.isRefused ?? false }) else { throw refusal }
+        }
+    }
+}
+
+// MARK: - Renewal, one task at a time
+
+extension TokenRenewal {
+    private func renewed() async throws -> AccessToken {
+        let now = self.client.now()
+        let held = self.held.withLock { $0 }
+        if held?.needsRenewal(at: now) ?? true { try await self.renew(held) }
+        guard let current = self.held.withLock({ $0 }) else {
+            throw KiiInputError(.token, rule: "given to the session, or what signing in returns")
+        }
+        if !current.isStored { try await self.store(current.token) }
+        return current.token
+    }
+
+    private func renew(_ old: HeldToken?) async throws {
+        let isInDoubt = old?.isRefreshInDoubt ?? false
+        if !isInDoubt, try await self.refresh(old?.token) { return }
+        if let token = try await self.signIn() { return self.adopt(token) }
+        // Nothing else is left, and the cloud refuses it if it was used up.
+        if isInDoubt, try await self.refresh(old?.token) { return }
+        // The token that is there may do yet, until the cloud refuses it to the next call.
+        self.held.withLock { $0?.isRefused = false }
+    }
+
+    /// - Returns: whether there is a new token; not, when there was no refresh token or the cloud refused it. One that was
+    ///   refused is kept, and tried again when nothing else is left: the refusal may have been a mistake.
+    private func refresh(_ old: AccessToken?) async throws -> Bool {
+        guard let old, old.refreshToken != nil else { return false }
+        self.held.withLock { $0?.isRefreshInDoubt = true }
+        do {
+            self.adopt(try await self.client.refresh(old))
+            return true
+        } catch let error as KiiError where error.refusesRefreshToken {
+            return false
+        } catch {
+            let isInDoubt = RequestFailure(error)?.isInDoubt ?? !((error as? KiiError)?.isRequestsFault ?? false)
+            self.held.withLock { $0?.isRefreshInDoubt = isInDoubt }
+            throw Self.withoutDoubt(error)
+        }
+    }
+
+    /// The error of a refresh as one of the call that it was for, which was not made: the refresh token, which alone is
+    /// in doubt, is the session's own matter.
+    private static func withoutDoubt(_ error: any Error) -> any Error {
+        switch error {
+        case var error as KiiError:
+            error.isInDoubt = false
+            return error
+        case var error as TransportError:
+            error.isInDoubt = false
+            return error
+        default: return error
+        }
+    }
+
+    private func adopt(_ token: AccessToken) {
+        let held = HeldToken(new: token, at: self.client.now())
+        self.held.withLock { $0 = held }
+    }
+
+    private func store(_ token: AccessToken) async throws {
+        do {
+            try await self.changed(token)
+            self.held.withLock { $0?.isStored = true }
+            self.notStored.withLock { $0 = nil }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            self.notStored.withLock { $0 = error }
+        }
+    }
+}
+
+extension KiiError {
+    /// Whether the cloud found fault with the request, and so did nothing.
+    fileprivate var isRequestsFault: Bool { (400..<500).contains(self.status) }
+}
