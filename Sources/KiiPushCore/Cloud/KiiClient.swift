@@ -67,7 +67,9 @@ public struct KiiClient: Sendable {
     ) async throws -> Answer {
         try await self.retry.repeating(isIdempotent: call.isIdempotent) { isInDoubt in
             let answer = try await self.transport.perform(request)
-            let response = KiiResponse(operation: operation, http: answer, receivedAt: self.now())
+            let response = KiiResponse(
+                operation: operation, http: answer, receivedAt: self.now(),
+                date: { [transport] in transport.date($0) })
             if call.statuses.contains(answer.status) { return try call.read(response) }
             if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
             let secrets = call.secrets + [self.app.appKey, self.app.basicCredentials] + (token.map { [$0] } ?? [])

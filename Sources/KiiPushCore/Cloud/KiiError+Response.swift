@@ -20,7 +20,8 @@ extension KiiError {
             bodySeconds = body["retryAfter"].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
         }
         self.retryAfter = RetryAfter.duration(
-            field: http.field("Retry-After"), bodySeconds: bodySeconds, now: response.receivedAt)
+            field: http.field("Retry-After"), bodySeconds: bodySeconds, now: response.receivedAt,
+            date: response.date)
     }
 
     private static let namedFields: Set<String> = ["errorCode", "error", "message", "error_description", "retryAfter"]

@@ -6,11 +6,17 @@ package struct KiiResponse: Sendable {
     package let http: HTTPResponse
     /// The wall clock when the answer was there.
     package let receivedAt: Timestamp
+    /// Reads a date of a header field.
+    package let date: @Sendable (String) -> Timestamp?
 
-    package init(operation: KiiOperation, http: HTTPResponse, receivedAt: Timestamp) {
+    package init(
+        operation: KiiOperation, http: HTTPResponse, receivedAt: Timestamp,
+        date: @escaping @Sendable (String) -> Timestamp?
+    ) {
         self.operation = operation
         self.http = http
         self.receivedAt = receivedAt
+        self.date = date
     }
 
     /// The body as JSON.

@@ -7,8 +7,8 @@ package struct ConnectionReport: Sendable {
         /// Such as `CN = localhost`.
         package var subject: String?
         package var issuer: String?
-        /// When it ends, such as `Nov 22 20:24:53 2036 GMT`.
-        package var end: String?
+        /// When it ends.
+        package var end: Timestamp?
     }
 
     /// The address that was connected to last, in digits: the proxy's where there is one. `nil` when none was.
@@ -71,7 +71,7 @@ extension ConnectionReport.Certificate {
             switch parts[0] {
             case "Subject": self.subject = String(parts[1])
             case "Issuer": self.issuer = String(parts[1])
-            case "Expire date": self.end = String(parts[1])
+            case "Expire date": self.end = Timestamp(date: String(parts[1]))
             default: break
             }
         }

@@ -73,7 +73,7 @@ struct NetworkChecks: Sendable {
 
     private var expiry: Finding {
         guard self.usesTLS else { return .needless("no TLS") }
-        let ends = self.report?.certificates.compactMap { $0.end.flatMap { Timestamp(certificateDate: $0) } } ?? []
+        let ends = self.report?.certificates.compactMap(\.end) ?? []
         guard let end = ends.min() else { return .needless("no certificate was seen") }
         let left = self.now.duration(to: end)
         guard left > .zero else {
@@ -126,20 +126,6 @@ struct NetworkChecks: Sendable {
 }
 
 extension Timestamp {
-    /// Reads the date of a certificate, such as `Nov 22 20:24:53 2036 GMT` (OpenSSL) or `2036-11-22 20:24:53 GMT`
-    /// (GnuTLS).
-    init?(certificateDate text: String) {
-        let words = text.split { $0 == " " || $0 == "-" }.map(String.init)
-        guard words.count == 5 else { return nil }
-        if words[4] == "GMT", words[0].count == 4 {
-            let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-            guard let month = Int(words[1]), months.indices.contains(month - 1) else { return nil }
-            self.init(httpDate: "Day, \(words[2]) \(months[month - 1]) \(words[0]) \(words[3]) GMT")
-        } else {
-            self.init(httpDate: "Day \(words[0]) \(words[1]) \(words[2]) \(words[3])")
-        }
-    }
-
     fileprivate func duration(to later: Timestamp) -> Duration {
         .milliseconds(later.millisecondsSinceEpoch - self.millisecondsSinceEpoch)
     }

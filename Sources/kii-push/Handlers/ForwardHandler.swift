@@ -82,7 +82,8 @@ final class ForwardHandler: OutsideHandler {
         default: verdict = .failed("the server answered with HTTP \(status)")
         }
         if case .failed = verdict,
-            let pause = RetryAfter.duration(field: response.field("Retry-After"), bodySeconds: nil, now: .now())
+            let pause = RetryAfter.duration(
+                field: response.field("Retry-After"), bodySeconds: nil, now: .now(), date: self.loop.date)
         {
             let end = ContinuousClock.now + min(pause, Self.longestPause)
             self.state.withLock { state in state.pauseEnd = max(state.pauseEnd ?? end, end) }

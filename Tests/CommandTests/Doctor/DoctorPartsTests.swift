@@ -7,15 +7,6 @@ import Testing
 /// The parts of `doctor` that need no process.
 @Suite(.ownThreads) struct DoctorPartsTests {
     @Test(arguments: [
-        ("Nov 22 20:24:53 2036 GMT", "2036-11-22T20:24:53.000Z"),
-        ("Jan  2 03:04:05 2027 GMT", "2027-01-02T03:04:05.000Z"),
-        ("2036-11-22 20:24:53 GMT", "2036-11-22T20:24:53.000Z"), ("2036-13-22 20:24:53 GMT", nil), ("soon", nil),
-    ])
-    func readsTheDatesOfCertificates(text: String, date: String?) {
-        #expect(Timestamp(certificateDate: text)?.description == date)
-    }
-
-    @Test(arguments: [
         ("https://api-jp.kii.com/api", "api-jp.kii.com", 443, true),
         ("http://127.0.0.1:8080/api", "127.0.0.1", 8080, false),
         ("HTTPS://[::1]:8443/api/", "::1", 8443, true), ("http://[fe80::1]/api", "fe80::1", 80, false),

@@ -28,7 +28,8 @@ enum HTTPFuzzing {
         }
         let http = HTTPResponse(status: status, fields: fields, body: body)
         let operation = KiiOperation(method: .get, path: "/apps/app")
-        Self.checkRefusal(KiiResponse(operation: operation, http: http, receivedAt: now), &claims)
+        let response = KiiResponse(operation: operation, http: http, receivedAt: now, date: { Timestamp(date: $0) })
+        Self.checkRefusal(response, &claims)
         Self.checkAnswer(call.perform(http, at: now), &claims)
         return claims.violated
     }
