@@ -26,215 +26,95 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         // Without a pkg-config name: SwiftPM would warn every user of KiiPushCore, which does not need this library.
         .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
-        .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite"], swiftSettings: settings),
-        .target(
-            name: "KiiPushEmulator",
-            dependencies: ["KiiPushCore", "CMicroHTTPD", "CSQLite"],
-            swiftSettings: settings
-        ),
+        .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite"]),
+        .target(name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CMicroHTTPD", "CSQLite"]),
         // Apart from the program's entry, so that the fuzzer can be linked with it.
-        .target(
-            name: "kii-push",
-            dependencies: ["KiiPushCore", "KiiPushEmulator"],
-            exclude: ["Program"],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "kii-push-program",
-            dependencies: ["kii-push"],
-            path: "Sources/kii-push/Program",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "MinimalAgent",
-            dependencies: ["KiiPushCore"],
-            path: "Examples/MinimalAgent",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "CloudTour",
-            dependencies: ["KiiPushCore"],
-            path: "Examples/CloudTour",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "ActivatedAgent",
-            dependencies: ["KiiPushCore"],
-            path: "Examples/ActivatedAgent",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "DesktopHelper",
-            dependencies: ["KiiPushCore"],
-            path: "Examples/DesktopHelper",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "ReceivingTour",
-            dependencies: ["KiiPushCore"],
-            path: "Examples/ReceivingTour",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "MessageTour",
-            dependencies: ["KiiPushCore"],
-            path: "Examples/MessageTour",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "PortingTour",
-            dependencies: ["KiiPushCore"],
-            path: "Examples/PortingTour",
-            swiftSettings: settings
-        ),
+        .target(name: "kii-push", dependencies: ["KiiPushCore", "KiiPushEmulator"], exclude: ["Program"]),
+        .executableTarget(name: "kii-push-program", dependencies: ["kii-push"], path: "Sources/kii-push/Program"),
+        .executableTarget(name: "MinimalAgent", dependencies: ["KiiPushCore"], path: "Examples/MinimalAgent"),
+        .executableTarget(name: "CloudTour", dependencies: ["KiiPushCore"], path: "Examples/CloudTour"),
+        .executableTarget(name: "ActivatedAgent", dependencies: ["KiiPushCore"], path: "Examples/ActivatedAgent"),
+        .executableTarget(name: "DesktopHelper", dependencies: ["KiiPushCore"], path: "Examples/DesktopHelper"),
+        .executableTarget(name: "ReceivingTour", dependencies: ["KiiPushCore"], path: "Examples/ReceivingTour"),
+        .executableTarget(name: "MessageTour", dependencies: ["KiiPushCore"], path: "Examples/MessageTour"),
+        .executableTarget(name: "PortingTour", dependencies: ["KiiPushCore"], path: "Examples/PortingTour"),
         .executableTarget(
             name: "kii-push-bench",
             dependencies: ["KiiPushCore", "SeededNumbers"],
-            path: "Benchmarks/kii-push-bench",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "foundation-decode",
-            path: "Benchmarks/foundation-decode",
-            swiftSettings: settings
-        ),
-        .target(name: "Contract", dependencies: ["KiiPushCore"], path: "Tests/Contract", swiftSettings: settings),
-        .executableTarget(
-            name: "contract-pages",
-            dependencies: ["Contract"],
-            path: "Tests/ContractPages",
-            swiftSettings: settings
-        ),
-        .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: settings),
+            path: "Benchmarks/kii-push-bench"),
+        .executableTarget(name: "foundation-decode", path: "Benchmarks/foundation-decode"),
+        .target(name: "Contract", dependencies: ["KiiPushCore"], path: "Tests/Contract"),
+        .executableTarget(name: "contract-pages", dependencies: ["Contract"], path: "Tests/ContractPages"),
+        .testTarget(name: "ContractTests", dependencies: ["Contract"]),
         .testTarget(
             name: "KiiPushCoreTests",
-            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport", "TestTraits"],
-            swiftSettings: settings
-        ),
+            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport", "TestTraits"]),
         .testTarget(
             name: "KiiPushEmulatorTests",
             dependencies: [
                 "KiiPushEmulator", "KiiPushCore", "Contract", "CSQLite", "SeededNumbers", "TestSupport", "TestTraits",
-            ],
-            swiftSettings: settings
-        ),
+            ]),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["kii-push", "kii-push-program", "KiiPushCore", "TestSupport", "TestTraits"],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "CountingAgent",
-            dependencies: ["KiiPushCore"],
-            path: "Tests/CountingAgent",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "MisusingAgent",
-            dependencies: ["KiiPushCore"],
-            path: "Tests/MisusingAgent",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "OpeningAgent",
-            dependencies: ["KiiPushCore"],
-            path: "Tests/OpeningAgent",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "FloodedAgent",
-            dependencies: ["KiiPushCore"],
-            path: "Tests/FloodedAgent",
-            swiftSettings: settings
-        ),
-        .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
-        .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
+            dependencies: ["kii-push", "kii-push-program", "KiiPushCore", "TestSupport", "TestTraits"]),
+        .executableTarget(name: "CountingAgent", dependencies: ["KiiPushCore"], path: "Tests/CountingAgent"),
+        .executableTarget(name: "MisusingAgent", dependencies: ["KiiPushCore"], path: "Tests/MisusingAgent"),
+        .executableTarget(name: "OpeningAgent", dependencies: ["KiiPushCore"], path: "Tests/OpeningAgent"),
+        .executableTarget(name: "FloodedAgent", dependencies: ["KiiPushCore"], path: "Tests/FloodedAgent"),
+        .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
+        .target(name: "TestTraits", path: "Tests/TestTraits"),
         .target(
             name: "TestSupport",
             dependencies: ["KiiPushCore", "KiiPushEmulator", "CMicroHTTPD", "CSQLite"],
             path: "Tests/TestSupport",
-            exclude: ["notification-daemon.py"],
-            swiftSettings: settings
-        ),
+            exclude: ["notification-daemon.py"]),
         .target(
             name: "Faults",
             dependencies: ["TestSupport", "KiiPushCore", "KiiPushEmulator", "CMicroHTTPD", "SeededNumbers"],
-            path: "Tests/Faults",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "kii-push-faults",
-            dependencies: ["Faults", "KiiPushCore"],
-            path: "Tests/FaultRunner",
-            swiftSettings: settings
-        ),
+            path: "Tests/Faults"),
+        .executableTarget(name: "kii-push-faults", dependencies: ["Faults", "KiiPushCore"], path: "Tests/FaultRunner"),
         .executableTarget(
             name: "kii-push-brokers",
             dependencies: ["Faults", "KiiPushCore"],
-            path: "Tests/BrokerRunner",
-            swiftSettings: settings
-        ),
-        .target(
-            name: "Damage",
-            dependencies: ["TestSupport", "KiiPushCore", "SeededNumbers"],
-            path: "Tests/Damage",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "kii-push-damage",
-            dependencies: ["Damage", "TestSupport"],
-            path: "Tests/DamageRunner",
-            swiftSettings: settings
-        ),
+            path: "Tests/BrokerRunner"),
+        .target(name: "Damage", dependencies: ["TestSupport", "KiiPushCore", "SeededNumbers"], path: "Tests/Damage"),
+        .executableTarget(name: "kii-push-damage", dependencies: ["Damage", "TestSupport"], path: "Tests/DamageRunner"),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "TestSupport", "TestTraits", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour",
                 "ReceivingTour", "MessageTour", "PortingTour", "MisusingAgent", "OpeningAgent", "FloodedAgent",
-            ],
-            swiftSettings: settings
-        ),
+            ]),
         .testTarget(
             name: "FaultTests",
             dependencies: [
                 "Damage", "Faults", "TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent",
                 "kii-push-faults",
-            ],
-            swiftSettings: settings
-        ),
+            ]),
         .target(name: "SimulatedDisk", dependencies: ["CSQLite"], path: "Tests/SimulatedDisk"),
         .target(
             name: "Simulation",
             dependencies: ["KiiPushCore", "SeededNumbers", "SimulatedDisk"],
-            path: "Tests/Simulation",
-            swiftSettings: settings
-        ),
+            path: "Tests/Simulation"),
         .executableTarget(
             name: "kii-push-simulate",
             dependencies: ["KiiPushCore", "Simulation"],
-            path: "Tests/SimulationRunner",
-            swiftSettings: settings
-        ),
+            path: "Tests/SimulationRunner"),
         .target(
             name: "FuzzTargets",
             dependencies: ["KiiPushCore", "KiiPushEmulator", "kii-push", "CSQLite"],
-            path: "Tests/Fuzz/Targets",
-            swiftSettings: settings
-        ),
+            path: "Tests/Fuzz/Targets"),
         // Replays inputs; built by script/fuzz it is libFuzzer's program.
-        .executableTarget(
-            name: "kii-push-fuzz",
-            dependencies: ["FuzzTargets"],
-            path: "Tests/Fuzz/Runner",
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "SimulationTests",
-            dependencies: ["TestSupport", "kii-push-simulate"],
-            swiftSettings: settings
-        ),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: settings),
-        .testTarget(name: "LayeringTests", swiftSettings: settings),
+        .executableTarget(name: "kii-push-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner"),
+        .testTarget(name: "SimulationTests", dependencies: ["TestSupport", "kii-push-simulate"]),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
+        .testTarget(name: "LayeringTests"),
     ],
     swiftLanguageModes: [.v6]
 )
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = settings
+    // An example shows what a user of the library has: what is public.
+    if target.path?.hasPrefix("Examples/") == true { target.packageAccess = false }
+}

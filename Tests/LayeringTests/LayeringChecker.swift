@@ -8,7 +8,6 @@ struct LayeringChecker {
 
     private struct DeclaredType {
         var room: String
-        var isPublic: Bool
         /// A type inside another is its room's own: elsewhere it is named through the outer one.
         var isNested: Bool
     }
@@ -62,8 +61,7 @@ struct LayeringChecker {
             let isAllowed = declared.contains { type in
                 if type.room == room.name { return true }
                 guard !type.isNested else { return false }
-                if room.alsoSees.contains(word.text) { return true }
-                return room.knows.contains(type.room) && (type.isPublic || !room.seesPublicTypesOnly)
+                return room.alsoSees.contains(word.text) || room.knows.contains(type.room)
             }
             guard !isAllowed, !foreign.isEmpty, reported.insert(word.text).inserted else { return nil }
             let homes = foreign.map(\.room).joined(separator: ", ")
@@ -100,11 +98,7 @@ struct LayeringChecker {
                 let isNested = words[index].depth > 0
                 guard isNested || modifiers.isDisjoint(with: ["private", "fileprivate", "import"]) else { continue }
                 types[words[index + 1].text, default: []].append(
-                    DeclaredType(
-                        room: room.name,
-                        isPublic: modifiers.contains("public"),
-                        isNested: isNested
-                    )
+                    DeclaredType(room: room.name, isNested: isNested)
                 )
             }
         }

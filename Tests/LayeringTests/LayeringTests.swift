@@ -79,8 +79,8 @@ import Testing
             "Sources/KiiPushCore/Cloud/A.swift:1: Cloud may not name MQTTSession of MQTT/Session"
         ),
         (
-            "Sources/kii-push/A.swift", "let secret: Secret\n",
-            "Sources/kii-push/A.swift:1: kii-push may not name Secret of Values"
+            "Sources/kii-push/A.swift", "let session: MQTTSession\n",
+            "Sources/kii-push/A.swift:1: kii-push may not name MQTTSession of MQTT/Session"
         ),
         (
             "Sources/KiiPushCore/JSON/A.swift", "func a() { Task {} }\n",

@@ -7,9 +7,7 @@ struct Room {
     var modules: Set<String> = []
     /// The rooms whose types its files may name. Its own is understood.
     var knows: Set<String> = []
-    /// Of those rooms, the public types alone: what a user of the library has.
-    var seesPublicTypesOnly = false
-    /// And these, of whatever room.
+    /// And these types, of whatever room.
     var alsoSees: Set<String> = []
     /// Whether it is free of clocks, tasks and I/O.
     var isPure = false
@@ -95,14 +93,6 @@ struct Room {
             knows: [
                 "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Store", "Lifecycle", "Agent",
                 "KiiPushEmulator",
-            ],
-            seesPublicTypesOnly: true,
-            // A call as a value, which --dry-run shows; the one HTTP client; the one lock; what handlers outside the process
-            // and their watchdog need; lines written without a tree of values; files that others cannot put in place of
-            // ours; whom a URL leads to; and the process of an emulator.
-            alsoSees: [
-                "AgentHealth", "EventLoop", "HandlerVerdict", "JSONObjectWriter", "KiiCall", "KiiPath", "Locked",
-                "MonotonicInstant", "Origin", "OwnFile", "ProcessIdentity", "RetryAfter", "TrustedFile",
             ]
         ),
     ]
