@@ -14,6 +14,11 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// A program that has what a user of the library has: what is public.
+func example(_ name: String) -> Target {
+    .executableTarget(name: name, dependencies: ["KiiPushCore"], path: "Examples/\(name)", packageAccess: false)
+}
+
 let package = Package(
     name: "kii-push",
     products: [
@@ -31,13 +36,13 @@ let package = Package(
         // Apart from the program's entry, so that the fuzzer can be linked with it.
         .target(name: "kii-push", dependencies: ["KiiPushCore", "KiiPushEmulator"], exclude: ["Program"]),
         .executableTarget(name: "kii-push-program", dependencies: ["kii-push"], path: "Sources/kii-push/Program"),
-        .executableTarget(name: "MinimalAgent", dependencies: ["KiiPushCore"], path: "Examples/MinimalAgent"),
-        .executableTarget(name: "CloudTour", dependencies: ["KiiPushCore"], path: "Examples/CloudTour"),
-        .executableTarget(name: "ActivatedAgent", dependencies: ["KiiPushCore"], path: "Examples/ActivatedAgent"),
-        .executableTarget(name: "DesktopHelper", dependencies: ["KiiPushCore"], path: "Examples/DesktopHelper"),
-        .executableTarget(name: "ReceivingTour", dependencies: ["KiiPushCore"], path: "Examples/ReceivingTour"),
-        .executableTarget(name: "MessageTour", dependencies: ["KiiPushCore"], path: "Examples/MessageTour"),
-        .executableTarget(name: "PortingTour", dependencies: ["KiiPushCore"], path: "Examples/PortingTour"),
+        example("MinimalAgent"),
+        example("CloudTour"),
+        example("ActivatedAgent"),
+        example("DesktopHelper"),
+        example("ReceivingTour"),
+        example("MessageTour"),
+        example("PortingTour"),
         .executableTarget(
             name: "kii-push-bench",
             dependencies: ["KiiPushCore", "SeededNumbers"],
@@ -78,7 +83,10 @@ let package = Package(
             dependencies: ["Faults", "KiiPushCore"],
             path: "Tests/BrokerRunner"),
         .target(name: "Damage", dependencies: ["TestSupport", "KiiPushCore", "SeededNumbers"], path: "Tests/Damage"),
-        .executableTarget(name: "kii-push-damage", dependencies: ["Damage", "TestSupport"], path: "Tests/DamageRunner"),
+        .executableTarget(
+            name: "kii-push-damage",
+            dependencies: ["Damage", "TestSupport"],
+            path: "Tests/DamageRunner"),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
@@ -113,8 +121,4 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.type != .system {
-    target.swiftSettings = settings
-    // An example shows what a user of the library has: what is public.
-    if target.path?.hasPrefix("Examples/") == true { target.packageAccess = false }
-}
+for target in package.targets where target.type != .system { target.swiftSettings = settings }
