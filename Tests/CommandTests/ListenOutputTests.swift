@@ -1,6 +1,5 @@
 import Foundation
 import KiiPushCore
-import TestSupport
 import TestTraits
 import Testing
 

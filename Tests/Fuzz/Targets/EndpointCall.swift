@@ -66,8 +66,13 @@ extension EndpointCall {
         Self { try await $0.thing(.id("th.1")) },
         Self { try await $0.changePassword(from: HTTPFuzzing.secret, to: HTTPFuzzing.secret) },
         Self(
-            { try await $0.client.onboardThing(vendorThingID: "v", password: HTTPFuzzing.secret) },
-            moments: { thing in Self.moments(thing.accessToken) }),
+            { session in
+                let thing = try await session.client.onboardThing(vendorThingID: "v", password: HTTPFuzzing.secret)
+                return (thing, session.client.now())
+            },
+            moments: { thing, now in
+                Self.moments(thing.accessToken) + [thing.mqttEndpoint.timeToLive.map { now + $0 }].compactMap(\.self)
+            }),
     ]
 
     private static let installations: [EndpointCall] = [
@@ -108,7 +113,7 @@ extension EndpointCall {
     ]
 
     private static func moments(_ token: AccessToken) -> [Timestamp] {
-        _ = token.isEnding(at: Timestamp(millisecondsSinceEpoch: 0))
+        for clock in HTTPFuzzing.clocks { _ = token.isEnding(at: clock) }
         return [token.expiresAt].compactMap(\.self)
     }
 

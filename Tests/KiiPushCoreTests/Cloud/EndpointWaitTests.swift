@@ -84,6 +84,14 @@ import Testing
         #expect(requests == 1 && sleeps.isEmpty)
     }
 
+    @Test func withoutAWaitItIsRepeatedAsAnyOtherCall() async throws {
+        let transport = FakeTransport(.status(502), self.ready)
+        var session = KiiClient(transport).session(testToken)
+        session.client.retry = RetryPolicy(clock: RecordingClock())
+        #expect(try await session.mqttEndpoint(of: "i1").host == "h")
+        #expect(transport.requests.count == 2)
+    }
+
     @Test func cancellationEndsTheWaiting() async throws {
         let (isSleeping, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .unbounded)
         let wait = RetryPolicy(clock: EndlessClock(isSleeping: continuation))

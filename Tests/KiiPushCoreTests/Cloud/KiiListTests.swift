@@ -66,12 +66,12 @@ import Testing
 
     @Test func theInstallationsOfAnOwnerAreFollowedToTheEnd() async throws {
         let transport = FakeTransport(
-            .status(200, #"{"installations":[{"installationID":"i1"}],"paginationKey":"n&1"}"#),
+            .status(200, #"{"installations":[{"installationID":"i1"}],"paginationKey":"a/b=&"}"#),
             .status(200, #"{"installations":[{"installationID":"i2"}],"paginationKey":null}"#))
         let list = KiiClient(transport).session(testToken).installations(of: .user("u1"))
         #expect(try await list.all().map(\.id) == ["i1", "i2"])
         let targets = transport.requests.map { $0.url.split(separator: "?").last.map(String.init) }
-        #expect(targets == ["userID=u1", "userID=u1&paginationKey=n%261"])
+        #expect(targets == ["userID=u1", "userID=u1&paginationKey=a%2Fb%3D%26"])
     }
 
     @Test func aSessionsListTakesAnotherTokenBetweenPages() async throws {

@@ -1,5 +1,4 @@
 import KiiPushCore
-import TestSupport
 import Testing
 
 /// One renewal for all that wait, whoever is cancelled and whatever fails.

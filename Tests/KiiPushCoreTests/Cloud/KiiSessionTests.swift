@@ -193,4 +193,15 @@ import Testing
         #expect(self.fixture.log.withLock { $0 } == expected)
         #expect(self.cloud.logins == 1)
     }
+
+    @Test func aCopyWithAnotherRetryPolicySharesTheToken() async throws {
+        let fixture = SessionFixture()
+        let session = fixture.session()
+        var copy = session
+        copy.client.retry = RetryPolicy(maximumRequests: 2)
+        try await fixture.call(copy)
+        try await fixture.call(session)
+        #expect(fixture.cloud.logins == 1)
+        #expect(session.client.retry.maximumRequests != 2)
+    }
 }
