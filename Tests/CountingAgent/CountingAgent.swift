@@ -16,7 +16,7 @@ struct CountingAgent {
         var settings = PushRuntime.Configuration(stateDirectory: options["state"])
         settings.certificateAuthorityFile = options["ca"]
         settings.inbox = options["inbox"] == "memory" ? .memory : .file
-        settings.flushesCommits = options.number("flushes") != 0
+        settings.environment.flushesCommits = options.number("flushes") != 0
         if let calendar = options.text("calendar") { Calendar.follow(calendar) }
         settings.concurrentHandlers = options.number("handlers") ?? 4
         let app = KiiApp(appID: options["app"], appKey: Secret(String(cString: key)), baseURL: options["url"])

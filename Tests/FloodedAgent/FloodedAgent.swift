@@ -25,14 +25,14 @@ struct FloodedAgent {
         guard arguments.count == 5, let inboxBytes = Int64(arguments[4]) else { exit(64) }
         var settings = PushRuntime.Configuration(stateDirectory: arguments[1])
         settings.inbox = arguments[2] == "memory" ? .memory : .file
-        settings.maximumInboxBytes = inboxBytes > 0 ? inboxBytes : nil
-        settings.connectTimeout = .seconds(600)
-        settings.handlerDeadline = .seconds(600)
+        settings.environment.maximumInboxBytes = inboxBytes > 0 ? inboxBytes : nil
+        settings.environment.connectTimeout = .seconds(600)
+        settings.environment.handlerDeadline = .seconds(600)
+        // A broker that never answers PINGREQ is kept.
+        settings.environment.pingTimeout = .seconds(600)
         var configuration = PushAgent.Configuration(
             app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)
         configuration.usesTLS = false
-        // A broker that never answers PINGREQ is kept.
-        configuration.pingTimeout = .seconds(600)
         let agent = PushAgent(
             runtime: try PushRuntime(configuration: settings), configuration: configuration,
             handler: FloodedHandler(holds: arguments[3] == "holds"))

@@ -105,7 +105,7 @@ func withActivationStage(
         try await withFakeBroker(
             in: directory,
             configure: { settings in
-                settings.handlerDeadline = deadline
+                settings.environment.handlerDeadline = deadline
                 settings.shutdownGrace = .zero
                 settings.retryDelays = Array(repeating: .milliseconds(1), count: ActivationStage.attempts - 1)
             }

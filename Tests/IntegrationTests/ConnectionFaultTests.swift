@@ -89,7 +89,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
-                settings.maximumInboxBytes = 1 << 20
+                settings.environment.maximumInboxBytes = 1 << 20
                 let runtime = try PushRuntime(configuration: settings)
                 let handler = RecordingHandler()
                 let agent = PushAgent(
@@ -178,10 +178,10 @@ import Testing
     }
 
     @Test func aProofOfArrivalIsStoredThoughNothingElseHappens() async throws {
-        try await withFakeBroker { broker, runtime, configuration in
+        try await withFakeBroker(configure: { $0.environment.pingTimeout = .seconds(600) }) {
+            broker, runtime, configuration in
             var configuration = configuration
             configuration.keepAlive = .seconds(1)
-            configuration.pingTimeout = .seconds(600)
             let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
             let agent = PushAgent(
                 runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)

@@ -74,7 +74,7 @@ import Testing
                 settings.bounds.messagesInMemory = 100
                 // For the handler that is held no time passes.
                 let start = MonotonicInstant.now()
-                settings.clocks = Clocks(
+                settings.environment.clocks = Clocks(
                     monotonic: { start }, calendarNanoseconds: Clocks.machine.calendarNanoseconds)
                 let runtime = try PushRuntime(configuration: settings)
                 let handler = HeldHandler()

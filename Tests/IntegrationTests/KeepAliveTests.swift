@@ -8,10 +8,10 @@ import Testing
     /// Every place for a handler is taken by one that blocks its thread until the broker has been asked three times whether
     /// it is there.
     @Test func aConnectionOutlivesHandlersThatAreSlowerThanThreeKeepalives() async throws {
-        try await withFakeBroker { broker, runtime, configuration in
+        try await withFakeBroker(configure: { $0.environment.pingTimeout = .seconds(600) }) {
+            broker, runtime, configuration in
             var configuration = configuration
             configuration.keepAlive = .seconds(1)
-            configuration.pingTimeout = .seconds(600)
             let places = 4
             let (begun, begin) = AsyncStream.makeStream(of: Void.self)
             let release = DispatchSemaphore(value: 0)

@@ -44,9 +44,9 @@ struct MisuseScene {
     ) async throws -> MisuseStage.Outcome {
         let clock = ManualClock()
         var settings = PushRuntime.Configuration(stateDirectory: self.directory)
-        settings.connectTimeout = .seconds(600)
+        settings.environment.connectTimeout = .seconds(600)
         settings.retryDelays = [.seconds(1)]
-        settings.clocks = clock.clocks
+        settings.environment.clocks = clock.clocks
         change(&settings)
         let runtime = try PushRuntime(configuration: settings)
         let agent = PushAgent(runtime: runtime, configuration: self.configuration, handler: handler, reconnect: .quick)

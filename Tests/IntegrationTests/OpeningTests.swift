@@ -6,7 +6,7 @@ import Testing
 @Suite struct OpeningTests {
     @Test func aDiskThatIsFullAtTheStartIsWaitedFor() async throws {
         try await withTemporaryDirectory { directory in
-            try await withFakeBroker(in: directory, configure: { $0.maximumInboxBytes = 4096 }) {
+            try await withFakeBroker(in: directory, configure: { $0.environment.maximumInboxBytes = 4096 }) {
                 _, runtime, configuration in
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)

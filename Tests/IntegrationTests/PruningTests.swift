@@ -19,7 +19,7 @@ import Testing
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
                 settings.bounds.handledKeptFor = .milliseconds(200)
-                settings.sweepInterval = .milliseconds(50)
+                settings.environment.sweepInterval = .milliseconds(50)
                 let runtime = try PushRuntime(configuration: settings)
                 let handler = RecordingHandler()
                 try await whileRunning(PushAgent(runtime: runtime, configuration: configuration, handler: handler)) {
@@ -54,7 +54,7 @@ import Testing
                 }
                 // A step removes 200, and the next look for old ones would come when the test is over.
                 var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
-                settings.sweepInterval = .seconds(3600)
+                settings.environment.sweepInterval = .seconds(3600)
                 let runtime = try PushRuntime(configuration: settings)
                 let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
                 try await whileRunning(agent) {

@@ -22,11 +22,10 @@ import Testing
     ) async throws {
         try await withFakeBroker { broker, other, configuration in
             let clocks = FakeClocks()
-            var configuration = configuration
-            configuration.pingTimeout = pingTimeout
             var settings = PushRuntime.Configuration(stateDirectory: other.configuration.stateDirectory)
-            settings.readClocks = clocks.read
-            settings.connectTimeout = .seconds(600)
+            settings.environment.readClocks = clocks.read
+            settings.environment.connectTimeout = .seconds(600)
+            settings.environment.pingTimeout = pingTimeout
             try prepare(settings.stateDirectory)
             let runtime = try PushRuntime(configuration: settings)
             let handler = RecordingHandler()

@@ -55,7 +55,7 @@ import Testing
                 var configuration = PushRuntime.Configuration.patient(stateDirectory: "\(directory)/\(name)")
                 configuration.certificateAuthorityFile = emulator.certificateAuthorityFile
                 // Locks do not reach from one machine to the other.
-                configuration.lockDirectory = "\(directory)/\(name)/run"
+                configuration.environment.lockDirectory = "\(directory)/\(name)/run"
                 return try PushRuntime(configuration: configuration)
             }
             let agents = (

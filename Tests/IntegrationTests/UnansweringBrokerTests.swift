@@ -47,7 +47,7 @@ import Testing
 
     @Test func answersToNothingDoNotTakeTheTimeOfSuback() async throws {
         try await withTemporaryDirectory { directory in
-            try await withFakeBroker(in: directory, configure: { $0.connectTimeout = .seconds(2) }) {
+            try await withFakeBroker(in: directory, configure: { $0.environment.connectTimeout = .seconds(2) }) {
                 broker, runtime, configuration in
                 let agent = self.agent(runtime, configuration)
                 let events = agent.events

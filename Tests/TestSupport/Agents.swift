@@ -59,9 +59,9 @@ extension PushRuntime.Configuration {
     /// A runtime that waits for its connections, its calls and its handlers as long as it takes.
     package static func patient(stateDirectory: String) -> PushRuntime.Configuration {
         var configuration = PushRuntime.Configuration(stateDirectory: stateDirectory)
-        configuration.connectTimeout = .seconds(600)
+        configuration.environment.connectTimeout = .seconds(600)
         configuration.callTimeout = .seconds(600)
-        configuration.handlerDeadline = .seconds(600)
+        configuration.environment.handlerDeadline = .seconds(600)
         configuration.shutdownGrace = .seconds(600)
         return configuration
     }
@@ -106,8 +106,8 @@ extension Emulator {
         var configuration = PushRuntime.Configuration.patient(stateDirectory: directory)
         configuration.certificateAuthorityFile = self.certificateAuthorityFile
         configuration.inbox = inbox
-        configuration.lockDirectory = lockDirectory
-        configuration.stateObstacle = stateObstacle
+        configuration.environment.lockDirectory = lockDirectory
+        configuration.environment.stateObstacle = stateObstacle
         return try PushRuntime(configuration: configuration)
     }
 

@@ -55,8 +55,8 @@ final class AgentSession: Sendable {
             clientID: endpoint.mqttTopic,
             topicFilter: endpoint.mqttTopic,
             keepAlive: agent.configuration.keepAlive,
-            connectTimeout: agent.runtime.configuration.connectTimeout,
-            pingTimeout: agent.configuration.pingTimeout
+            connectTimeout: agent.runtime.configuration.environment.connectTimeout,
+            pingTimeout: agent.runtime.configuration.environment.pingTimeout
         )
         // One that was left with another topic is missed as well: what it holds will not arrive.
         configuration.expectsSession = agent.enrolment.current.map { $0.hasSession || $0.lostSession } ?? false

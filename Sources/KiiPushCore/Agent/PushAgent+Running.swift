@@ -184,7 +184,7 @@ extension PushAgent {
         let configuration = self.runtime.configuration
         let directory: String
         do throws(FileError) {
-            if let lockDirectory = configuration.lockDirectory {
+            if let lockDirectory = configuration.environment.lockDirectory {
                 directory = lockDirectory + "/installations"
                 try PrivateFile.makeDirectory(directory)
             } else {

@@ -33,9 +33,6 @@ public final class PushAgent: Sendable {
         /// most: by default after 80 s of silence. When the broker's machine does not even take what is sent to it, that
         /// shows within the second time alone (5 s or more); after a sleep of this machine, within 5 s.
         public var keepAlive: Duration
-        /// How long the broker's answer to that question may take, where it is not what ``keepAlive`` says: for tests with
-        /// a short one, since a busy machine is no dead broker.
-        package var pingTimeout: Duration?
 
         /// The defaults for an app and an account.
         public init(
@@ -157,7 +154,7 @@ public final class PushAgent: Sendable {
             store: AgentStateStore(
                 file: AgentStateFile(
                     stateDirectory: runtime.configuration.stateDirectory, name: configuration.name,
-                    obstacle: runtime.configuration.stateObstacle),
+                    obstacle: runtime.configuration.environment.stateObstacle),
                 loop: runtime.loop,
                 report: { [hub] in hub.emit($0) }
             ),

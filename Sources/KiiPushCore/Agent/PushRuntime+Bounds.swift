@@ -79,7 +79,7 @@ extension PushRuntime.Configuration {
     var delivery: DeliveryConfiguration {
         var delivery = self.inbox == .memory ? DeliveryConfiguration.memoryInbox : DeliveryConfiguration()
         delivery.concurrentHandlers = self.concurrentHandlers
-        delivery.deadline = self.handlerDeadline
+        delivery.deadline = self.environment.handlerDeadline
         delivery.isStrictlyOrdered = self.isStrictlyOrdered
         if let delays = self.retryDelays { delivery.retryDelays = delays }
         // What is not on a disk is in memory anyway, so nothing is gained by keeping it from delivery.
@@ -99,10 +99,10 @@ extension PushRuntime.Configuration {
         file.keepsDoneBytes = self.bounds.handledKeptBytes
         file.keepsDeadRows = Int64(self.bounds.deadLetters)
         file.keepsDeadBytes = self.bounds.deadLetterBytes
-        if let interval = self.sweepInterval { file.sweepInterval = interval }
-        file.maximumFileBytes = self.maximumInboxBytes
-        file.flushesCommits = self.flushesCommits
-        file.clocks = self.clocks
+        if let interval = self.environment.sweepInterval { file.sweepInterval = interval }
+        file.maximumFileBytes = self.environment.maximumInboxBytes
+        file.flushesCommits = self.environment.flushesCommits
+        file.clocks = self.environment.clocks
         return file
     }
 }

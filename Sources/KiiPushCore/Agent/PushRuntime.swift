@@ -52,28 +52,8 @@ public final class PushRuntime: Sendable {
         /// How long a stop waits for running handlers. Default 10 s. Messages that are not finished by then are
         /// delivered again by the next run.
         public var shutdownGrace: Duration
-        /// Where the locks of installations are; `nil` for the user's runtime directory. For tests, of which each is a
-        /// machine of its own.
-        package var lockDirectory: String?
-        /// The most that the inbox file may grow to, in bytes: a full disk without a disk, for tests. Default: none.
-        package var maximumInboxBytes: Int64?
-        /// Whether each commit to the inbox file is flushed to the disk. A power cut loses messages if not: for tests that
-        /// have to see one that does.
-        package var flushesCommits = true
-        /// Asked before an agent's own file is written for why that fails: a full disk without a disk, for tests.
-        package var stateObstacle: @Sendable () -> FileError? = { nil }
-        /// What delivery and the inbox take their time from: deadlines of handlers and pauses between attempts. For tests,
-        /// which move them themselves and then call ``PushRuntime/deliveryTimeChanged()``.
-        package var clocks = Clocks.machine
-        /// How long a handler has for its answer. For tests in which processes that do not answer have no clock of the test's.
-        package var handlerDeadline = Duration.seconds(30)
-        /// How often the inbox is looked through for what need not be kept; `nil`: as often as is good. For tests.
-        package var sweepInterval: Duration?
-        /// Reads the machine's clocks; for tests that have it sleep.
-        package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
-        /// How long a connection to the cloud or the broker may take to be made, and as long again each of the broker's
-        /// answers to CONNECT and SUBSCRIBE. For tests: a busy machine is no dead broker.
-        package var connectTimeout = Duration.seconds(10)
+        /// For tests.
+        package var environment = RuntimeEnvironment()
 
         /// The defaults, with a state directory of one's own where wanted.
         public init(stateDirectory: String = PushRuntime.standardStateDirectory()) {
@@ -137,8 +117,8 @@ public final class PushRuntime: Sendable {
                 tls: TLSConfiguration(
                     caFile: configuration.certificateAuthorityFile, insecure: !configuration.verifiesCertificates),
                 proxy: configuration.proxy,
-                connectTimeout: configuration.connectTimeout,
-                readClocks: configuration.readClocks
+                connectTimeout: configuration.environment.connectTimeout,
+                readClocks: configuration.environment.readClocks
             ))
         self.loop.submit { [weak loop = self.loop, core = self.core, waits = self.waits] in
             loop?.setClockObserver { jump in
@@ -191,7 +171,7 @@ public final class PushRuntime: Sendable {
     @discardableResult
     func wait(for event: Wait.Event, within limit: Duration) async -> Bool {
         guard let core = self.opened else { return false }
-        let deadline = self.configuration.clocks.monotonic() + limit
+        let deadline = self.configuration.environment.clocks.monotonic() + limit
         let hasCome = OneShot<Bool>()
         let isAccepted = self.loop.submit {
             core.pipeline.value.wait(for: event, until: deadline) { hasCome.resume($0) }

@@ -74,7 +74,7 @@ struct DoctorCommand: ParsableCommand {
     private func runtime(of profile: Profile, _ cloud: CloudSettings, limit: Duration) throws -> PushRuntime {
         var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         settings.callTimeout = limit
-        settings.connectTimeout = limit
+        settings.environment.connectTimeout = limit
         settings.shutdownGrace = .zero
         return try PushRuntime(configuration: settings)
     }
