@@ -35,16 +35,13 @@ extension CommandFailure {
             self.init(describing: cause)
             self.exit = .authentication
             self.message = "the cloud no longer takes the token of this profile's user: \(cause)"
-            self.hint =
-                "'kii-push register --anew' begins as another user; what waits for this one is lost then"
+            self.hint = "'kii-push register --anew' begins as another user; what waits for this one is lost then"
         case .file(let cause): self.init(describing: cause)
         case .stateDirectoryInUse(_, let processID), .installationInUse(_, let processID):
             let holder = processID.map { "process \($0)" } ?? "another process"
             self.init(
-                .temporary,
-                "\(holder) receives as this profile, and the cloud lets one receiver connect at a time",
-                hint: "stop it, or receive as somebody else in another profile: --profile NAME"
-            )
+                .temporary, "\(holder) receives as this profile, and the cloud lets one receiver connect at a time",
+                hint: "stop it, or receive as somebody else in another profile: --profile NAME")
         case .stateOfAnotherAccount, .invalidConfiguration, .inboxOfNewerVersion, .launch:
             self.init(.configuration, error.description)
         case .noUsablePort, .subscriptionRefused: self.init(.protocolError, error.description)
@@ -102,12 +99,7 @@ extension CommandFailure {
             case 500...: error.isTransient ? .temporary : .protocolError
             default: .protocolError
             }
-        self.init(
-            exit,
-            error.description,
-            code: error.errorCode?.rawValue,
-            httpStatus: error.status
-        )
+        self.init(exit, error.description, code: error.errorCode?.rawValue, httpStatus: error.status)
         self.isInDoubt = error.isInDoubt
         self.answer = error.answerText
     }

@@ -22,6 +22,4 @@ package struct CommandFailure: Error {
 }
 
 /// Ends the command with a status that is no failure to report, after its own output said what there was to say.
-struct SilentExit: Error {
-    let status: ExitStatus
-}
+struct SilentExit: Error { let status: ExitStatus }

@@ -83,8 +83,7 @@ extension Console {
                 ("protocol", JSONValue("MQTT \(connection.protocolVersion)")), ("qos", JSONValue(qualityOfService)),
                 ("session_present", JSONValue(connection.sessionPresent)),
                 ("verified", JSONValue(connection.isVerified)),
-            ]
-        )
+            ])
     }
 
     /// A connection that carries messages, in one line.
@@ -132,19 +131,16 @@ extension Console {
     /// That what a trouble said is over.
     private func show(recovery: String) throws {
         self.state("> \(recovery.prefix(1).uppercased())\(recovery.dropFirst()).")
-        try self.object(
-            "state", [("state", JSONValue(recovery)), ("at", JSONValue(Timestamp.now().description))])
+        try self.object("state", [("state", JSONValue(recovery)), ("at", JSONValue(Timestamp.now().description))])
     }
 
     /// The other events of an agent.
     func show(_ event: PushEvent) throws {
         switch event {
-        case .registered(let registration):
-            self.detail("installation \(registration.installationID.terminalSafe)")
+        case .registered(let registration): self.detail("installation \(registration.installationID.terminalSafe)")
         case .connecting(let host, let port, let usesTLS):
             self.detail("connecting to \(host.terminalSafe):\(port)" + (usesTLS ? " with TLS" : ""))
-        case .sessionLost:
-            try self.show(trouble: "session lost", "the broker kept no session: messages may be missing")
+        case .sessionLost: try self.show(trouble: "session lost", "the broker kept no session: messages may be missing")
         case .takenOver(let takeover): try self.show(trouble: "taken over", takeover.description)
         case .storageFailed(let reason): try self.show(trouble: "not storing", reason)
         case .storageRecovered: try self.show(recovery: "storing again")
@@ -223,12 +219,10 @@ private struct Verdict {
         switch event.kind {
         case .done(_, let attempt, isLate: true): self.init(late: attempt, counted: true)
         case .done(let result, let attempt, isLate: false): self.init(result, attempt)
-        case .unreached:
-            self.init(word: "noData", style: .dim, detail: "it reached nobody")
+        case .unreached: self.init(word: "noData", style: .dim, detail: "it reached nobody")
         case .setAside:
             self.init(word: "setAside", style: .dim, detail: "the filter hides it; it waits for the next run")
-        case .dismissed:
-            self.init(word: "noData", style: .dim, detail: "the user did not open it")
+        case .dismissed: self.init(word: "noData", style: .dim, detail: "the user did not open it")
         case .failed(let attempt, let failure, let after):
             let cause = failure == .failed || !tellsCause ? "" : "\(failure); "
             self.init(word: "failed", style: .red, detail: "\(cause)attempt \(attempt), retry in \(after.text)")

@@ -23,8 +23,7 @@ extension Console {
                 ("installationID", JSONValue(registration.installationID)),
                 ("payload", JSONValue((registration.payload ?? .mqtt).rawValue)),
                 ("state", JSONValue(profile.directory)),
-            ]
-        )
+            ])
     }
 }
 

@@ -18,8 +18,7 @@ extension Console {
         for event in trace.events {
             let words = TraceWords(event.kind)
             let offset = trace.offset(of: event)
-            try self.event(
-                at: event.at.localText, offset == 0 ? "0 ms" : "\(offset > 0 ? "+" : "")\(offset) ms", words)
+            try self.event(at: event.at.localText, offset == 0 ? "0 ms" : "\(offset > 0 ? "+" : "")\(offset) ms", words)
         }
         for gap in trace.missing { try self.event(at: "not recorded", "", TraceWords(gap)) }
         if withPayload { try self.line("\n\(content.payloadText)") }
@@ -59,8 +58,7 @@ private struct TraceWords {
             self.init("retry", "the next attempt is due at \(due.localText)", [("due_at", JSONValue(due.description))])
         case .presented: self.init("presented", "the user has not reacted")
         case .done: self.init("done")
-        case .dead(let reason):
-            self.init("dead", reason.description, [("reason", JSONValue(reason.description))])
+        case .dead(let reason): self.init("dead", reason.description, [("reason", JSONValue(reason.description))])
         }
     }
 
@@ -85,9 +83,7 @@ private struct TraceWords {
         case .done(let result, let attempt, let isLate):
             self.init(
                 "done", "\(result), attempt \(attempt)\(isLate ? ", after its time" : "")",
-                [
-                    ("result", JSONValue("\(result)")), ("attempt", JSONValue(attempt)), ("late", JSONValue(isLate)),
-                ])
+                [("result", JSONValue("\(result)")), ("attempt", JSONValue(attempt)), ("late", JSONValue(isLate))])
         case .presented: self.init("presented")
         // These are told by a process, and not recorded.
         case .unreached: self.init("unreached")

@@ -39,9 +39,7 @@ struct Console: Sendable {
     }
 
     /// One object for programs; says nothing without `--json`.
-    func object(_ type: String, _ members: [(String, JSONValue)]) throws {
-        try self.object(type) { $0.add(members) }
-    }
+    func object(_ type: String, _ members: [(String, JSONValue)]) throws { try self.object(type) { $0.add(members) } }
 
     /// The same with members that are written where they come from.
     func object(_ type: String, _ write: (inout JSONObjectWriter) -> Void) throws {
@@ -85,9 +83,7 @@ struct Console: Sendable {
     }
 
     /// Something that should not be overlooked, also with `--quiet`.
-    func warning(_ text: String) {
-        self.error("\(self.statusStyle("warning:", .yellow)) \(text)")
-    }
+    func warning(_ text: String) { self.error("\(self.statusStyle("warning:", .yellow)) \(text)") }
 
     private func error(_ text: String) {
         self.note?.erase()

@@ -28,9 +28,7 @@ struct FailureReport {
         try? StandardStream.error.write(text)
     }
 
-    private var hint: String? {
-        self.failure.hint ?? self.helpPath.map { "see '\($0) --help'" }
-    }
+    private var hint: String? { self.failure.hint ?? self.helpPath.map { "see '\($0) --help'" } }
 
     private var text: String {
         let first = "kii-push: \(self.failure.message.terminalSafe)\n"

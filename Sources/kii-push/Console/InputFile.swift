@@ -11,9 +11,7 @@ enum InputFile {
     static func read(_ path: String) throws -> [UInt8] {
         guard path != "-" else { return try self.read(descriptor: STDIN_FILENO, name: "standard input") }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw CommandFailure(.missingInput, "cannot open \(path): \(errorText(errno))")
-        }
+        guard descriptor >= 0 else { throw CommandFailure(.missingInput, "cannot open \(path): \(errorText(errno))") }
         defer { close(descriptor) }
         return try self.read(descriptor: descriptor, name: path)
     }

@@ -64,18 +64,12 @@ enum EnvironmentVariable: String, CaseIterable, Sendable {
 /// Reads the process environment.
 struct ProcessEnvironment: Sendable {
     /// `nil` when it is not set; an empty value counts as set.
-    subscript(variable: EnvironmentVariable) -> String? {
-        getenv(variable.rawValue).map { String(cString: $0) }
-    }
+    subscript(variable: EnvironmentVariable) -> String? { getenv(variable.rawValue).map { String(cString: $0) } }
 
-    subscript(variable: EnvironmentVariable, default value: String) -> String {
-        self[variable] ?? value
-    }
+    subscript(variable: EnvironmentVariable, default value: String) -> String { self[variable] ?? value }
 
     /// The value when it is set and not empty.
-    func text(_ variable: EnvironmentVariable) -> String? {
-        self[variable].flatMap { $0.isEmpty ? nil : $0 }
-    }
+    func text(_ variable: EnvironmentVariable) -> String? { self[variable].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The directory that the variable names. XDG: a relative path is to be ignored.
     func directory(_ variable: EnvironmentVariable) -> String? {

@@ -61,6 +61,4 @@ struct StandardStream: Sendable {
 }
 
 /// The system's words for an error number.
-func errorText(_ number: Int32) -> String {
-    String(cString: strerror(number))
-}
+func errorText(_ number: Int32) -> String { String(cString: strerror(number)) }

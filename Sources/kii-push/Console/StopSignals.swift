@@ -62,9 +62,7 @@ struct StopSignals: Sendable {
     }
 
     /// How the process ends after a graceful stop that `number` asked for: what a service manager calls success.
-    static func status(after number: Int32) -> ExitStatus {
-        number == SIGINT ? .interrupted : .success
-    }
+    static func status(after number: Int32) -> ExitStatus { number == SIGINT ? .interrupted : .success }
 
     private static func handle(_ number: Int32) {
         var old = sigaction()
@@ -87,10 +85,8 @@ struct StopSignals: Sendable {
 
     private static func failure(_ what: String, _ code: Int32) -> CommandFailure {
         CommandFailure(
-            .temporary,
-            "cannot wait for ^C and SIGTERM: \(what): \(String(cString: strerror(code)))",
-            hint: "end some processes, or raise their limit (ulimit -u, ulimit -n)"
-        )
+            .temporary, "cannot wait for ^C and SIGTERM: \(what): \(String(cString: strerror(code)))",
+            hint: "end some processes, or raise their limit (ulimit -u, ulimit -n)")
     }
 
     /// Starts a detached thread; an `errno` value when the system gives none, else 0.
@@ -98,16 +94,13 @@ struct StopSignals: Sendable {
         let context = Unmanaged.passRetained(ThreadBody(body))
         var thread = pthread_t()
         let code = pthread_create(
-            &thread,
-            nil,
+            &thread, nil,
             { context in
                 guard let context else { return nil }
                 // Balances passRetained above.
                 Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().body()
                 return nil
-            },
-            context.toOpaque()
-        )
+            }, context.toOpaque())
         guard code == 0 else {
             context.release()
             return code

@@ -4,14 +4,10 @@ extension StringProtocol {
     /// These are the control characters (C0, DEL, C1), line separators, the marks that turn the direction of writing, and
     /// all that is invisible, such as U+200B, as `\n` or `\u001b`. A backslash is doubled, so that an escape cannot be
     /// imitated.
-    var terminalSafe: String {
-        self.escaping { $0 == "\\" || $0.isUnsafeOnTerminals }
-    }
+    var terminalSafe: String { self.escaping { $0 == "\\" || $0.isUnsafeOnTerminals } }
 
     /// As ``terminalSafe``, for text whose backslashes are escapes already.
-    var escapingTerminalControls: String {
-        self.escaping(\.isUnsafeOnTerminals)
-    }
+    var escapingTerminalControls: String { self.escaping(\.isUnsafeOnTerminals) }
 
     private func escaping(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
         guard self.unicodeScalars.contains(where: { isEscaped($0) || $0.shapesNeighbours }) else { return String(self) }

@@ -46,7 +46,5 @@ struct TracedContent {
 
     private var utf8: String? { String(validating: self.payload, as: UTF8.self) }
 
-    private var hexadecimal: String {
-        self.payload.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    private var hexadecimal: String { self.payload.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }

@@ -124,8 +124,7 @@ actor AttachedListening {
     private func show(_ event: PushEvent) throws {
         switch event {
         case .connected(let connection): try self.console.show(connection, of: self.installationID)
-        case .disconnected(let reason, let retryIn):
-            try self.console.show(trouble: "offline", reason, retryIn: retryIn)
+        case .disconnected(let reason, let retryIn): try self.console.show(trouble: "offline", reason, retryIn: retryIn)
         case .message(let event): try self.show(event)
         case .inboxMovedAside:
             self.file = Self.open(self.directory).file

@@ -108,9 +108,7 @@ extension Console {
             json: {
                 let line = JSONObjectWriter.bytes { Self.describe(message, context, in: &$0) }
                 return String(decoding: line, as: UTF8.self)
-            },
-            result: result,
-            isSafe: StandardStream.output.isTerminal)
+            }, result: result, isSafe: StandardStream.output.isTerminal)
         try StandardStream.output.write(bytes)
     }
 }

@@ -60,9 +60,7 @@ final class MessageRecorder: Sendable {
     /// - Throws: ``CommandFailure`` with exit 73.
     init(_ path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw CommandFailure(.cannotCreate, "cannot write \(path): \(errorText(errno))")
-        }
+        guard descriptor >= 0 else { throw CommandFailure(.cannotCreate, "cannot write \(path): \(errorText(errno))") }
         self.descriptor = descriptor
         self.path = path
         var status = stat()

@@ -79,8 +79,7 @@ extension MessageRecord {
     func context(attempt: Int? = nil, else installationID: String = "") -> DeliveryContext {
         DeliveryContext(
             installationID: self.installationID ?? installationID, messageID: self.messageID,
-            receivedAt: self.receivedAt,
-            attempt: attempt ?? max(1, self.begunAttempts))
+            receivedAt: self.receivedAt, attempt: attempt ?? max(1, self.begunAttempts))
     }
 
     /// As ``MessageEvent/resultWord``.

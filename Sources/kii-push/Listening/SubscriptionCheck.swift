@@ -18,8 +18,7 @@ struct SubscriptionCheck: Sendable {
             handler: NoHandler())
         for target in targets {
             guard let session = try? agent.session(),
-                let isSubscribed = try? await session.isSubscribed(to: target, as: principal),
-                !isSubscribed
+                let isSubscribed = try? await session.isSubscribed(to: target, as: principal), !isSubscribed
             else { continue }
             self.console.warning(self.text(target))
         }

@@ -22,8 +22,7 @@ extension AgentMetrics {
             ("disconnections_total", "Ends of such connections.", self.disconnections),
         ]
         for (name, help, value) in counters { page.family("kii_push_\(name)", "counter", help, [([], String(value))]) }
-        page.family(
-            "kii_push_connected", "gauge", "1 while messages can arrive.", [([], self.isConnected ? "1" : "0")])
+        page.family("kii_push_connected", "gauge", "1 while messages can arrive.", [([], self.isConnected ? "1" : "0")])
         page.family(
             "kii_push_storage_failing", "gauge", "1 while the inbox cannot be written.",
             [([], self.isStorageFailing ? "1" : "0")])
@@ -81,10 +80,7 @@ private struct PrometheusPage {
     }
 
     mutating func family(
-        _ name: String,
-        _ type: String,
-        _ help: String,
-        _ samples: [(labels: [(String, String)], value: String)]
+        _ name: String, _ type: String, _ help: String, _ samples: [(labels: [(String, String)], value: String)]
     ) {
         self.head(name, type, help)
         for sample in samples { self.sample(name, sample.labels, sample.value) }

@@ -69,10 +69,7 @@ struct AgentMetrics {
 
     /// A message that was never handed to anybody, such as an undecodable one, has an end and no attempt.
     private mutating func end(
-        _ event: MessageEvent,
-        _ outcome: String,
-        _ errorType: String? = nil,
-        settles: Bool,
+        _ event: MessageEvent, _ outcome: String, _ errorType: String? = nil, settles: Bool,
         at now: ContinuousClock.Instant
     ) {
         if settles { self.settled[outcome, default: 0] += 1 }
@@ -90,9 +87,8 @@ struct DurationHistogram: Hashable {
     static let bounds: [(text: String, limit: Duration)] = [
         ("0.005", .milliseconds(5)), ("0.01", .milliseconds(10)), ("0.025", .milliseconds(25)),
         ("0.05", .milliseconds(50)), ("0.075", .milliseconds(75)), ("0.1", .milliseconds(100)),
-        ("0.25", .milliseconds(250)), ("0.5", .milliseconds(500)), ("0.75", .milliseconds(750)),
-        ("1", .seconds(1)), ("2.5", .milliseconds(2500)), ("5", .seconds(5)), ("7.5", .milliseconds(7500)),
-        ("10", .seconds(10)),
+        ("0.25", .milliseconds(250)), ("0.5", .milliseconds(500)), ("0.75", .milliseconds(750)), ("1", .seconds(1)),
+        ("2.5", .milliseconds(2500)), ("5", .seconds(5)), ("7.5", .milliseconds(7500)), ("10", .seconds(10)),
     ]
 
     /// For each bound, how many were not longer.

@@ -136,10 +136,7 @@ final class MetricsSocket: Sendable {
         return address
     }
 
-    private static func with(
-        _ address: sockaddr_un,
-        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-    ) -> Int32 {
+    private static func with(_ address: sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         withUnsafePointer(to: address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 body($0, socklen_t(MemoryLayout<sockaddr_un>.size))

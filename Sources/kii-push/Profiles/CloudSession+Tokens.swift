@@ -3,9 +3,7 @@ import KiiPushCore
 extension CloudSession {
     /// The administrator's session where one is at hand, for what the cloud grants to nobody else by default; else the
     /// profile's own, which may have been given the right.
-    func adminOrOwn() throws -> KiiSession {
-        try self.admin ?? self.own()
-    }
+    func adminOrOwn() throws -> KiiSession { try self.admin ?? self.own() }
 
     /// The profile's own session; the administrator's where the profile is not registered.
     func ownOrAdmin() throws -> KiiSession {

@@ -18,24 +18,18 @@ final class CloudSession: Sendable {
         self.cloud = cloud
         self.console = console
         self.runtime = try PushRuntime(
-            configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory, calls: calls)
-        )
+            configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory, calls: calls))
         self.admin = cloud.admin?.session(self.runtime.client(for: cloud.app))
         self.agent = profile.saved.map { [runtime] saved in
             PushAgent(
-                runtime: runtime,
-                configuration: profile.agentConfiguration(saved.account, app: cloud.app),
-                handler: NoHandler()
-            )
+                runtime: runtime, configuration: profile.agentConfiguration(saved.account, app: cloud.app),
+                handler: NoHandler())
         }
     }
 
     /// Opens a session for `body` and closes it, whatever comes of it.
     static func use(
-        _ options: ProfileOptions,
-        _ calls: CallOptions,
-        console: Console,
-        _ body: (CloudSession) async throws -> Void
+        _ options: ProfileOptions, _ calls: CallOptions, console: Console, _ body: (CloudSession) async throws -> Void
     ) async throws {
         let profile = try Profile(options)
         let cloud = try profile.cloud(options)
@@ -55,8 +49,7 @@ final class CloudSession: Sendable {
     private func advising(_ error: any Error) -> any Error {
         var failure = CommandFailure(describing: error)
         switch error {
-        case let refusal as KiiError where refusal.refusesCredentials:
-            failure.hint = self.profile.hint(after: refusal)
+        case let refusal as KiiError where refusal.refusesCredentials: failure.hint = self.profile.hint(after: refusal)
         case let error as TransportError where error.code == .timedOut:
             failure.hint = "allow a call more time with --timeout"
         default: return error
@@ -65,9 +58,7 @@ final class CloudSession: Sendable {
     }
 
     /// The registration of the profile with this cloud.
-    func registration() throws -> Registration {
-        try self.profile.registration(with: self.cloud).registration
-    }
+    func registration() throws -> Registration { try self.profile.registration(with: self.cloud).registration }
 
     /// The session of the profile's user or thing.
     func own() throws -> KiiSession {

@@ -36,8 +36,7 @@ struct CloudSettings: Sendable {
         self.source = settings.source
         let allowsPlainHTTP = settings.allowsPlainHTTP?.value ?? false
         if let baseURL = settings.baseURL?.value {
-            try Self.requireWebAddress(
-                baseURL, isOption: baseURL == options.baseURL, allowsPlainHTTP: allowsPlainHTTP)
+            try Self.requireWebAddress(baseURL, isOption: baseURL == options.baseURL, allowsPlainHTTP: allowsPlainHTTP)
         }
         self.app = try Self.app(
             baseURL: settings.baseURL?.value, appID: settings.appID?.value,
@@ -47,20 +46,14 @@ struct CloudSettings: Sendable {
     }
 
     private static func app(
-        baseURL: String?,
-        appID: String?,
-        appKey: Secret?,
-        allowsPlainHTTP: Bool,
-        _ location: ProfileLocation
+        baseURL: String?, appID: String?, appKey: Secret?, allowsPlainHTTP: Bool, _ location: ProfileLocation
     ) throws -> KiiApp {
         func missing(_ what: String, _ hint: String) -> CommandFailure {
             CommandFailure(.configuration, "\(what) of profile '\(location.name)' is missing", hint: hint)
         }
         guard let baseURL else {
             throw missing(
-                "the cloud's address",
-                "give --site or --base-url, or \"site\" in \(location.paths.configuration)"
-            )
+                "the cloud's address", "give --site or --base-url, or \"site\" in \(location.paths.configuration)")
         }
         guard let appID else {
             throw missing("the app's ID", "give --app-id, or \"appID\" in \(location.paths.configuration)")
@@ -69,8 +62,7 @@ struct CloudSettings: Sendable {
             throw missing(
                 "the app's key",
                 "give --app-key-file, set \(EnvironmentVariable.appKey.rawValue), or write \"appKey\" into "
-                    + location.paths.credentials
-            )
+                    + location.paths.credentials)
         }
         return KiiApp(appID: appID, appKey: appKey, baseURL: baseURL, allowsPlainHTTP: allowsPlainHTTP)
     }
@@ -95,18 +87,15 @@ struct CloudSettings: Sendable {
         guard !hasScheme || !["https", "http"].contains(scheme.lowercased()) else { return }
         let found = hasScheme ? ", not \(scheme)://" : ""
         throw CommandFailure(
-            exit,
-            "the cloud's address must begin with https:// or http://\(found)",
-            hint: "write it as https://api-jp.kii.com/api"
-        )
+            exit, "the cloud's address must begin with https:// or http://\(found)",
+            hint: "write it as https://api-jp.kii.com/api")
     }
 
     private static func noCloud(named profile: String, in path: String) -> CommandFailure {
         CommandFailure(
             .configuration,
             "\(path): profile '\(profile)' names no cloud: \"appID\" and \"site\" or \"baseURL\" are missing",
-            hint: "add them, or remove the profile from the file to use the emulator"
-        )
+            hint: "add them, or remove the profile from the file to use the emulator")
     }
 
     private static func running(
@@ -117,16 +106,12 @@ struct CloudSettings: Sendable {
         if let emulator { return emulator }
         guard saved == nil else {
             throw CommandFailure(
-                .unreachable,
-                "profile '\(profile)' belongs to the emulator, which is not running",
-                hint: "start it: kii-push emulator"
-            )
+                .unreachable, "profile '\(profile)' belongs to the emulator, which is not running",
+                hint: "start it: kii-push emulator")
         }
         throw CommandFailure(
-            .configuration,
-            "no cloud is configured, and no emulator is running",
-            hint: "start one: kii-push emulator; or see: kii-push help files"
-        )
+            .configuration, "no cloud is configured, and no emulator is running",
+            hint: "start one: kii-push emulator; or see: kii-push help files")
     }
 }
 
@@ -134,8 +119,7 @@ extension CloudSettings {
     /// What a profile that is registered with this cloud remembers of it.
     var identity: SavedProfile.Cloud {
         guard self.source == .emulator, let admin = self.admin else {
-            return .kii(
-                baseURL: self.app.baseURL, appID: self.app.appID, allowsPlainHTTP: self.app.allowsPlainHTTP)
+            return .kii(baseURL: self.app.baseURL, appID: self.app.appID, allowsPlainHTTP: self.app.allowsPlainHTTP)
         }
         return .emulator(appID: self.app.appID, clientID: admin.clientID)
     }

@@ -17,8 +17,7 @@ package struct ProfileConfiguration: Sendable {
 
         func origin(of key: String) -> SettingOrigin {
             let place = self.pointer.appending(key)
-            return .file(
-                path: self.document.path, place: self.document.place(of: place), pointer: place.description)
+            return .file(path: self.document.path, place: self.document.place(of: place), pointer: place.description)
         }
     }
 
@@ -31,9 +30,7 @@ package struct ProfileConfiguration: Sendable {
     package let allowsPlainHTTP: Setting<Bool>?
     package let subscriptions: Setting<DeclaredSubscriptions>?
 
-    static let members = [
-        "site", "baseURL", "appID", "caFile", "proxy", "allowPlainHTTP", "subscriptions", "run",
-    ]
+    static let members = ["site", "baseURL", "appID", "caFile", "proxy", "allowPlainHTTP", "subscriptions", "run"]
 
     /// The first file that says, or should say, something about the profile's cloud; `nil` when none does.
     var path: String? {

@@ -12,9 +12,7 @@ enum ConfigurationSchema {
                 "$schema": ["type": "string"],
                 "version": ["const": JSONValue(VersionedFile.version)],
                 "profiles": [
-                    "description": "By name.",
-                    "type": "object",
-                    "additionalProperties": self.object(self.profile),
+                    "description": "By name.", "type": "object", "additionalProperties": self.object(self.profile),
                 ],
             ],
         ]
@@ -32,8 +30,7 @@ enum ConfigurationSchema {
                 "allowPlainHTTP",
                 ["description": "Whether baseURL may be http with another machine.", "type": "boolean"]
             ),
-            ("subscriptions", self.subscriptions),
-            ("run", self.run),
+            ("subscriptions", self.subscriptions), ("run", self.run),
         ]
     }
 
@@ -48,10 +45,7 @@ enum ConfigurationSchema {
                 switch member {
                 case .shell, .present: (member.rawValue, ["type": "boolean"])
                 case .jobs, .concurrency:
-                    (
-                        member.rawValue,
-                        ["type": "integer", "minimum": 1, "maximum": JSONValue(HandlerCount.most)]
-                    )
+                    (member.rawValue, ["type": "integer", "minimum": 1, "maximum": JSONValue(HandlerCount.most)])
                 case .arguments: (member.rawValue, ["type": "array", "items": ["type": "string"]])
                 case .exec, .execTimeout, .forwardTo, .forwardTimeout, .activate, .grace, .exitWhenOffline,
                     .metricsFile, .metricsSocket:

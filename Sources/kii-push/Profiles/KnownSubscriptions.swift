@@ -41,9 +41,7 @@ extension Profile {
     /// nothing does no harm: the cloud is asked about each.
     func note(_ targets: [SubscriptionTarget], _ console: Console) {
         do {
-            for target in targets {
-                try KnownSubscriptions(directory: self.directory).note(target, isSubscribed: true)
-            }
+            for target in targets { try KnownSubscriptions(directory: self.directory).note(target, isSubscribed: true) }
         } catch {
             console.warning("'kii-push subscriptions' may not find all: \(CommandFailure(describing: error).message)")
         }

@@ -42,12 +42,8 @@ struct Profile: Sendable {
             try PushAgent.registration(in: directory)
         }
         self.credentials = try ProfileCredentials.read(
-            self.location.paths,
-            profile: self.location.name,
-            directory: directory,
-            environment: environment,
-            isReplacing: isReplacing
-        )
+            self.location.paths, profile: self.location.name, directory: directory, environment: environment,
+            isReplacing: isReplacing)
     }
 
     /// Reads what `register` wrote; `nil` also when it is to be replaced and its content makes no sense.
@@ -81,9 +77,7 @@ struct Profile: Sendable {
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when none is configured, and with 69 when it is an emulator that is not
     ///   running.
-    func cloud(_ options: ProfileOptions) throws -> CloudSettings {
-        try CloudSettings(options: options, profile: self)
-    }
+    func cloud(_ options: ProfileOptions) throws -> CloudSettings { try CloudSettings(options: options, profile: self) }
 
     /// The profile's registration with `cloud`.
     ///
@@ -93,24 +87,19 @@ struct Profile: Sendable {
         guard cloud.knows(saved) else {
             if case .emulator = saved.cloud, cloud.source == .emulator {
                 throw CommandFailure(
-                    .configuration,
-                    "profile '\(self.name)' is registered with an emulator whose state is gone",
-                    hint: self.registerHint
-                )
+                    .configuration, "profile '\(self.name)' is registered with an emulator whose state is gone",
+                    hint: self.registerHint)
             }
             guard saved.appID == cloud.app.appID else {
                 throw CommandFailure(
                     .configuration,
                     "profile '\(self.name)' is registered with app \(saved.appID), not with \(cloud.app.appID)",
-                    hint: "name another one with --profile"
-                )
+                    hint: "name another one with --profile")
             }
             throw CommandFailure(
                 .configuration,
                 "profile '\(self.name)' is registered at another server than \(cloud.app.baseURL), which does not get "
-                    + "its token",
-                hint: "name another one with --profile"
-            )
+                    + "its token", hint: "name another one with --profile")
         }
         return (saved, registration)
     }
@@ -201,10 +190,8 @@ struct ProfileLocation: Sendable {
         self.name = name ?? environment.text(.profile) ?? Self.defaultName
         guard Self.isValid(self.name) else {
             throw CommandFailure(
-                .configuration,
-                "'\(self.name)' is no name for a profile",
-                hint: "use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first"
-            )
+                .configuration, "'\(self.name)' is no name for a profile",
+                hint: "use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first")
         }
         self.paths = try FilePaths(environment: environment, configurationFile: configurationFile)
         self.directory = self.paths.profiles + "/" + self.name

@@ -25,10 +25,7 @@ struct ProfileCredentials: Sendable {
     /// - Throws: ``FileError`` when a file is open to others or belongs to another user; ``CommandFailure`` with exit 78
     ///   when a source has one half of the administrator's credentials.
     static func read(
-        _ paths: FilePaths,
-        profile: String,
-        directory: String,
-        environment: ProcessEnvironment,
+        _ paths: FilePaths, profile: String, directory: String, environment: ProcessEnvironment,
         isReplacing: Bool = false
     ) throws -> ProfileCredentials {
         var found = ProfileCredentials()
@@ -54,8 +51,7 @@ struct ProfileCredentials: Sendable {
         let members: [(String, Secret?)] = [("appKey", self.appKey), ("password", self.password)]
         try VersionedFile.write(
             members.compactMap { name, secret in secret.map { (name, JSONValue($0.reveal())) } },
-            to: Self.savedPath(directory)
-        )
+            to: Self.savedPath(directory))
     }
 
     static func savedPath(_ directory: String) -> String { directory + "/credentials.json" }
@@ -109,10 +105,8 @@ extension ProfileCredentials {
         default:
             let (present, missing) = id == nil ? (names.secret, names.id) : (names.id, names.secret)
             throw CommandFailure(
-                .configuration,
-                "\(source) has \(present) without \(missing)",
-                hint: "write both into one place: kii-push help files"
-            )
+                .configuration, "\(source) has \(present) without \(missing)",
+                hint: "write both into one place: kii-push help files")
         }
     }
 }
@@ -141,9 +135,7 @@ extension VersionedFile {
     /// - Throws: ``CommandFailure`` with exit 78 when it is empty or no text.
     fileprivate func secret(_ keys: String...) throws -> Secret? {
         guard let text = try self.text(keys) else { return nil }
-        guard !text.isEmpty else {
-            throw self.document.failure(at: JSONPointer(tokens: keys), "is empty")
-        }
+        guard !text.isEmpty else { throw self.document.failure(at: JSONPointer(tokens: keys), "is empty") }
         return Secret(text)
     }
 }

@@ -35,8 +35,7 @@ extension Profile {
     ) async throws -> Registration {
         try PrivateFile.makeDirectory(self.directory)
         let runtime = try PushRuntime(
-            configuration: cloud.runtimeConfiguration(stateDirectory: self.directory, calls: calls)
-        )
+            configuration: cloud.runtimeConfiguration(stateDirectory: self.directory, calls: calls))
         var configuration = self.agentConfiguration(account, app: cloud.app, creatingUser: how.isCreatingUser)
         configuration.payload = how.payload
         if how.payload == nil, how.isReplacing, !how.isAnew {
@@ -44,11 +43,7 @@ extension Profile {
             let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
             configuration.payload = (try? former.registration())?.payload
         }
-        let agent = PushAgent(
-            runtime: runtime,
-            configuration: configuration,
-            handler: NoHandler()
-        )
+        let agent = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
         do {
             let registration = try await agent.register(replacing: how.isReplacing)
             await runtime.shutdown()

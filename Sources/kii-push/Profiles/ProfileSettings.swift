@@ -32,8 +32,7 @@ struct ProfileSettings: Sendable {
         let emulator = isGuessing ? try EmulatorRuntimeFile.find(at: emulatorPath) : nil
         let found = SettingOrigin.emulator(path: emulatorPath)
         let savedID = saved?.registeredURL == nil ? nil : saved?.appID
-        self.baseURL =
-            named ?? Setting(saved?.registeredURL, registration) ?? Setting(emulator?.app.baseURL, found)
+        self.baseURL = named ?? Setting(saved?.registeredURL, registration) ?? Setting(emulator?.app.baseURL, found)
         self.appID = namedID ?? Setting(savedID, registration) ?? Setting(emulator?.app.appID, found)
         self.caFile =
             Setting(options.caFile, .option("--cacert")) ?? configuration.caFile ?? Setting(emulator?.caFile, found)

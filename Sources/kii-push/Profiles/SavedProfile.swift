@@ -74,8 +74,7 @@ package struct SavedProfile: Sendable, Hashable {
     private static func cloud(_ file: VersionedFile) throws -> Cloud? {
         guard let appID = try file.text("cloud", "appID") else { return nil }
         switch try file.text("cloud", "kind") {
-        case "emulator":
-            return try file.text("cloud", "clientID").map { .emulator(appID: appID, clientID: $0) }
+        case "emulator": return try file.text("cloud", "clientID").map { .emulator(appID: appID, clientID: $0) }
         case "kii":
             let allowsPlainHTTP = file.root["cloud"]?["allowPlainHTTP"]?.bool ?? false
             return try file.text("cloud", "baseURL").map {

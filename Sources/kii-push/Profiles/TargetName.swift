@@ -48,9 +48,7 @@ enum ScopeName: Sendable, Hashable {
 }
 
 extension ScopeName: ExpressibleByArgument {
-    init?(argument: String) {
-        self.init(argument)
-    }
+    init?(argument: String) { self.init(argument) }
 
     static var expectation: String { "app, user:me, user:ID, group:ID, thing:me or thing:ID" }
 
@@ -100,7 +98,5 @@ extension Scope {
     }
 
     /// A name in this scope, in the notation of ``TargetName``.
-    func text(of name: String) -> String {
-        self == .app ? name : "\(self.text)/\(name)"
-    }
+    func text(of name: String) -> String { self == .app ? name : "\(self.text)/\(name)" }
 }

@@ -42,9 +42,7 @@ package struct VersionedFile {
     func text(_ keys: String...) throws -> String? { try self.text(keys) }
 
     /// As with the keys one by one.
-    func text(_ keys: [String]) throws -> String? {
-        try self.document.text(at: JSONPointer(tokens: keys))
-    }
+    func text(_ keys: [String]) throws -> String? { try self.document.text(at: JSONPointer(tokens: keys)) }
 
     /// Where the part for `profile` is in a file that has one for each; `nil` when it has none.
     ///

@@ -86,12 +86,10 @@ struct DataChangeRule {
             return "the cloud writes the whole push to app itself; send a message instead, "
                 + "with 'send topic' or 'send user'"
         case (.object, _): return nil
-        case (.message, "aps"):
-            return "the cloud writes aps itself; " + Self.advice(Self.apsOptions[inner], on: "aps")
+        case (.message, "aps"): return "the cloud writes aps itself; " + Self.advice(Self.apsOptions[inner], on: "aps")
         case (.message, "apns") where !inner.isEmpty:
             return "it is not among the data; " + Self.advice(Self.apnsOptions[inner], on: "apns")
-        case (.message, "data") where !inner.isEmpty:
-            return "pointers begin inside the data; use --set /\(inner)"
+        case (.message, "data") where !inner.isEmpty: return "pointers begin inside the data; use --set /\(inner)"
         case (.message, "gcm"), (.message, "fcm"), (.message, "mqtt"), (.message, "jpush"):
             return inner.isEmpty
                 ? nil

@@ -171,9 +171,7 @@ struct AwaitedVerdict {
         return nil
     }
 
-    private init(
-        _ word: String, isSuccess: Bool, _ detail: String?, _ event: MessageEvent, of trace: MessageRecord
-    ) {
+    private init(_ word: String, isSuccess: Bool, _ detail: String?, _ event: MessageEvent, of trace: MessageRecord) {
         self.word = word
         self.isSuccess = isSuccess
         self.detail = detail
@@ -190,8 +188,7 @@ extension Console {
         try self.line("\(word) by profile \(message.profile.name)  #\(number)  \(verdict.elapsed.text)\(detail)")
         var members: [(String, JSONValue)] = [
             ("id", JSONValue(number)), ("result", JSONValue(verdict.word)),
-            ("profile", JSONValue(message.profile.name)),
-            ("installation", JSONValue(message.profile.installationID)),
+            ("profile", JSONValue(message.profile.name)), ("installation", JSONValue(message.profile.installationID)),
             ("elapsed_ms", JSONValue(verdict.elapsed.milliseconds)),
         ]
         if let detail = verdict.detail { members.append(("reason", JSONValue(detail))) }

@@ -92,8 +92,7 @@ enum ObjectFixture: String, CaseIterable, ExpressibleByArgument {
     var fields: JSONValue {
         switch self {
         case .note: ["title": "milk", "done": false]
-        case .order:
-            ["number": 42, "customer": ["name": "Ann", "table": 4], "items": [["name": "tea", "count": 2]]]
+        case .order: ["number": 42, "customer": ["name": "Ann", "table": 4], "items": [["name": "tea", "count": 2]]]
         }
     }
 }

@@ -71,9 +71,7 @@ struct TopicFieldOptions: ParsableArguments {
         guard !self.noScope else { return written }
         for key in [
             "objectScopeAppID", "objectScopeType", "objectScopeUserID", "objectScopeGroupID", "objectScopeThingID",
-        ] {
-            written[key] = "--no-scope leaves it out"
-        }
+        ] { written[key] = "--no-scope leaves it out" }
         return written
     }
 }

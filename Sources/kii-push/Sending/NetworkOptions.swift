@@ -6,8 +6,7 @@ struct NetworkOptions: ParsableArguments {
         value: "NETWORK",
         help:
             "Only over mqtt, gcm, fcm, apns or jpush. May be repeated. Default: mqtt if there is data, and apns if there "
-            + "is something for Apple's devices."
-    )
+            + "is something for Apple's devices.")
     var network: [NetworkName] = []
 
     @Option(value: "NETWORK=JSON", help: "Flat data for one network, merged over the data. May be repeated.")
@@ -24,8 +23,7 @@ struct NetworkOptions: ParsableArguments {
 
     @Option(
         value: "KEY=TEXT",
-        help: "gcm, fcm: what Android shows: title, body, icon, sound, tag, color, clickAction. May be repeated."
-    )
+        help: "gcm, fcm: what Android shows: title, body, icon, sound, tag, color, clickAction. May be repeated.")
     var notification: [NotificationPart] = []
 
     @Flag(help: "gcm: wait while the device is idle.")
@@ -114,9 +112,7 @@ struct NetworkName: ExpressibleByArgument {
         self.network = network
     }
 
-    static var expectation: String {
-        "one of " + PushMessage.Network.allCases.map(\.rawValue).joined(separator: ", ")
-    }
+    static var expectation: String { "one of " + PushMessage.Network.allCases.map(\.rawValue).joined(separator: ", ") }
 
     static var completion: CompletionKind { .words(PushMessage.Network.allCases.map(\.rawValue)) }
 }

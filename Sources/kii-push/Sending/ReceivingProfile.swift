@@ -21,7 +21,5 @@ struct ReceivingProfile: Sendable {
     /// The number of the last message that the inbox was given; 0 where there is no inbox yet.
     ///
     /// - Throws: `InboxReadingError` when there is one that cannot be read.
-    func lastMessage() throws -> Int64 {
-        try InboxReader.existing(in: self.directory)?.lastMessageID() ?? 0
-    }
+    func lastMessage() throws -> Int64 { try InboxReader.existing(in: self.directory)?.lastMessageID() ?? 0 }
 }

@@ -23,9 +23,7 @@ struct SendingOptions: ParsableArguments {
     }
 
     /// Shows the request if that is asked for, and says whether it is: then nothing is to be sent.
-    func isShown<Answer>(
-        _ call: KiiCall<Answer>, as role: CloudSession.Role, in session: CloudSession
-    ) throws -> Bool {
+    func isShown<Answer>(_ call: KiiCall<Answer>, as role: CloudSession.Role, in session: CloudSession) throws -> Bool {
         guard self.dryRun else { return false }
         try RequestText(call, app: session.cloud.app, role: role).show(session.console)
         return true
