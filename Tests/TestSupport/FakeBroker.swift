@@ -207,9 +207,10 @@ package func withFakeBroker(
 
 /// As above, in a directory of its own.
 package func withFakeBroker(
+    configure: (inout PushRuntime.Configuration) -> Void = { _ in },
     _ body: (FakeBroker, PushRuntime, PushAgent.Configuration) async throws -> Void
 ) async throws {
-    try await withTemporaryDirectory { try await withFakeBroker(in: $0, body) }
+    try await withTemporaryDirectory { try await withFakeBroker(in: $0, configure: configure, body) }
 }
 
 extension MQTTPacket {

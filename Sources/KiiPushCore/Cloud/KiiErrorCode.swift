@@ -1,7 +1,7 @@
 /// What Kii calls a refusal: the `errorCode` of an error's body.
 ///
-/// Any text the server sends is kept; the constants are the codes that Kii's reference and SDKs name, and those of this
-/// project's emulator.
+/// Any text the server sends is kept. The constants are the codes that a caller may want to tell apart;
+/// `Documentation/coverage.md` has every code of Kii's.
 public struct KiiErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     /// The code as the server spells it.
     public var rawValue: String
@@ -35,20 +35,18 @@ extension KiiErrorCode {
     package static let appDisabled = Self(rawValue: "APP_DISABLED")
     /// 403: the app does not have this feature.
     package static let operationNotSupported = Self(rawValue: "OPERATION_NOT_SUPPORTED")
-    /// 403: the verification code is wrong.
-    package static let invalidVerificationCode = Self(rawValue: "INVALID_VERIFICATION_CODE")
 }
 
 // 404: what is not there.
 extension KiiErrorCode {
     /// 404: no app has this ID at this site.
-    public static let appNotFound = Self(rawValue: "APP_NOT_FOUND")
+    package static let appNotFound = Self(rawValue: "APP_NOT_FOUND")
     /// 404: there is no such user.
     public static let userNotFound = Self(rawValue: "USER_NOT_FOUND")
     /// 404: there is no such thing.
     public static let thingNotFound = Self(rawValue: "THING_NOT_FOUND")
     /// 404: there is no such group.
-    public static let groupNotFound = Self(rawValue: "GROUP_NOT_FOUND")
+    package static let groupNotFound = Self(rawValue: "GROUP_NOT_FOUND")
     /// 404: there is no such bucket.
     public static let bucketNotFound = Self(rawValue: "BUCKET_NOT_FOUND")
     /// 404: there is no such object.
@@ -64,7 +62,7 @@ extension KiiErrorCode {
     /// 404: there is no such installation.
     public static let installationNotFound = Self(rawValue: "INSTALLATION_NOT_FOUND")
     /// 404: the installation has no MQTT endpoint.
-    public static let mqttEndpointNotFound = Self(rawValue: "MQTT_ENDPOINT_NOT_FOUND")
+    package static let mqttEndpointNotFound = Self(rawValue: "MQTT_ENDPOINT_NOT_FOUND")
     /// 404: there is no such access control entry.
     public static let aclNotFound = Self(rawValue: "ACL_NOT_FOUND")
     /// 404: the app has no GCM key.
@@ -83,43 +81,22 @@ extension KiiErrorCode {
     public static let userAlreadyExists = Self(rawValue: "USER_ALREADY_EXISTS")
     /// 409: a thing has this vendor thing ID already.
     public static let thingAlreadyExists = Self(rawValue: "THING_ALREADY_EXISTS")
-    /// 409: the group is there already.
-    package static let groupAlreadyExists = Self(rawValue: "GROUP_ALREADY_EXISTS")
     /// 409: the topic is there already.
     public static let topicAlreadyExists = Self(rawValue: "TOPIC_ALREADY_EXISTS")
     /// 409: the principal is subscribed already.
     public static let pushSubscriptionAlreadyExists = Self(rawValue: "PUSH_SUBSCRIPTION_ALREADY_EXISTS")
-    /// 409: the installation is there already. In code tables only: the reference says that creating one again
-    /// returns the one that is there.
-    public static let installationAlreadyExists = Self(rawValue: "INSTALLATION_ALREADY_EXISTS")
-    /// 409: the object is there, and a new one was asked for.
-    public static let objectAlreadyExists = Self(rawValue: "OBJECT_ALREADY_EXISTS")
     /// 409: the object is no longer in the version that was named.
-    public static let objectVersionIsStale = Self(rawValue: "OBJECT_VERSION_IS_STALE")
+    package static let objectVersionIsStale = Self(rawValue: "OBJECT_VERSION_IS_STALE")
     /// 409: the access control entry is there already.
     public static let aclAlreadyExists = Self(rawValue: "ACL_ALREADY_EXISTS")
 }
 
 // 400: what cannot be understood.
 extension KiiErrorCode {
-    /// 400: a value is not acceptable.
-    public static let invalidInputData = Self(rawValue: "INVALID_INPUT_DATA")
-    /// 400: a value has the wrong type.
-    public static let invalidDataType = Self(rawValue: "INVALID_DATA_TYPE")
     /// 400: the body is not JSON.
-    public static let invalidJSON = Self(rawValue: "INVALID_JSON")
-    /// 400: the body's JSON has the wrong shape.
-    public static let invalidJSONSchema = Self(rawValue: "INVALID_JSON_SCHEMA")
-    /// 400: a value that is needed is not there.
-    public static let missingData = Self(rawValue: "MISSING_DATA")
-    /// 400: the bucket's ID is not acceptable.
-    public static let invalidBucket = Self(rawValue: "INVALID_BUCKET")
-    /// 400: the object's ID is not acceptable.
-    public static let invalidObjectID = Self(rawValue: "INVALID_OBJECT_ID")
+    package static let invalidJSON = Self(rawValue: "INVALID_JSON")
     /// 400: the new password is too short.
-    public static let passwordTooShort = Self(rawValue: "PASSWORD_TOO_SHORT")
-    /// 400: the token request is not acceptable.
-    public static let oauth2Error = Self(rawValue: "OAUTH2_ERROR")
+    package static let passwordTooShort = Self(rawValue: "PASSWORD_TOO_SHORT")
 }
 
 // 500 and above: what the cloud cannot do now.
@@ -127,27 +104,19 @@ extension KiiErrorCode {
     /// 503: the installation is there and its MQTT endpoint is still being made.
     public static let mqttEndpointNotReady = Self(rawValue: "MQTT_ENDPOINT_NOT_READY")
     /// 503: something is locked.
-    public static let lockFailed = Self(rawValue: "LOCK_FAILED")
+    package static let lockFailed = Self(rawValue: "LOCK_FAILED")
     /// 503: a query took too long.
-    public static let queryTimeout = Self(rawValue: "QUERY_TIMEOUT")
+    package static let queryTimeout = Self(rawValue: "QUERY_TIMEOUT")
     /// 503: a resource is not available for the moment.
-    public static let resourceTemporarilyUnavailable = Self(rawValue: "RESOURCE_TEMPORARILY_UNAVAILABLE")
+    package static let resourceTemporarilyUnavailable = Self(rawValue: "RESOURCE_TEMPORARILY_UNAVAILABLE")
     /// 503: the cloud is not available for the moment.
-    public static let temporaryUnavailableError = Self(rawValue: "TEMPORARY_UNAVAILABLE_ERROR")
-    /// 500: the cloud failed.
-    public static let undefinedError = Self(rawValue: "UNDEFINED_ERROR")
-    /// 501: the cloud does not have this operation.
-    public static let operationNotImplemented = Self(rawValue: "OPERATION_NOT_IMPLEMENTED")
+    package static let temporaryUnavailableError = Self(rawValue: "TEMPORARY_UNAVAILABLE_ERROR")
 }
 
 // Codes of this project's emulator, where none of Kii's is known.
 extension KiiErrorCode {
-    /// 404: nothing is at this path.
-    public static let resourceNotFound = Self(rawValue: "RESOURCE_NOT_FOUND")
-    /// 404: the message was not sent, or too many were since. The emulator's inspection alone has it.
-    public static let messageNotFound = Self(rawValue: "MESSAGE_NOT_FOUND")
     /// 405: the path does not have this method.
-    public static let methodNotAllowed = Self(rawValue: "METHOD_NOT_ALLOWED")
+    package static let methodNotAllowed = Self(rawValue: "METHOD_NOT_ALLOWED")
     /// 429: the app makes too many requests. Kii's own clients look at the status alone.
-    public static let tooManyRequests = Self(rawValue: "TOO_MANY_REQUESTS")
+    package static let tooManyRequests = Self(rawValue: "TOO_MANY_REQUESTS")
 }
