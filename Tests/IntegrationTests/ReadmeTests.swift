@@ -11,9 +11,9 @@ import Testing
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The code block after a marker.
-    private func block(_ marker: String) throws -> String {
-        let text = try String(contentsOf: self.root.appendingPathComponent("README.md"), encoding: .utf8)
+    /// The code block of a page after a marker.
+    private func block(_ marker: String, of page: String = "README.md") throws -> String {
+        let text = try String(contentsOf: self.root.appendingPathComponent(page), encoding: .utf8)
         let after = try #require(text.components(separatedBy: "<!-- \(marker) -->\n```").dropFirst().first)
         let lines = after.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.dropFirst().prefix { $0 != "```" }.joined(separator: "\n") + "\n"
@@ -56,7 +56,7 @@ import Testing
 
     @Test func thePushMadeByHandArrives() async throws {
         try await withEmulator { emulator, directory in
-            let output = try await self.run(try self.block("run: by hand"), beside: emulator, in: directory)
+            let output = try await self.run(try self.block("run: by hand", of: "Documentation/emulator.md"), beside: emulator, in: directory)
             let payload = try #require(output.split(separator: "\n").last)
             let message = try ReceivedMessage(payload: Array(payload.utf8))
             #expect(message.sourceTopic == Topic("by-hand"))
