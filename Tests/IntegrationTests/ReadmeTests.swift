@@ -56,7 +56,8 @@ import Testing
 
     @Test func thePushMadeByHandArrives() async throws {
         try await withEmulator { emulator, directory in
-            let output = try await self.run(try self.block("run: by hand", of: "Documentation/emulator.md"), beside: emulator, in: directory)
+            let script = try self.block("run: by hand", of: "Documentation/emulator.md")
+            let output = try await self.run(script, beside: emulator, in: directory)
             let payload = try #require(output.split(separator: "\n").last)
             let message = try ReceivedMessage(payload: Array(payload.utf8))
             #expect(message.sourceTopic == Topic("by-hand"))
