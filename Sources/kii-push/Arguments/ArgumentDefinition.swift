@@ -58,8 +58,15 @@ struct ArgumentDefinition {
     }
 
     /// As it stands in a usage line: `[FILE]`, `TOPIC...`.
-    var usageLabel: String {
-        self.isRequired ? self.label : "[\(self.label)]"
+    var usageLabel: String { self.isRequired ? self.label : "[\(self.label)]" }
+}
+
+extension ArgumentDefinition {
+    /// That of a value that is `initial` unless it is given, and has to be given where there is none.
+    init<Value: ArgumentValue>(_ kind: Kind, _ initial: Value?, _ help: String, _ completion: CompletionKind?) {
+        self.init(
+            kind: kind, help: help, isRequired: initial == nil, isRepeating: Value.isRepeating,
+            defaultText: initial?.argumentText, completion: completion ?? Value.Word.completion)
     }
 }
 
@@ -73,49 +80,41 @@ enum NameSpecification {
 
     func names(property: String) -> (short: Character?, long: String?) {
         switch self {
-        case .long: (nil, Self.kebabCase(property))
-        case .shortAndLong: (property.first, Self.kebabCase(property))
+        case .long: (nil, property.kebabCase)
+        case .shortAndLong: (property.first, property.kebabCase)
         case .customLong(let long): (nil, long)
         case .shortAndCustomLong(let short, let long): (short, long)
-        case .customShort(let short): (short, Self.kebabCase(property))
+        case .customShort(let short): (short, property.kebabCase)
         }
     }
+}
 
-    private static func kebabCase(_ property: String) -> String {
-        property.reduce(into: "") { name, character in
+extension String {
+    /// A property's name as an option is written: `complete-as` for `completeAs`.
+    var kebabCase: String {
+        self.reduce(into: "") { name, character in
             if character.isUppercase, !name.isEmpty { name.append("-") }
             name.append(character.lowercased())
         }
     }
 }
 
-/// A property wrapper that stands for something on the command line.
-protocol DeclaredArgument {
-    func definition(property: String) -> ArgumentDefinition
-    var isGiven: Bool { get }
-
-    /// Takes one occurrence; `text` is `nil` for a flag. Returns what was expected instead if it is no such value.
-    func take(_ text: String?) -> String?
-}
-
 /// A declared value together with its names.
 struct BoundArgument {
     let definition: ArgumentDefinition
-    let target: any DeclaredArgument
+    let box: any ArgumentBox
 }
 
 extension ParsableArguments {
     /// The declared values in the order of the source, with those of the groups in their places.
     func boundArguments(section: String? = nil) -> [BoundArgument] {
         Mirror(reflecting: self).children.flatMap { child -> [BoundArgument] in
-            if let group = child.value as? any DeclaredGroup {
-                return group.boundArguments()
-            }
+            if let group = child.value as? any DeclaredGroup { return group.boundArguments() }
             guard let label = child.label, let declared = child.value as? any DeclaredArgument else { return [] }
             // The compiler stores a wrapped property `count` as `_count`.
             var definition = declared.definition(property: String(label.drop { $0 == "_" }))
             definition.section = definition.section ?? section
-            return [BoundArgument(definition: definition, target: declared)]
+            return [BoundArgument(definition: definition, box: declared.box)]
         }
     }
 }

@@ -9,8 +9,8 @@ struct ArgumentParser {
     init(_ arguments: [BoundArgument], words: ArraySlice<String>, commandPath: String) {
         self.commandPath = commandPath
         self.words = words
-        self.named = arguments.filter { $0.definition.short != nil || $0.definition.long != nil }
-        self.positionals = arguments.filter { $0.definition.short == nil && $0.definition.long == nil }
+        self.named = arguments.filter { !$0.definition.isPositional }
+        self.positionals = arguments.filter(\.definition.isPositional)
     }
 
     mutating func parse() throws(UsageError) {
@@ -27,15 +27,13 @@ struct ArgumentParser {
             }
         }
         for argument in self.named + self.positionals
-        where argument.definition.isRequired && !argument.target.isGiven {
+        where argument.definition.isRequired && !argument.box.isGiven {
             throw self.problem("missing argument '\(argument.definition.label)'")
         }
     }
 
     private mutating func takePositional(_ word: String) throws(UsageError) {
-        guard self.nextPositional < self.positionals.count else {
-            throw self.problem("unexpected argument '\(word)'")
-        }
+        guard self.nextPositional < self.positionals.count else { throw self.problem("unexpected argument '\(word)'") }
         let argument = self.positionals[self.nextPositional]
         if !argument.definition.isRepeating { self.nextPositional += 1 }
         try self.give(word, to: argument)
@@ -68,15 +66,13 @@ struct ArgumentParser {
 
     private mutating func take(_ argument: BoundArgument, attached: String?) throws(UsageError) {
         if argument.definition.kind == .flag {
-            if attached != nil {
-                throw self.problem("'\(argument.definition.label)' takes no value")
-            }
-            _ = argument.target.take(nil)
+            guard attached == nil else { throw self.problem("'\(argument.definition.label)' takes no value") }
+            _ = argument.box.take(nil)
         } else if let attached {
             try self.give(attached, to: argument)
         } else if let bare = argument.definition.bareText {
             // The next word belongs to it only if it can be its value.
-            if let next = self.words.first, argument.target.take(next) == nil {
+            if let next = self.words.first, argument.box.take(next) == nil {
                 self.words.removeFirst()
             } else {
                 try self.give(bare, to: argument)
@@ -90,21 +86,17 @@ struct ArgumentParser {
     }
 
     private func give(_ text: String, to argument: BoundArgument) throws(UsageError) {
-        if let expectation = argument.target.take(text) {
-            throw self.problem(
-                "the value '\(text)' is invalid for '\(argument.definition.label)': expected \(expectation)"
-            )
-        }
+        guard let expectation = argument.box.take(text) else { return }
+        throw self.problem(
+            "the value '\(text)' is invalid for '\(argument.definition.label)': expected \(expectation)")
     }
 
     private func missingValue(_ argument: BoundArgument) -> UsageError {
-        guard let next = self.words.first, let long = argument.definition.long else {
-            return self.problem("missing value for '\(argument.definition.label)'")
+        var message = "missing value for '\(argument.definition.label)'"
+        if let next = self.words.first, let long = argument.definition.long {
+            message += " (a value that starts with '-' is written --\(long)=\(next))"
         }
-        return self.problem(
-            "missing value for '\(argument.definition.label)' "
-                + "(a value that starts with '-' is written --\(long)=\(next))"
-        )
+        return self.problem(message)
     }
 
     private func unknownOption(_ name: String) -> UsageError {

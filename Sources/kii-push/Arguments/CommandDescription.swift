@@ -2,7 +2,7 @@
 ///
 /// Only what is asked for is looked up: a page that lists commands does not look into their values.
 struct CommandDescription {
-    private let type: any ParsableCommand.Type
+    let type: any ParsableCommand.Type
     let configuration: CommandConfiguration
     /// What names it, from the tool's own name on.
     let words: [String]
@@ -23,11 +23,13 @@ struct CommandDescription {
             + (self.configuration.version == nil ? [] : [version])
     }
 
-    /// Those below it that are shown to people.
-    var subcommands: [CommandDescription] {
-        self.configuration.subcommands.filter { !$0.configuration.isHidden }
-            .map { CommandDescription($0, below: self.words) }
+    /// Those below it, also those that are shown to nobody.
+    var withHiddenSubcommands: [CommandDescription] {
+        self.configuration.subcommands.map { CommandDescription($0, below: self.words) }
     }
+
+    /// Those below it that are shown to people.
+    var subcommands: [CommandDescription] { self.withHiddenSubcommands.filter { !$0.configuration.isHidden } }
 
     var name: String { self.configuration.commandName }
     /// `kii-push send topic`.
@@ -67,7 +69,7 @@ struct CommandDescription {
     }
 
     /// The command below it that answers to `word`.
-    func subcommand(_ word: String) -> CommandDescription? {
-        self.subcommands.first { $0.name == word || $0.configuration.aliases.contains(word) }
-    }
+    func subcommand(_ word: String) -> CommandDescription? { self.subcommands.first { $0.answers(to: word) } }
+
+    func answers(to word: String) -> Bool { self.name == word || self.configuration.aliases.contains(word) }
 }

@@ -22,12 +22,6 @@ enum CompletionKind: Equatable, Sendable {
         case .asked(let question): question.rawValue
         }
     }
-
-    /// The words, where they are known beforehand.
-    var words: [String] {
-        guard case .words(let words) = self else { return [] }
-        return words
-    }
 }
 
 /// What `kii-push complete` can be asked for.

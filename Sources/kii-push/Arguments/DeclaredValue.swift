@@ -1,55 +1,74 @@
-/// Where a parsed value is put. The wrapper that holds it is copied with its command; the box is shared by the copies.
-final class ValueBox<Value> {
-    var value: Value?
-    var isGiven = false
+/// What the words of a command line become: one value, at most one, or many.
+protocol ArgumentValue {
+    associatedtype Word: ExpressibleByArgument
 
-    init(_ value: Value?) {
-        self.value = value
-    }
+    static var isRepeating: Bool { get }
+
+    /// What holds when no word is given; `nil` where one has to be.
+    static var absent: Self? { get }
+
+    /// The value with another word; `earlier` is what the words before it made, `nil` for the first.
+    static func taking(_ word: Word, after earlier: Self?) -> Self
+
+    /// The value as it would be typed; `nil` says nothing of a default.
+    var argumentText: String? { get }
 }
 
-/// How occurrences become a value: one, at most one, or many.
-struct ValueReading<Value> {
-    let isRequired: Bool
-    let isRepeating: Bool
-    let defaultText: String?
-    let expectation: String
-    let completion: CompletionKind
-    let take: (ValueBox<Value>, String) -> Bool
+extension ArgumentValue {
+    static var isRepeating: Bool { false }
+    var argumentText: String? { nil }
+}
 
-    static func single(default defaultValue: Value?) -> ValueReading where Value: ExpressibleByArgument {
-        ValueReading(
-            isRequired: defaultValue == nil,
-            isRepeating: false,
-            defaultText: defaultValue?.argumentText,
-            expectation: Value.expectation,
-            completion: Value.completion
-        ) { box, text in
-            guard let value = Value(argument: text) else { return false }
-            box.value = value
-            return true
-        }
+extension ExpressibleByArgument {
+    static var absent: Self? { nil }
+    static func taking(_ word: Self, after earlier: Self?) -> Self { word }
+}
+
+extension Optional: ArgumentValue where Wrapped: ExpressibleByArgument {
+    static var absent: Self? { .some(.none) }
+    static func taking(_ word: Wrapped, after earlier: Self?) -> Self { word }
+}
+
+extension Array: ArgumentValue where Element: ExpressibleByArgument {
+    static var isRepeating: Bool { true }
+    static var absent: Self? { [] }
+    static func taking(_ word: Element, after earlier: Self?) -> Self { (earlier ?? []) + [word] }
+}
+
+/// A property wrapper that stands for something on the command line.
+protocol DeclaredArgument {
+    var box: any ArgumentBox { get }
+
+    func definition(property: String) -> ArgumentDefinition
+}
+
+/// What the parser gives words to. The wrapper that holds it is copied with its command; the copies share it.
+protocol ArgumentBox: AnyObject {
+    var isGiven: Bool { get }
+
+    /// Takes one occurrence; `text` is `nil` for a flag. Returns what was expected instead if it is no such value.
+    func take(_ text: String?) -> String?
+}
+
+/// Holds the value of an ``Option`` or ``Argument``.
+final class ValueBox<Value: ArgumentValue>: ArgumentBox {
+    private var stored: Value?
+    private(set) var isGiven = false
+
+    init(_ initial: Value?) {
+        self.stored = initial
     }
 
-    static func optional<Wrapped: ExpressibleByArgument>() -> ValueReading where Value == Wrapped? {
-        ValueReading(
-            isRequired: false, isRepeating: false, defaultText: nil, expectation: Wrapped.expectation,
-            completion: Wrapped.completion
-        ) { box, text in
-            guard let value = Wrapped(argument: text) else { return false }
-            box.value = .some(value)
-            return true
-        }
+    var value: Value {
+        // A required value that was not given is reported by the parser, before any command can read it.
+        guard let value = self.stored else { preconditionFailure("read before it was parsed") }
+        return value
     }
 
-    static func array<Element: ExpressibleByArgument>() -> ValueReading where Value == [Element] {
-        ValueReading(
-            isRequired: false, isRepeating: true, defaultText: nil, expectation: Element.expectation,
-            completion: Element.completion
-        ) { box, text in
-            guard let value = Element(argument: text) else { return false }
-            box.value = (box.isGiven ? box.value ?? [] : []) + [value]
-            return true
-        }
+    func take(_ text: String?) -> String? {
+        guard let word = text.flatMap({ Value.Word(argument: $0) }) else { return Value.Word.expectation }
+        self.stored = Value.taking(word, after: self.isGiven ? self.stored : nil)
+        self.isGiven = true
+        return nil
     }
 }

@@ -1,5 +1,5 @@
 /// A type that one word of a command line can stand for.
-protocol ExpressibleByArgument {
+protocol ExpressibleByArgument: ArgumentValue where Word == Self {
     /// `nil` if the word is no such value.
     init?(argument: String)
 
@@ -8,29 +8,21 @@ protocol ExpressibleByArgument {
 
     /// What the shell may offer, unless the declaration of the value says something else.
     static var completion: CompletionKind { get }
-
-    /// The value as it would be typed; `nil` says nothing of a default.
-    var argumentText: String? { get }
 }
 
 extension ExpressibleByArgument {
-    var argumentText: String? { nil }
     static var completion: CompletionKind { .none }
 }
 
 extension String: ExpressibleByArgument {
-    init?(argument: String) {
-        self = argument
-    }
+    init?(argument: String) { self = argument }
 
     static var expectation: String { "text" }
     var argumentText: String? { self }
 }
 
 extension UInt16: ExpressibleByArgument {
-    init?(argument: String) {
-        self.init(argument)
-    }
+    init?(argument: String) { self.init(argument) }
 
     static var expectation: String { "a port from 0 to 65535" }
     var argumentText: String? { String(self) }
@@ -97,15 +89,9 @@ struct TimeSpan: ExpressibleByArgument {
 }
 
 extension ExpressibleByArgument where Self: RawRepresentable & CaseIterable, RawValue == String {
-    init?(argument: String) {
-        self.init(rawValue: argument)
-    }
+    init?(argument: String) { self.init(rawValue: argument) }
 
-    static var expectation: String {
-        let names = Self.allCases.map(\.rawValue)
-        return "one of \(names.joined(separator: ", "))"
-    }
-
+    static var expectation: String { "one of " + Self.allCases.map(\.rawValue).joined(separator: ", ") }
     static var completion: CompletionKind { .words(Self.allCases.map(\.rawValue)) }
     var argumentText: String? { self.rawValue }
 }

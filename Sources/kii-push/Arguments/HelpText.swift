@@ -16,15 +16,25 @@ struct HelpText {
     var text: String {
         let configuration = self.command.configuration
         var sections = [wrapped(configuration.abstract, width: self.width)]
-        sections += [self.examples].compactMap { $0 }
+        if !configuration.examples.isEmpty {
+            let lines = configuration.examples.map { "  # \($0.purpose)\n  \($0.line)" }
+            sections.append("Examples:\n" + lines.joined(separator: "\n"))
+        }
         sections += configuration.discussion.map { wrapped($0, width: self.width) }
         sections.append("Usage: \(self.command.usage)")
-        sections += [self.subcommands].compactMap { $0 }
+        if self.command.isGroup { sections += self.subcommands }
         sections += self.command.sections.compactMap { title, arguments in
             let shown = arguments.filter(self.isShown).map { ($0.label, $0.helpWithDefault) }
             return shown.isEmpty ? nil : "\(title):\n" + self.columns(shown)
         }
-        sections += [self.exitCodes, self.environment].compactMap { $0 }
+        if !self.command.isGroup {
+            let codes = self.command.exitCodes.map { (String($0.rawValue), $0.meaning) }
+            sections.append("Exit codes:\n" + self.columns(codes))
+        }
+        if !configuration.environment.isEmpty {
+            let variables = configuration.environment.map { ($0.rawValue, $0.meaning) }
+            sections.append("Environment:\n" + self.columns(variables))
+        }
         if self.command.isGroup {
             let topics = HelpTopic.all.map(\.name).joined(separator: ", ")
             let advice = "'\(self.command.path) COMMAND --help' tells more; 'kii-push help TOPIC' too: \(topics)."
@@ -33,39 +43,20 @@ struct HelpText {
         return sections.joined(separator: "\n\n") + "\n"
     }
 
-    private var examples: String? {
-        guard !self.command.configuration.examples.isEmpty else { return nil }
-        let lines = self.command.configuration.examples.map { "  # \($0.purpose)\n  \($0.line)" }
-        return "Examples:\n" + lines.joined(separator: "\n")
-    }
-
-    private var subcommands: String? {
-        guard self.command.isGroup else { return nil }
+    private var subcommands: [String] {
         let all = self.command.subcommands
         let groups = self.command.configuration.groups
         let column = (all.map(\.name.displayWidth).max() ?? 0) + 2
         return (groups.isEmpty ? [("Commands", all.map(\.name))] : groups).map { title, names in
             let rows = all.filter { names.contains($0.name) }.map { ($0.name, $0.configuration.abstract) }
             return "\(title):\n" + table(rows, width: self.width, column: column)
-        }.joined(separator: "\n\n")
+        }
     }
 
     private func isShown(_ argument: ArgumentDefinition) -> Bool {
-        guard !self.isWhole, !argument.isPositional, let common = self.command.configuration.commonOptions else {
-            return true
-        }
+        guard !self.isWhole, !argument.isPositional, let common = self.command.configuration.commonOptions
+        else { return true }
         return argument.long.map { (common + ["help", "help-all"]).contains($0) } ?? false
-    }
-
-    private var exitCodes: String? {
-        guard !self.command.isGroup else { return nil }
-        return "Exit codes:\n" + self.columns(self.command.exitCodes.map { (String($0.rawValue), $0.meaning) })
-    }
-
-    private var environment: String? {
-        let variables = self.command.configuration.environment
-        guard !variables.isEmpty else { return nil }
-        return "Environment:\n" + self.columns(variables.map { ($0.rawValue, $0.meaning) })
     }
 
     private func columns(_ rows: [(String, String)]) -> String { table(rows, width: self.width) }

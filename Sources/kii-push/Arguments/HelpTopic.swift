@@ -19,15 +19,7 @@ struct HelpTopic: Sendable {
     static let json = HelpTopic(name: "json", text: OutputSchema.help)
 
     /// The topic of this name.
-    static func named(_ word: String) -> HelpTopic? {
-        self.all.first { $0.name == word }
-    }
-
-    private static func environmentText(_ width: Int) -> String {
-        "The environment variables that kii-push reads.\n\n"
-            + table(EnvironmentVariable.allCases.map { ($0.rawValue, $0.meaning) }, width: width)
-            + "\n\n" + wrapped(Self.precedence, width: width) + "\n"
-    }
+    static func named(_ word: String) -> HelpTopic? { self.all.first { $0.name == word } }
 
     /// What wins over what.
     static let precedence =
@@ -39,25 +31,35 @@ struct HelpTopic: Sendable {
         "When whoever reads the output goes away, as in 'kii-push help | head -1', the command ends without a word, and "
         + "that is success. Output that is closed or cannot be written for another reason is 74."
 
+    private static func environmentText(_ width: Int) -> String {
+        page(
+            "The environment variables that kii-push reads.",
+            EnvironmentVariable.allCases.map { ($0.rawValue, $0.meaning) }, Self.precedence, width: width)
+    }
+
     private static func exitCodesText(_ width: Int) -> String {
-        wrapped(
-            "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).", width: width)
-            + "\n\n"
-            + table(ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }, width: width)
-            + "\n\n" + wrapped(Self.brokenOutput, width: width) + "\n"
+        page(
+            "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).",
+            ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }, Self.brokenOutput, width: width)
     }
 
     private static func scopesText(_ width: Int) -> String {
-        let names = [
-            ("alerts", "in the scope of the app"), ("user:me/alerts", "of the user that the profile receives as"),
-            ("user:USER_ID/alerts", "of the user with this ID"), ("group:GROUP_ID/alerts", "of a group"),
-            ("thing:me/alerts", "of the thing that the profile receives as"),
-            ("thing:THING_ID/alerts", "of the thing with this ID"),
-        ]
-        let alone =
+        page(
+            "How topics and buckets are written, in every command.",
+            [
+                ("alerts", "in the scope of the app"), ("user:me/alerts", "of the user that the profile receives as"),
+                ("user:USER_ID/alerts", "of the user with this ID"), ("group:GROUP_ID/alerts", "of a group"),
+                ("thing:me/alerts", "of the thing that the profile receives as"),
+                ("thing:THING_ID/alerts", "of the thing with this ID"),
+            ],
             "Where a scope alone is asked for, the part before the slash is written: app, user:me, group:GROUP_ID, "
-            + "thing:THING_ID."
-        return wrapped("How topics and buckets are written, in every command.", width: width) + "\n\n"
-            + table(names, width: width) + "\n\n" + wrapped(alone, width: width) + "\n"
+                + "thing:THING_ID.",
+            width: width)
+    }
+
+    /// A page that is a table between two paragraphs.
+    static func page(_ before: String, _ rows: [(String, String)], _ after: String, width: Int) -> String {
+        [wrapped(before, width: width), table(rows, width: width), wrapped(after, width: width)]
+            .joined(separator: "\n\n") + "\n"
     }
 }

@@ -1,101 +1,99 @@
 /// A named value, `--count N`. Given twice, the last one holds, unless the property is an array.
 @propertyWrapper
-struct Option<Value>: DeclaredArgument {
+struct Option<Value: ArgumentValue>: DeclaredArgument {
     private let name: NameSpecification
-    private let valueName: String
-    private let help: String
-    private let completion: CompletionKind?
-    private let reading: ValueReading<Value>
-    private let box: ValueBox<Value>
-    private let bareText: String?
+    private let unnamed: ArgumentDefinition
+    private let value: ValueBox<Value>
+
+    /// - Parameter bare: what stands for the value when the option is given without one.
+    init(
+        name: NameSpecification = .long, bare: String? = nil, value: String, help: String,
+        completion: CompletionKind? = nil
+    ) {
+        self.init(Value.absent, name, bare, value, help, completion)
+    }
+
+    /// With a default.
+    init(
+        wrappedValue: Value, name: NameSpecification = .long, value: String, help: String,
+        completion: CompletionKind? = nil
+    ) {
+        self.init(wrappedValue, name, nil, value, help, completion)
+    }
 
     private init(
-        _ initial: Value?,
-        _ reading: ValueReading<Value>,
-        _ name: NameSpecification,
-        _ valueName: String,
-        _ help: String,
-        _ completion: CompletionKind?,
-        bareText: String? = nil
+        _ initial: Value?, _ name: NameSpecification, _ bare: String?, _ valueName: String, _ help: String,
+        _ completion: CompletionKind?
     ) {
         self.name = name
-        self.valueName = valueName
+        var definition = ArgumentDefinition(.option(valueName: valueName), initial, help, completion)
+        definition.bareText = bare
+        self.unnamed = definition
+        self.value = ValueBox(initial)
+    }
+
+    var wrappedValue: Value { self.value.value }
+    var box: any ArgumentBox { self.value }
+
+    func definition(property: String) -> ArgumentDefinition {
+        var definition = self.unnamed
+        (definition.short, definition.long) = self.name.names(property: property)
+        return definition
+    }
+}
+
+/// A value known by its place, `TOPIC`.
+@propertyWrapper
+struct Argument<Value: ArgumentValue>: DeclaredArgument {
+    private let definition: ArgumentDefinition
+    private let value: ValueBox<Value>
+
+    init(value: String, help: String, completion: CompletionKind? = nil) {
+        self.init(Value.absent, value, help, completion)
+    }
+
+    /// With a default.
+    init(wrappedValue: Value, value: String, help: String, completion: CompletionKind? = nil) {
+        self.init(wrappedValue, value, help, completion)
+    }
+
+    private init(_ initial: Value?, _ valueName: String, _ help: String, _ completion: CompletionKind?) {
+        self.definition = ArgumentDefinition(.positional(valueName: valueName), initial, help, completion)
+        self.value = ValueBox(initial)
+    }
+
+    var wrappedValue: Value { self.value.value }
+    var box: any ArgumentBox { self.value }
+
+    func definition(property: String) -> ArgumentDefinition { self.definition }
+}
+
+/// A switch without a value, `--json`. Off unless it is given.
+@propertyWrapper
+struct Flag: DeclaredArgument {
+    private final class Switch: ArgumentBox {
+        private(set) var isGiven = false
+
+        func take(_ text: String?) -> String? {
+            self.isGiven = true
+            return nil
+        }
+    }
+
+    private let name: NameSpecification
+    private let help: String
+    let box: any ArgumentBox = Switch()
+
+    /// - Parameter wrappedValue: `false`, as the declaration of the property says it.
+    init(wrappedValue: Bool, name: NameSpecification = .long, help: String) {
+        self.name = name
         self.help = help
-        self.completion = completion
-        self.reading = reading
-        self.box = ValueBox(initial)
-        self.bareText = bareText
     }
 
-    var wrappedValue: Value {
-        // A required value that was not given is reported by the parser, before any command can read it.
-        guard let value = self.box.value else { preconditionFailure("read before it was parsed") }
-        return value
-    }
-
-    var isGiven: Bool { self.box.isGiven }
+    var wrappedValue: Bool { self.box.isGiven }
 
     func definition(property: String) -> ArgumentDefinition {
         let names = self.name.names(property: property)
-        return ArgumentDefinition(
-            kind: .option(valueName: self.valueName),
-            short: names.short,
-            long: names.long,
-            help: self.help,
-            isRequired: self.reading.isRequired,
-            isRepeating: self.reading.isRepeating,
-            defaultText: self.reading.defaultText,
-            completion: self.completion ?? self.reading.completion,
-            bareText: self.bareText
-        )
-    }
-
-    func take(_ text: String?) -> String? {
-        guard let text, self.reading.take(self.box, text) else { return self.reading.expectation }
-        self.box.isGiven = true
-        return nil
-    }
-}
-
-extension Option where Value: ExpressibleByArgument {
-    /// With a default.
-    init(
-        wrappedValue: Value,
-        name: NameSpecification = .long,
-        value: String,
-        help: String,
-        completion: CompletionKind? = nil
-    ) {
-        self.init(wrappedValue, .single(default: wrappedValue), name, value, help, completion)
-    }
-}
-
-extension Option {
-    /// `nil` when it is not given.
-    init<Wrapped: ExpressibleByArgument>(
-        name: NameSpecification = .long,
-        value: String,
-        help: String,
-        completion: CompletionKind? = nil
-    ) where Value == Wrapped? {
-        self.init(.some(nil), .optional(), name, value, help, completion)
-    }
-
-    /// `nil` when it is not given; `bare` stands for the value when the option is given without one.
-    init<Wrapped: ExpressibleByArgument>(
-        bare: String, name: NameSpecification = .long, value: String, help: String
-    ) where Value == Wrapped? {
-        self.init(.some(nil), .optional(), name, value, help, nil, bareText: bare)
-    }
-
-    /// Any number of times.
-    init<Element: ExpressibleByArgument>(
-        wrappedValue: [Element],
-        name: NameSpecification = .long,
-        value: String,
-        help: String,
-        completion: CompletionKind? = nil
-    ) where Value == [Element] {
-        self.init(wrappedValue, .array(), name, value, help, completion)
+        return ArgumentDefinition(kind: .flag, short: names.short, long: names.long, help: self.help)
     }
 }

@@ -1,21 +1,16 @@
-/// Values that several commands share, shown in help under a heading of their own.
+/// Values that several commands share, in help below a heading of their own.
 @propertyWrapper
 struct OptionGroup<Group: ParsableArguments>: DeclaredGroup {
-    private let title: String
-    let wrappedValue: Group
+    private let title: String?
+    let wrappedValue = Group()
 
-    init(title: String) {
+    /// - Parameter title: the heading; without one they stand among the command's own.
+    init(title: String? = nil) {
         self.title = title
-        self.wrappedValue = Group()
     }
 
-    func boundArguments() -> [BoundArgument] {
-        self.wrappedValue.boundArguments(section: self.title)
-    }
-
-    func validateGroup() throws {
-        try self.wrappedValue.validateAll()
-    }
+    func boundArguments() -> [BoundArgument] { self.wrappedValue.boundArguments(section: self.title) }
+    func validateGroup() throws { try self.wrappedValue.validateAll() }
 }
 
 /// An ``OptionGroup`` of any type.

@@ -13,8 +13,7 @@ struct CompleteCommand: ParsableCommand {
     /// More than that nobody reads.
     private static let maximumCount = 500
 
-    @Argument(value: "KIND", help: "What kind of value.")
-    var kind: String
+    @Argument(value: "KIND", help: "What kind of value.") var kind: String
 
     @Argument(value: "WORD", help: "After '--', the words of the line before the one to complete.")
     var words: [String] = []

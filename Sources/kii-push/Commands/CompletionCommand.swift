@@ -19,8 +19,7 @@ struct CompletionCommand: ParsableCommand {
         ]
     )
 
-    @Argument(value: "SHELL", help: "bash, zsh or fish.")
-    var shell: Shell
+    @Argument(value: "SHELL", help: "bash, zsh or fish.") var shell: Shell
 
     func run() async throws {
         let tool = CommandDescription(KiiPushCommand.self)

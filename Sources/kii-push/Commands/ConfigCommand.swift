@@ -41,11 +41,8 @@ struct ConfigShowCommand: ParsableCommand {
     @Flag(help: "Show where each value was said: option, environment, file with line and column, registration.")
     var origin = false
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
 
     func run() async throws {
         let console = self.output.console
@@ -78,11 +75,8 @@ struct ConfigPathCommand: ParsableCommand {
         ]
     )
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Profile")
-    var name: ProfileNameOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Profile") var name: ProfileNameOptions
 
     @Option(
         name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').", completion: .file)

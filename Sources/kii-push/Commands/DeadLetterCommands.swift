@@ -17,8 +17,7 @@ struct InboxRetryCommand: ParsableCommand {
         environment: InboxCommand.environment
     )
 
-    @OptionGroup(title: "Messages")
-    var letters: DeadLetterOptions
+    @OptionGroup(title: "Messages") var letters: DeadLetterOptions
 
     func run() async throws {
         try await self.letters.change("retried", { try await $0.retry($1) }, { try $0.retry($1) })
@@ -40,8 +39,7 @@ struct InboxDropCommand: ParsableCommand {
         environment: InboxCommand.environment
     )
 
-    @OptionGroup(title: "Messages")
-    var letters: DeadLetterOptions
+    @OptionGroup(title: "Messages") var letters: DeadLetterOptions
 
     func run() async throws {
         try await self.letters.change("dropped", { try await $0.drop($1) }, { try $0.drop($1) })
@@ -53,14 +51,9 @@ struct DeadLetterOptions: ParsableArguments {
     @Argument(value: "ID", help: "The messages' numbers in the inbox.", completion: .asked(.deadLetters))
     var numbers: [MessageNumber] = []
 
-    @Flag(help: "All dead letters.")
-    var all = false
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Inbox")
-    var inbox: InboxOptions
+    @Flag(help: "All dead letters.") var all = false
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
     func validate() throws {
         if self.all != self.numbers.isEmpty {

@@ -40,8 +40,7 @@ struct EmulatorCommand: ParsableCommand {
         completion: .directory)
     var directory: String?
 
-    @Flag(help: "Begin with nothing, and remove everything at the end.")
-    var temporary = false
+    @Flag(help: "Begin with nothing, and remove everything at the end.") var temporary = false
 
     @Flag(help: "Refuse what Kii's documentation forbids, also where its servers are known to be lenient.")
     var strict = false
@@ -55,11 +54,8 @@ struct EmulatorCommand: ParsableCommand {
     @Option(value: "TIME", help: "How long a token lasts unless the login says so. Default: for ever.")
     var tokenLifetime: TimeSpan?
 
-    @Flag(help: "Log in without refresh tokens.")
-    var noRefreshTokens = false
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
+    @Flag(help: "Log in without refresh tokens.") var noRefreshTokens = false
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
         guard self.temporary, self.directory != nil else { return }

@@ -27,11 +27,8 @@ struct ExplainCommand: ParsableCommand {
     @Option(value: "KEYS", help: "Kii's keys are short (APNs), long (MQTT, GCM, FCM), or auto: as 'aps' tells.")
     var keys = PayloadExplanation.Keys.auto
 
-    @Flag(help: "End with 65 when there are errors or warnings among the findings.")
-    var lint = false
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
+    @Flag(help: "End with 65 when there are errors or warnings among the findings.") var lint = false
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() async throws {
         let bytes = try InputFile.read(self.file ?? "-")

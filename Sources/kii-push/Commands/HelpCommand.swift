@@ -16,24 +16,17 @@ struct HelpCommand: ParsableCommand {
         exitCodes: [.cannotCreate, .inputOutput]
     )
 
-    @Argument(value: "WORD", help: "A command, or a topic.", completion: .asked(.pages))
-    var words: [String] = []
+    @Argument(value: "WORD", help: "A command, or a topic.", completion: .asked(.pages)) var words: [String] = []
 
     @Option(
         value: "DIR",
         help: "Write all pages for man(1) into this directory, which is made if missing.",
-        completion: .directory
-    )
+        completion: .directory)
     var man: String?
 
-    @Flag(help: "The command and all below it as one JSON object ('kii-push help json').")
-    var json = false
-
-    @Flag(help: "With 'help json': the JSON Schema of what --json prints.")
-    var schema = false
-
-    @Flag(help: "Every command on a line of its own.")
-    var tree = false
+    @Flag(help: "The command and all below it as one JSON object ('kii-push help json').") var json = false
+    @Flag(help: "With 'help json': the JSON Schema of what --json prints.") var schema = false
+    @Flag(help: "Every command on a line of its own.") var tree = false
 
     func validate() throws {
         if self.schema, self.words != ["json"] || self.man != nil || self.json || self.tree {

@@ -18,18 +18,14 @@ struct InboxAdoptCommand: ParsableCommand {
         environment: InboxCommand.environment
     )
 
-    @Option(value: "ID", help: "The installation that has received the messages.")
-    var from: String?
+    @Option(value: "ID", help: "The installation that has received the messages.") var from: String?
 
     @Option(
         value: "ID", help: "The installation that is to handle them. Default: the one that the profile receives as.")
     var to: String?
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Inbox")
-    var inbox: InboxOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
     func validate() throws {
         guard let from = self.from, !from.isEmpty else {

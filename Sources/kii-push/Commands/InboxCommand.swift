@@ -38,18 +38,14 @@ struct InboxListCommand: ParsableCommand {
 
     @Option(
         value: "STATE",
-        help: "Only these: waiting, running, retry, presented, done or dead. May be repeated. Default: all but done."
-    )
+        help: "Only these: waiting, running, retry, presented, done or dead. May be repeated. Default: all but done.")
     var state: [StandingName] = []
 
     @Option(name: .customShort("n"), value: "N", help: "Only the newest N, the oldest of them first. Default: all.")
     var limit: PositiveCount?
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Inbox")
-    var inbox: InboxOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
     func run() async throws {
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
@@ -106,11 +102,8 @@ struct InboxStatsCommand: ParsableCommand {
         environment: InboxCommand.environment
     )
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Inbox")
-    var inbox: InboxOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
     func run() async throws {
         let reader = try InboxReader(stateDirectory: self.inbox.directory())

@@ -21,23 +21,12 @@ struct InstallUnitCommand: ParsableCommand {
         environment: [.profile, .configurationHome, .home]
     )
 
-    @Flag(help: "For the machine: /etc/systemd/system. The default.")
-    var system = false
-
-    @Flag(help: "For this user: $XDG_CONFIG_HOME/systemd/user.")
-    var user = false
-
-    @Option(value: "DIRECTORY", help: "Write it there instead.", completion: .directory)
-    var directory: String?
-
-    @Flag(help: "Write it to standard output instead.")
-    var print = false
-
-    @Flag(help: "Replace a file that says something else.")
-    var force = false
-
-    @OptionGroup(title: "Profile")
-    var name: ProfileNameOptions
+    @Flag(help: "For the machine: /etc/systemd/system. The default.") var system = false
+    @Flag(help: "For this user: $XDG_CONFIG_HOME/systemd/user.") var user = false
+    @Option(value: "DIRECTORY", help: "Write it there instead.", completion: .directory) var directory: String?
+    @Flag(help: "Write it to standard output instead.") var print = false
+    @Flag(help: "Replace a file that says something else.") var force = false
+    @OptionGroup(title: "Profile") var name: ProfileNameOptions
 
     func validate() throws {
         if self.system, self.user { throw ValidationError("'--system' and '--user' exclude each other") }

@@ -34,20 +34,17 @@ struct ListenCommand: ParsableCommand {
     @Option(
         name: .shortAndLong,
         value: "TIME",
-        help: "End after this time (500ms, 10s, 5m), counted from the connection; to connect may take as long."
-    )
+        help: "End after this time (500ms, 10s, 5m), counted from the connection; to connect may take as long.")
     var timeout: TimeSpan?
 
     @Option(value: "RESULT", help: "The answer to every message: newData, noData or failed. Default: newData.")
     var completeAs: CompletionChoice?
 
-    @OptionGroup(title: "Handler")
-    var handler: HandlerOptions
+    @OptionGroup(title: "Handler") var handler: HandlerOptions
 
     @Option(
         value: "START",
-        help: "First list what came since: 10m, all, or from a message's number on, and is done or was given up on."
-    )
+        help: "First list what came since: 10m, all, or from a message's number on, and is done or was given up on.")
     var since: SinceChoice?
 
     @Flag(help: "Keep what arrives in memory alone, not in the inbox on the disk: nothing is left of it afterwards.")
@@ -61,20 +58,15 @@ struct ListenCommand: ParsableCommand {
     @Option(value: "FILE", help: "Add the messages to this file, each on its first attempt.", completion: .file)
     var record: String?
 
-    @OptionGroup(title: "Filter")
-    var filter: FilterOptions
+    @OptionGroup(title: "Filter") var filter: FilterOptions
 
     @Option(
         name: .shortAndCustomLong("F", "format"), value: "FORMAT",
-        help: "Print this for each message instead ('kii-push help formatting')."
-    )
+        help: "Print this for each message instead ('kii-push help formatting').")
     var format: MessageFormat?
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
 
     func validate() throws {
         try self.handler.validateAlone()

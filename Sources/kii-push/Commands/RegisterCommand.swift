@@ -21,26 +21,19 @@ struct RegisterCommand: ParsableCommand {
         environment: EnvironmentVariable.ofCloudCommands + [.password, .stateHome, .stateDirectory]
     )
 
-    @OptionGroup(title: "Principal")
-    var principal: PrincipalOptions
+    @OptionGroup(title: "Principal") var principal: PrincipalOptions
 
     @Option(
         value: "FORMAT",
-        help: "How pushes are written: mqtt, or apns with alert, badge and sound. For the emulator alone."
-    )
+        help: "How pushes are written: mqtt, or apns with alert, badge and sound. For the emulator alone.")
     var payload: PayloadName?
 
     @Flag(help: "Forget what the profile was registered as. A user without a password is lost by that.")
     var anew = false
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
-
-    @OptionGroup(title: "Cloud")
-    var calls: CallOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
+    @OptionGroup(title: "Cloud") var calls: CallOptions
 
     func run() async throws {
         let console = self.output.console
@@ -108,23 +101,18 @@ struct PrincipalOptions: ParsableArguments {
     @Option(value: "NAME", help: "Sign in as this user, by login name, e-mail address or phone number.")
     var user: String?
 
-    @Flag(help: "Create the user if there is none of that login name.")
-    var create = false
+    @Flag(help: "Create the user if there is none of that login name.") var create = false
 
     @Option(value: "VENDOR_ID", help: "Sign in as this thing; it is registered if the cloud does not know it.")
     var thing: String?
 
-    @Option(value: "TYPE", help: "The type of a thing that is registered by this.")
-    var thingType: String?
+    @Option(value: "TYPE", help: "The type of a thing that is registered by this.") var thingType: String?
 
     @Option(value: "FILE", help: "A file with the password alone, mode 0600.", completion: .file)
     var passwordFile: String?
 
-    @Flag(help: "Read the password from the first line of standard input.")
-    var passwordStdin = false
-
-    @Flag(help: "Never ask for the password at the terminal.")
-    var noInput = false
+    @Flag(help: "Read the password from the first line of standard input.") var passwordStdin = false
+    @Flag(help: "Never ask for the password at the terminal.") var noInput = false
 
     func validate() throws {
         if self.user != nil, self.thing != nil { throw ValidationError("'--user' and '--thing' exclude each other") }

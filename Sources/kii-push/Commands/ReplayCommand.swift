@@ -25,29 +25,20 @@ struct ReplayCommand: ParsableCommand {
     @Argument(value: "FILE", help: "A recording; '-' reads it from standard input.", completion: .file)
     var file: String?
 
-    @Flag(help: "The dead letters of the inbox instead of a recording.")
-    var dead = false
+    @Flag(help: "The dead letters of the inbox instead of a recording.") var dead = false
 
     @Option(value: "ID", help: "A message of the inbox instead of a recording. May be repeated.")
     var message: [MessageNumber] = []
 
     @Option(
         value: "FACTOR",
-        help: "How much faster than it was received: 1 keeps the pauses, 10 makes a tenth of them. Default: no pauses."
-    )
+        help: "How much faster than it was received: 1 keeps the pauses, 10 makes a tenth of them. Default: no pauses.")
     var speed: PositiveCount?
 
-    @OptionGroup(title: "Handler")
-    var handler: HandlerOptions
-
-    @OptionGroup(title: "Filter")
-    var filter: FilterOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Inbox")
-    var inbox: InboxOptions
+    @OptionGroup(title: "Handler") var handler: HandlerOptions
+    @OptionGroup(title: "Filter") var filter: FilterOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
     func validate() throws {
         try self.handler.validateAlone()

@@ -41,18 +41,14 @@ struct RunCommand: ParsableCommand {
         ]
     )
 
-    @OptionGroup(title: "Handler")
-    var handler: HandlerOptions
+    @OptionGroup(title: "Handler") var handler: HandlerOptions
 
     @Option(
         value: "PROGRAM", help: "Start a program with this library, found along the PATH unless it has a slash.",
         completion: .program)
     var activate: String?
 
-    @Option(
-        value: "N",
-        help: "How many messages PROGRAM gets at once, if it says that it takes as many. Default: 1."
-    )
+    @Option(value: "N", help: "How many messages PROGRAM gets at once, if it says that it takes as many. Default: 1.")
     var concurrency: HandlerCount?
 
     @Flag(help: "Show alerts on the desktop unless PROGRAM is in front; opening one starts it or brings it forward.")
@@ -60,24 +56,16 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         value: "TIME",
-        help: "How long a program has to end after SIGTERM before SIGKILL follows (500ms, 10s, 5m). Default: 5s."
-    )
+        help: "How long a program has to end after SIGTERM before SIGKILL follows (500ms, 10s, 5m). Default: 5s.")
     var grace: TimeSpan?
 
     @Option(value: "TIME", help: "End with exit code 69 when no connection has stood for so long. Default: never.")
     var exitWhenOffline: TimeSpan?
 
-    @OptionGroup(title: "Metrics")
-    var metrics: MetricsOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
-
-    @Argument(value: "ARG", help: "Further arguments of COMMAND or PROGRAM, after '--'.")
-    var arguments: [String] = []
+    @OptionGroup(title: "Metrics") var metrics: MetricsOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
+    @Argument(value: "ARG", help: "Further arguments of COMMAND or PROGRAM, after '--'.") var arguments: [String] = []
 
     func validate() throws {
         // What needs another option may find it in the file.

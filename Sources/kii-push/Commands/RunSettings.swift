@@ -8,13 +8,7 @@ package struct RunSettings: Sendable, Hashable {
         case exitWhenOffline, metricsFile, metricsSocket
 
         /// How the option is written.
-        var option: String {
-            guard self != .arguments else { return "ARG" }
-            return self.rawValue.reduce(into: "--") { name, character in
-                if character.isUppercase { name.append("-") }
-                name.append(character.lowercased())
-            }
-        }
+        var option: String { self == .arguments ? "ARG" : "--\(self.rawValue.kebabCase)" }
     }
 
     var exec: CommandText?

@@ -13,8 +13,7 @@ struct SendFixturesCommand: ParsableCommand {
         ]
     )
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() async throws {
         let console = self.output.console

@@ -21,8 +21,7 @@ struct SendObjectCommand: ParsableCommand {
     @Argument(value: "BUCKET", help: "NAME, user:me/NAME, group:ID/NAME, … ('kii-push help scopes').")
     var bucket: TargetName
 
-    @OptionGroup(title: "Object")
-    var data: DataOptions
+    @OptionGroup(title: "Object") var data: DataOptions
 
     @Option(value: "NAME", help: "Begin with a built-in example ('kii-push send fixtures').")
     var fixture: ObjectFixture?
@@ -35,17 +34,10 @@ struct SendObjectCommand: ParsableCommand {
     )
     var set: [DataChange] = []
 
-    @OptionGroup(title: "Sending")
-    var sending: SendingOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
-
-    @OptionGroup(title: "Cloud")
-    var calls: CallOptions
+    @OptionGroup(title: "Sending") var sending: SendingOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
+    @OptionGroup(title: "Cloud") var calls: CallOptions
 
     func validate() throws {
         if self.fixture != nil, self.data.isGiven {

@@ -26,23 +26,12 @@ struct SendTopicCommand: ParsableCommand {
     @Argument(value: "TOPIC", help: "NAME, user:me/NAME, group:ID/NAME, … ('kii-push help scopes').")
     var topic: TargetName
 
-    @OptionGroup(title: "Message")
-    var content: ContentOptions
-
-    @OptionGroup(title: "Message")
-    var fields: TopicFieldOptions
-
-    @OptionGroup(title: "Sending")
-    var sending: SendingOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
-
-    @OptionGroup(title: "Cloud")
-    var calls: CallOptions
+    @OptionGroup(title: "Message") var content: ContentOptions
+    @OptionGroup(title: "Message") var fields: TopicFieldOptions
+    @OptionGroup(title: "Sending") var sending: SendingOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
+    @OptionGroup(title: "Cloud") var calls: CallOptions
 
     func validate() throws {
         try self.content.check(written: self.fields.written)

@@ -23,23 +23,12 @@ struct SendUserCommand: ParsableCommand {
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
     )
 
-    @Argument(value: "USER", help: "A user's ID, or 'me' for the user that the profile receives as.")
-    var user: String
-
-    @OptionGroup(title: "Message")
-    var content: ContentOptions
-
-    @OptionGroup(title: "Sending")
-    var sending: SendingOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
-
-    @OptionGroup(title: "Cloud")
-    var calls: CallOptions
+    @Argument(value: "USER", help: "A user's ID, or 'me' for the user that the profile receives as.") var user: String
+    @OptionGroup(title: "Message") var content: ContentOptions
+    @OptionGroup(title: "Sending") var sending: SendingOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
+    @OptionGroup(title: "Cloud") var calls: CallOptions
 
     func validate() throws {
         try self.content.check()

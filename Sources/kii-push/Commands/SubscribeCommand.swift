@@ -24,14 +24,9 @@ struct SubscribeCommand: ParsableCommand {
     @Option(name: .shortAndCustomLong("b", "bucket"), value: "BUCKET", help: "A bucket; may be given again.")
     var buckets: [TargetName] = []
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
-
-    @OptionGroup(title: "Cloud")
-    var calls: CallOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
+    @OptionGroup(title: "Cloud") var calls: CallOptions
 
     func validate() throws {
         guard self.topics.isEmpty, self.buckets.isEmpty else { return }

@@ -28,14 +28,9 @@ struct SubscriptionsCommand: ParsableCommand {
     @Flag(help: "Instead, every topic of these scopes, subscribed or not. Without a scope: those of the app.")
     var available = false
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
-
-    @OptionGroup(title: "Cloud")
-    var calls: CallOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
+    @OptionGroup(title: "Cloud") var calls: CallOptions
 
     func run() async throws {
         let (console, scopes, available) = (self.output.console, self.scopes, self.available)

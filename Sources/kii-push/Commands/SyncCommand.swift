@@ -25,20 +25,11 @@ struct SyncCommand: ParsableCommand {
         value: "FILE", help: "An object with \"topics\" and \"buckets\"; '-' reads standard input.", completion: .file)
     var file: String?
 
-    @Flag(help: "Change nothing; show what would be changed.")
-    var dryRun = false
-
-    @Flag(help: "End what is subscribed and not declared.")
-    var prune = false
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
-
-    @OptionGroup(title: "Cloud")
-    var calls: CallOptions
+    @Flag(help: "Change nothing; show what would be changed.") var dryRun = false
+    @Flag(help: "End what is subscribed and not declared.") var prune = false
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
+    @OptionGroup(title: "Cloud") var calls: CallOptions
 
     func run() async throws {
         let (console, isDry, isPruning) = (self.output.console, self.dryRun, self.prune)

@@ -20,17 +20,10 @@ struct TraceCommand: ParsableCommand {
         environment: [.profile, .stateHome, .stateDirectory]
     )
 
-    @Flag(help: "Show the payload as well.")
-    var payload = false
-
-    @Argument(value: "ID", help: "The message's number in the inbox.")
-    var number: MessageNumber
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Inbox")
-    var inbox: InboxOptions
+    @Flag(help: "Show the payload as well.") var payload = false
+    @Argument(value: "ID", help: "The message's number in the inbox.") var number: MessageNumber
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
     func run() async throws {
         let trace = try InboxReader(stateDirectory: self.inbox.directory()).trace(of: self.number.value)
@@ -40,8 +33,7 @@ struct TraceCommand: ParsableCommand {
 
 /// Whose inbox.
 struct InboxOptions: ParsableArguments {
-    @OptionGroup(title: "Inbox")
-    var name: ProfileNameOptions
+    @OptionGroup(title: "Inbox") var name: ProfileNameOptions
 
     @Option(
         value: "DIR", help: "The state directory of a program that is none of the profiles.", completion: .directory)

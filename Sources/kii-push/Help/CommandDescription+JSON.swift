@@ -4,19 +4,19 @@ extension CommandDescription {
     /// The members that describe it to programs, with those of all commands below it.
     var json: [(String, JSONValue)] {
         let configuration = self.configuration
-        var members: [(String, JSONValue)] = [("name", JSONValue(self.name)), ("path", JSONValue(self.path))]
-        if let version = configuration.version { members.append(("version", JSONValue(version))) }
-        members.append(("abstract", JSONValue(configuration.abstract)))
-        members.append(("usage", JSONValue(self.usage)))
-        members.append(("aliases", JSONValue(texts: configuration.aliases)))
-        members.append(("examples", JSONValue(configuration.examples.map(\.json))))
-        members.append(("discussion", JSONValue(texts: configuration.discussion)))
-        members.append(("arguments", JSONValue(self.positionals.map(\.json))))
-        members.append(("options", JSONValue(self.options.map(\.json))))
-        members.append(("exit_codes", JSONValue(self.exitCodes.map(\.json))))
-        members.append(("environment", JSONValue(configuration.environment.map(\.json))))
-        members.append(("commands", JSONValue(self.subcommands.map { JSONValue.object($0.json) })))
-        return members
+        return [("name", JSONValue(self.name)), ("path", JSONValue(self.path))]
+            + (configuration.version.map { [("version", JSONValue($0))] } ?? [])
+            + [
+                ("abstract", JSONValue(configuration.abstract)), ("usage", JSONValue(self.usage)),
+                ("aliases", JSONValue(texts: configuration.aliases)),
+                ("examples", JSONValue(configuration.examples.map(\.json))),
+                ("discussion", JSONValue(texts: configuration.discussion)),
+                ("arguments", JSONValue(self.positionals.map(\.json))),
+                ("options", JSONValue(self.options.map(\.json))),
+                ("exit_codes", JSONValue(self.exitCodes.map(\.json))),
+                ("environment", JSONValue(configuration.environment.map(\.json))),
+                ("commands", JSONValue(self.subcommands.map { JSONValue.object($0.json) })),
+            ]
     }
 }
 
@@ -36,9 +36,8 @@ extension ArgumentDefinition {
         if let text = self.defaultText { members.append(("default", JSONValue(text))) }
         if let text = self.bareText { members.append(("bare", JSONValue(text))) }
         if self.valueName != nil { members.append(("completes", JSONValue(self.completion.name))) }
-        if !self.completion.words.isEmpty { members.append(("values", JSONValue(texts: self.completion.words))) }
-        members.append(("required", JSONValue(self.isRequired)))
-        members.append(("repeatable", JSONValue(self.isRepeating)))
+        if case .words(let words) = self.completion { members.append(("values", JSONValue(texts: words))) }
+        members += [("required", JSONValue(self.isRequired)), ("repeatable", JSONValue(self.isRepeating))]
         if let section = self.section { members.append(("section", JSONValue(section))) }
         return .object(members)
     }

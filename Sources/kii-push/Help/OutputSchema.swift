@@ -25,14 +25,10 @@ struct OutputMember: Sendable {
     let isRequired: Bool
 
     /// One that is always there.
-    static func has(_ name: String, _ shape: OutputShape) -> OutputMember {
-        OutputMember(name: name, shape: shape, isRequired: true)
-    }
+    static func has(_ name: String, _ shape: OutputShape) -> Self { Self(name: name, shape: shape, isRequired: true) }
 
     /// One that is there where it makes sense.
-    static func may(_ name: String, _ shape: OutputShape) -> OutputMember {
-        OutputMember(name: name, shape: shape, isRequired: false)
-    }
+    static func may(_ name: String, _ shape: OutputShape) -> Self { Self(name: name, shape: shape, isRequired: false) }
 }
 
 /// What the value of a member is.
@@ -107,18 +103,15 @@ enum OutputSchema {
 /// The same for people: `kii-push help json`.
 extension OutputSchema {
     static func help(_ width: Int) -> String {
-        wrapped(
+        HelpTopic.page(
             "What --json prints: one object a line, each with \"v\": 1 and \"type\". Members may be added; those that exist do "
                 + "not change while \"v\" stays 1. Times are RFC 3339 in UTC, durations end in _ms. The members in [] are "
                 + "there where they make sense. 'kii-push help json --schema' prints the JSON Schema of the lines.",
+            OutputLine.all.map { ($0.type, "\($0.meaning): \(self.text(of: $0.members))") },
+            "Lines of the types error and service go to standard error, recorded ones to the file of --record, all others "
+                + "to standard output. \"in_doubt\": true tells that it may have been done all the same, and would be done "
+                + "twice by the same command.",
             width: width)
-            + "\n\n"
-            + table(OutputLine.all.map { ($0.type, "\($0.meaning): \(self.text(of: $0.members))") }, width: width)
-            + "\n\n"
-            + wrapped(
-                "Lines of the types error and service go to standard error, recorded ones to the file of --record, all others "
-                    + "to standard output. \"in_doubt\": true tells that it may have been done all the same, and would be done "
-                    + "twice by the same command.", width: width) + "\n"
     }
 
     /// - Parameter isNested: whether the words that a member may be are left out, for the sake of the page.
