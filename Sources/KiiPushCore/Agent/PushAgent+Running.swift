@@ -7,7 +7,7 @@ extension PushAgent {
     ///
     /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that. Messages of the
     ///   former installation that no handler has finished are the next run's if the user or thing is the same, and else
-    ///   wait until ``PushRuntime/adopt(_:by:)``. Default: no.
+    ///   wait until `kii-push inbox adopt`. Default: no.
     /// - Returns: what the cloud knows the agent by.
     /// - Throws: ``PushAgentError``; ``KiiInputError`` for a subscription that can never be made, before anything is
     ///   sent; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now; `CancellationError`.

@@ -58,7 +58,7 @@ public enum PushEvent: Sendable {
     /// It is told once, to the first agents that run afterwards, if need be in a later process.
     case inboxMovedAside(path: String, reason: String, takenOver: Int, lost: Int?)
     /// So many messages that another installation had received, and that no handler had finished, are this agent's now: the
-    /// other one was of the same user or thing, or a person has decided so (``PushRuntime/adopt(_:by:)``).
+    /// other one was of the same user or thing, or a person has decided so (`kii-push inbox adopt`).
     case adopted(fromInstallation: String, messages: Int)
     /// Stored messages cannot be read back from the inbox. That is tried again every second until ``readingRecovered``;
     /// what arrives is stored and acknowledged meanwhile.

@@ -13,23 +13,25 @@ extension PushRuntime {
         }
     }
 
-    /// As ``retry(_:)``, for a dead letter alone.
+    /// Has a dead letter handled again, with all its attempts before it and whatever its topic. An agent that receives as
+    /// its installation is handed it at once; otherwise it waits for one that does.
     ///
     /// - Parameter messageID: ``MessageRecord/messageID``.
     /// - Returns: whether it was a dead letter and is tried again. `false` as well for one whose installation is unknown
     ///   (``MessageRecord/installationID`` is `nil`), which can only be dropped, and with the inbox in memory, which
     ///   keeps none.
-    /// - Throws: As ``retry(_:)``.
+    /// - Throws: ``PushAgentError``: what opening the state directory throws, and `inbox` when the inbox cannot be
+    ///   written, with nothing changed; ``TransportError`` with code `shutDown` after ``shutdown()``.
     @discardableResult
     public func retryDeadLetter(_ messageID: Int64) async throws -> Bool {
         try await self.decide(.retry, messageID, onlyDead: true) == .carriedOut
     }
 
-    /// As ``drop(_:)``, for a dead letter alone.
+    /// Removes a dead letter for good.
     ///
     /// - Parameter messageID: ``MessageRecord/messageID``.
     /// - Returns: whether it was a dead letter.
-    /// - Throws: As ``retry(_:)``.
+    /// - Throws: As ``retryDeadLetter(_:)``.
     @discardableResult
     public func dropDeadLetter(_ messageID: Int64) async throws -> Bool {
         try await self.decide(.drop, messageID, onlyDead: true) == .carriedOut

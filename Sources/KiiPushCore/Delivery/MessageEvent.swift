@@ -17,7 +17,7 @@ public struct MessageEvent: Sendable, Hashable {
         case started(attempt: Int)
         /// It is done, with this answer. A late answer came after the attempt's deadline, and counted.
         case done(FetchResult, attempt: Int, isLate: Bool)
-        /// It reached nobody and is done, without data: it came in the background, is not for it (``content-available``
+        /// It reached nobody and is done, without data: it came in the background, is not for it (`content-available`
         /// is not set) and has no alert to show. Told; recorded as done.
         case unreached(attempt: Int)
         /// The handler left it to a later run of the agent: it waits in the inbox, and no attempt is counted. Told, and
@@ -57,7 +57,7 @@ public struct MessageEvent: Sendable, Hashable {
     public var isKept: Bool
     /// What the handler was called with.
     package var call: Call?
-    /// The message that the handler was called with: what a ``ControlClient`` is told with ``Kind/started(attempt:)``.
+    /// The message that the handler was called with: what a watcher is told with ``Kind/started(attempt:)``.
     ///
     /// `nil` in the process that receives, whose handler has the message; for a thing-if command; and for a message that
     /// is too long for the socket.

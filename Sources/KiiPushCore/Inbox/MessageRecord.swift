@@ -52,7 +52,7 @@ public struct MessageRecord: Sendable, Hashable {
     /// The message's number in the inbox, as in ``DeliveryContext/messageID``.
     public var messageID: Int64
     /// The installation that received it; `nil` if a damaged inbox could not say it any more. Such a message can be
-    /// dropped, but not be tried again: ``PushRuntime/retry(_:)`` finds none.
+    /// dropped, but not be tried again.
     public var installationID: String?
     /// The MQTT topic it came on.
     public var topic: String
