@@ -77,7 +77,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
         case misspoke(processID: Int32, reason: String)
         /// A process that an earlier run of this program has left is ended.
         case leftoverEnded(processID: Int32)
-        /// ``Configuration/processFile`` cannot be written.
+        /// The file that names the running processes cannot be written.
         case processFileFailed(reason: String)
 
         /// One line for a person.
