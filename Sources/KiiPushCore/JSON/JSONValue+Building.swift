@@ -38,6 +38,14 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         JSONValue(members: members.map { JSONMember(key: $0.0, value: $0.1) })
     }
 
+    /// An object of the members that have a value.
+    package static func object(present members: KeyValuePairs<String, (any JSONConvertible)?>) -> JSONValue {
+        .object(JSONMembers(present: members))
+    }
+
+    /// The members as pairs; none for any other kind.
+    package var pairs: JSONMembers { (self.members ?? []).map { ($0.key, $0.value) } }
+
     /// `null`.
     ///
     /// Where a `JSONValue?` is expected, `nil` is its absence, except in `condition ? nil : value`: there Swift takes
@@ -61,4 +69,43 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 
     /// Makes an object that keeps the order of the literal.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
+}
+
+/// The members of an object that is put together, in the order in which they are written.
+package typealias JSONMembers = [(String, JSONValue)]
+
+extension JSONMembers {
+    /// The members that have a value.
+    package init(present members: KeyValuePairs<String, (any JSONConvertible)?>) {
+        self = members.compactMap { key, value in value.map { (key, $0.json) } }
+    }
+}
+
+/// What is written as a JSON value as it is.
+package protocol JSONConvertible {
+    var json: JSONValue { get }
+}
+
+extension JSONValue: JSONConvertible {
+    package var json: JSONValue { self }
+}
+
+extension String: JSONConvertible {
+    package var json: JSONValue { JSONValue(self) }
+}
+
+extension Bool: JSONConvertible {
+    package var json: JSONValue { JSONValue(self) }
+}
+
+extension Int: JSONConvertible {
+    package var json: JSONValue { JSONValue(self) }
+}
+
+extension Int64: JSONConvertible {
+    package var json: JSONValue { JSONValue(self) }
+}
+
+extension [String]: JSONConvertible {
+    package var json: JSONValue { JSONValue(self.map { JSONValue($0) }) }
 }

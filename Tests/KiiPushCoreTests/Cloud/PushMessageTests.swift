@@ -24,14 +24,14 @@ import Testing
         notification.tag = "t"
         notification.color = "#00ff00"
         notification.clickAction = "OPEN"
-        var gcm = PushMessage.GCM(data: ["g": "1"], notification: notification)
+        var gcm = PushMessage.AndroidPart(data: ["g": "1"], notification: notification)
         gcm.collapseKey = "c"
         gcm.delayWhileIdle = true
         gcm.timeToLive = .milliseconds(60_999)
         gcm.restrictedPackageName = "p"
         gcm.dryRun = false
         message.gcm = gcm
-        var fcm = PushMessage.FCM(isEnabled: false, data: ["f": "1"], notification: .init(title: "F"))
+        var fcm = PushMessage.AndroidPart(isEnabled: false, data: ["f": "1"], notification: .init(title: "F"))
         fcm.collapseKey = "d"
         fcm.timeToLive = .seconds(7)
         fcm.restrictedPackageName = "q"

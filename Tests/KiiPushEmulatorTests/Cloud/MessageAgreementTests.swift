@@ -44,8 +44,8 @@ import Testing
             return notification
         }
 
-        private mutating func gcm() -> PushMessage.GCM {
-            var part = PushMessage.GCM(
+        private mutating func gcm() -> PushMessage.AndroidPart {
+            var part = PushMessage.AndroidPart(
                 isEnabled: self.happens(80), data: self.data(stringsOnly: true), notification: self.notification())
             if self.happens(30) { part.collapseKey = "c" }
             if self.happens(20) { part.timeToLive = .seconds(Int.random(in: -1...9, using: &self.random)) }
@@ -54,8 +54,8 @@ import Testing
             return part
         }
 
-        private mutating func fcm() -> PushMessage.FCM {
-            var part = PushMessage.FCM(
+        private mutating func fcm() -> PushMessage.AndroidPart {
+            var part = PushMessage.AndroidPart(
                 isEnabled: self.happens(80), data: self.data(stringsOnly: true), notification: self.notification())
             if self.happens(30) { part.collapseKey = "c" }
             if self.happens(20) { part.timeToLive = .seconds(Int.random(in: -1...9, using: &self.random)) }

@@ -1,36 +1,9 @@
 extension PushMessage {
-    /// The part of a message that is for GCM.
-    public struct GCM: Sendable, Hashable {
-        /// Whether it is sent there. Default `true`.
-        public var isEnabled: Bool
-        /// Flat data merged over the message's; strings only. Default: none.
-        public var data: JSONValue?
-        /// What Android shows by itself. Default: nothing.
-        public var notification: AndroidNotification?
-        /// Messages with the same key replace each other while the device is away. Default: none.
-        public var collapseKey: String?
-        /// Whether it waits while the device is idle. Default: not sent.
-        public var delayWhileIdle: Bool?
-        /// How long it is kept for a device that is away; whole seconds. Needs a collapse key. Default: not sent.
-        public var timeToLive: Duration?
-        /// The only package that may get it. Default: not sent.
-        public var restrictedPackageName: String?
-        /// Whether it is only checked and not delivered; not together with APNs. Default: not sent.
-        public var dryRun: Bool?
-
-        /// Makes a part; set the rest on it.
-        public init(isEnabled: Bool = true, data: JSONValue? = nil, notification: AndroidNotification? = nil) {
-            self.isEnabled = isEnabled
-            self.data = data
-            self.notification = notification
-        }
-    }
-
-    /// The part of a message that is for FCM.
+    /// The part of a message that is for GCM or for FCM.
     ///
-    /// - Source: Kii's reference for the data and the notification; the rest is described in its guide for Android, and
-    ///   written here as in the part for GCM, since the reference of those fields was not found.
-    public struct FCM: Sendable, Hashable {
+    /// - Source: Kii's reference for GCM, and for the data and the notification of FCM. FCM's other fields are described
+    ///   in its guide for Android, and written here as those of GCM, since their reference was not found.
+    public struct AndroidPart: Sendable, Hashable {
         /// Whether it is sent there. Default `true`.
         public var isEnabled: Bool
         /// Flat data merged over the message's; strings only. Default: none.
@@ -39,11 +12,15 @@ extension PushMessage {
         public var notification: AndroidNotification?
         /// Messages with the same key replace each other while the device is away. Default: none.
         public var collapseKey: String?
+        /// Whether it waits while the device is idle; with GCM alone. Default: not sent.
+        public var delayWhileIdle: Bool?
         /// How long it is kept for a device that is away; whole seconds. Needs a collapse key. Default: not sent, and
         /// FCM keeps it for 4 weeks.
         public var timeToLive: Duration?
         /// The only package that may get it. Default: not sent.
         public var restrictedPackageName: String?
+        /// Whether it is only checked and not delivered; with GCM alone, and not together with APNs. Default: not sent.
+        public var dryRun: Bool?
 
         /// Makes a part; set the rest on it.
         public init(isEnabled: Bool = true, data: JSONValue? = nil, notification: AndroidNotification? = nil) {

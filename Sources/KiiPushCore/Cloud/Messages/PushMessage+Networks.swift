@@ -1,6 +1,6 @@
 extension PushMessage {
     /// What carries a message to an installation. The raw value is the name of the message's part for it.
-    public enum Network: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    package enum Network: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         /// Installations of type `MQTT`.
         case mqtt
         /// Installations of type `ANDROID`, unless FCM is enabled as well.
@@ -13,11 +13,9 @@ extension PushMessage {
         case jpush
 
         /// The name as its makers write it.
-        public var description: String {
+        package var description: String {
             switch self {
-            case .mqtt: "MQTT"
-            case .gcm: "GCM"
-            case .fcm: "FCM"
+            case .mqtt, .gcm, .fcm: self.rawValue.uppercased()
             case .apns: "APNs"
             case .jpush: "JPush"
             }
@@ -32,64 +30,56 @@ extension PushMessage {
         /// Whether a device shows or does something without any data.
         var worksWithoutData = false
         /// What stands among the data in the payload that is delivered: `aps`.
-        var inside: [(String, JSONValue)] = []
+        var inside: JSONMembers = []
         /// What is delivered beside the data: what Android shows by itself.
         var beside: JSONValue?
     }
 
     /// The parts that are there.
     var parts: [Part] {
-        var parts: [Part] = []
-        if let part = self.mqtt { parts.append(Part(network: .mqtt, isEnabled: part.isEnabled, data: part.data)) }
-        if let part = self.gcm {
-            parts.append(Part(.gcm, isEnabled: part.isEnabled, data: part.data, notification: part.notification))
-        }
-        if let part = self.fcm {
-            parts.append(Part(.fcm, isEnabled: part.isEnabled, data: part.data, notification: part.notification))
-        }
-        if let part = self.apns {
-            let payload = part.payload
-            parts.append(
-                Part(
-                    network: .apns, isEnabled: part.isEnabled, data: part.data, worksWithoutData: !payload.isEmpty,
-                    inside: [("aps", .object(payload))]))
-        }
-        if let part = self.jpush { parts.append(Part(network: .jpush, isEnabled: part.isEnabled, data: part.data)) }
-        return parts
+        let parts = [
+            self.mqtt?.part(over: .mqtt), self.gcm?.part(over: .gcm), self.fcm?.part(over: .fcm), self.apns?.part,
+            self.jpush?.part(over: .jpush),
+        ]
+        return parts.compactMap { $0 }
     }
 }
 
-extension PushMessage.Part {
-    fileprivate init(
-        _ network: PushMessage.Network,
-        isEnabled: Bool,
-        data: JSONValue?,
-        notification: PushMessage.AndroidNotification?
-    ) {
-        self.init(network: network, isEnabled: isEnabled, data: data)
-        guard let notification else { return }
-        self.worksWithoutData = true
-        self.beside = notification.json
+extension PushMessage.DataPart {
+    fileprivate func part(over network: PushMessage.Network) -> PushMessage.Part {
+        .init(network: network, isEnabled: self.isEnabled, data: self.data)
+    }
+}
+
+extension PushMessage.AndroidPart {
+    fileprivate func part(over network: PushMessage.Network) -> PushMessage.Part {
+        .init(
+            network: network, isEnabled: self.isEnabled, data: self.data,
+            worksWithoutData: self.notification != nil, beside: self.notification?.json)
     }
 }
 
 extension PushMessage.APNS {
+    fileprivate var part: PushMessage.Part {
+        let payload = self.payload
+        return .init(
+            network: .apns, isEnabled: self.isEnabled, data: self.data, worksWithoutData: !payload.isEmpty,
+            inside: [("aps", .object(payload))])
+    }
+
     /// The members of `aps` as Apple's network delivers them.
-    fileprivate var payload: [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = []
-        if let alert = self.alert {
-            let renamed = [
-                "actionLocKey": "action-loc-key", "locKey": "loc-key", "locArgs": "loc-args",
-                "launchImage": "launch-image",
-            ]
-            members.append(
-                ("alert", .object((alert.json.members ?? []).map { (renamed[$0.key] ?? $0.key, $0.value) })))
+    private var payload: JSONMembers {
+        let renamed = [
+            "actionLocKey": "action-loc-key", "locKey": "loc-key", "locArgs": "loc-args",
+            "launchImage": "launch-image",
+        ]
+        let alert = self.alert.map { alert in
+            JSONValue.object(alert.json.pairs.map { (renamed[$0.0] ?? $0.0, $0.1) })
         }
-        if let sound = self.sound { members.append(("sound", JSONValue(sound))) }
-        if let badge = self.badge { members.append(("badge", JSONValue(badge))) }
-        if self.contentAvailable == true { members.append(("content-available", 1)) }
-        if self.mutableContent == true { members.append(("mutable-content", 1)) }
-        if let category = self.category { members.append(("category", JSONValue(category))) }
-        return members
+        return JSONMembers(present: [
+            "alert": alert, "sound": self.sound, "badge": self.badge,
+            "content-available": self.contentAvailable == true ? 1 : Int?.none,
+            "mutable-content": self.mutableContent == true ? 1 : Int?.none, "category": self.category,
+        ])
     }
 }

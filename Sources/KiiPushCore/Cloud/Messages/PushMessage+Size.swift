@@ -24,21 +24,13 @@ extension PushMessage {
 
         /// Sets the limits, in bytes.
         public init(
-            mqtt: Int? = 4096,
-            gcm: Int? = 4096,
-            fcm: Int? = 4096,
-            apns: Int? = 2048,
-            jpush: Int? = nil
+            mqtt: Int? = 4096, gcm: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil
         ) {
-            self.mqtt = mqtt
-            self.gcm = gcm
-            self.fcm = fcm
-            self.apns = apns
-            self.jpush = jpush
+            (self.mqtt, self.gcm, self.fcm, self.apns, self.jpush) = (mqtt, gcm, fcm, apns, jpush)
         }
 
         /// The limit of one network.
-        public subscript(network: Network) -> Int? {
+        package subscript(network: Network) -> Int? {
             switch network {
             case .mqtt: self.mqtt
             case .gcm: self.gcm
@@ -63,27 +55,19 @@ extension PushMessage {
         return self.knownSize(of: part, to: destination)
     }
 
-    func validateSize(
-        of part: Part,
-        to destination: PushDestination?,
-        limits: SizeLimits
-    ) throws(KiiInputError) {
+    func validateSize(of part: Part, to destination: PushDestination?, limits: SizeLimits) throws(KiiInputError) {
         guard let limit = limits[part.network] else { return }
         let size = self.knownSize(of: part, to: destination)
         guard size > limit else { return }
-        throw KiiInputError(
-            .message, at: JSONPointer(tokens: [part.network.rawValue]),
+        throw .message(
+            at: part.network.rawValue,
             rule: "at most \(limit) bytes over \(part.network), and it has at least \(size) there")
     }
 
     private func knownSize(of part: Part, to destination: PushDestination?) -> Int {
-        var members: [(String, JSONValue)] = []
-        for data in [self.data, part.data] { members += (data?.members ?? []).map { ($0.key, $0.value) } }
-        members += part.inside
         let isShort = part.network == .apns
-        for field in self.knownFields(to: destination) {
-            members.append((isShort ? field.short : field.long, field.value))
-        }
+        let fields = self.knownFields(to: destination).map { (isShort ? $0.short : $0.long, $0.value) }
+        let members = (self.data?.pairs ?? []) + (part.data?.pairs ?? []) + part.inside + fields
         // Of members with one key the last is written: a network's data over the message's, and Kii's own over both.
         // Null is no text, which is all that Google's networks carry.
         let carriesText = part.network == .gcm || part.network == .fcm

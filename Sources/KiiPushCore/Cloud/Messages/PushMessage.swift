@@ -36,47 +36,33 @@ public struct PushMessage: Sendable, Hashable {
     public var sendTopicID: Bool?
 
     /// What goes out over MQTT. `nil` leaves the network out.
-    public var mqtt: MQTT?
+    public var mqtt: DataPart?
     /// What goes out over GCM. `nil` leaves the network out.
-    public var gcm: GCM?
+    public var gcm: AndroidPart?
     /// What goes out over FCM. `nil` leaves the network out. Where both are enabled FCM wins.
-    public var fcm: FCM?
+    public var fcm: AndroidPart?
     /// What goes out over APNs. `nil` leaves the network out.
     public var apns: APNS?
     /// What goes out over JPush. `nil` leaves the network out.
-    public var jpush: JPush?
+    public var jpush: DataPart?
 
     /// Makes a message.
     ///
     /// - Parameters:
     ///   - data: What all networks deliver. Default `nil`.
     ///   - mqtt: What goes out over MQTT. Default: enabled, without data of its own; the other networks are left out.
-    public init(data: JSONValue? = nil, mqtt: MQTT? = MQTT()) {
+    public init(data: JSONValue? = nil, mqtt: DataPart? = DataPart()) {
         self.data = data
         self.mqtt = mqtt
     }
 }
 
 extension PushMessage {
-    /// The part of a message that is for MQTT.
-    public struct MQTT: Sendable, Hashable {
+    /// The part of a message that is for MQTT or for JPush.
+    public struct DataPart: Sendable, Hashable {
         /// Whether it is sent there. Default `true`.
         public var isEnabled: Bool
-        /// Flat data merged over the message's. Default: none.
-        public var data: JSONValue?
-
-        /// Makes a part.
-        public init(isEnabled: Bool = true, data: JSONValue? = nil) {
-            self.isEnabled = isEnabled
-            self.data = data
-        }
-    }
-
-    /// The part of a message that is for JPush.
-    public struct JPush: Sendable, Hashable {
-        /// Whether it is sent there. Default `true`.
-        public var isEnabled: Bool
-        /// Flat data of strings, numbers and Booleans, merged over the message's. Default: none.
+        /// Flat data merged over the message's; for JPush of strings, numbers and Booleans. Default: none.
         public var data: JSONValue?
 
         /// Makes a part.
