@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 import TestTraits
 import Testing
 
@@ -7,7 +8,9 @@ import Testing
 @Suite(.ownThreads) struct StopSignalsTests {
     @Test func aSystemWithoutThreadsIsAClearError() throws {
         let error = try #require(
-            #expect(throws: CommandFailure.self) { try StopSignals(startThread: { _ in EAGAIN }) })
+            #expect(throws: CommandFailure.self) {
+                try StopSignals(startThread: { _ throws(ThreadError) in throw ThreadError(code: EAGAIN) })
+            })
         #expect(error.exit == .temporary)
         #expect(
             error.message

@@ -32,7 +32,7 @@ package struct OSThread: Sendable {
     func join() { pthread_join(self.handle, nil) }
 
     /// Lets the thread end when it likes.
-    func detach() { pthread_detach(self.handle) }
+    package func detach() { pthread_detach(self.handle) }
 }
 
 /// The system gave no thread.

@@ -22,8 +22,8 @@ private let signalReceiver = Locked<(isRead: Bool, receiver: SignalReceiver?)>((
 
 /// SIGINT and SIGTERM as something to wait for: the first asks for a graceful end, the second ends the process at once.
 struct StopSignals: Sendable {
-    /// Starts a thread that runs `body` to its end; an `errno` value when the system gives none, else 0.
-    typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) -> Int32
+    /// Starts a thread that runs `body` to its end.
+    typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) throws(ThreadError) -> Void
 
     private let stream: AsyncStream<Int32>
     /// The further signals that came, each of which wants something other than an end.
@@ -35,24 +35,26 @@ struct StopSignals: Sendable {
     /// - Parameter asks: further signals to take over, which end nothing.
     /// - Throws: ``CommandFailure`` when the system gives no pipe or no thread for it. The signals then do what they do
     ///   by default.
-    init(asks: [Int32] = [], startThread: ThreadStart = Self.startThread) throws {
-        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(1))
-        self.stream = stream
+    init(
+        asks: [Int32] = [],
+        startThread: ThreadStart = { body throws(ThreadError) in try OSThread(name: "signals", body).detach() }
+    ) throws {
+        let stops = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(1))
         let asked = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(16))
-        self.asks = asked.stream
+        (self.stream, self.asks) = (stops.stream, asked.stream)
         // Made before the handler can run, since the first use of a global is not safe in a handler.
-        guard signalPipe.read >= 0 else { throw Self.failure("no pipe can be made", signalPipe.code) }
-        let receiver = SignalReceiver(stops: continuation, numbers: asks, asks: asked.continuation)
-        let code = signalReceiver.withLock { current in
-            // A second thread would take signals away from the first.
-            let code = current.isRead ? 0 : startThread { Self.readSignals() }
-            if code == 0 { current = (true, receiver) }
-            return code
+        guard signalPipe.read >= 0 else { throw Self.failure("no pipe can be made: \(errorText(signalPipe.code))") }
+        let receiver = SignalReceiver(stops: stops.continuation, numbers: asks, asks: asked.continuation)
+        do throws(ThreadError) {
+            try signalReceiver.withLock { current throws(ThreadError) in
+                // A second thread would take signals away from the first.
+                if !current.isRead { try startThread { Self.readSignals() } }
+                current = (true, receiver)
+            }
+        } catch {
+            throw Self.failure(error.description)
         }
-        guard code == 0 else { throw Self.failure("no thread can be started", code) }
-        Self.handle(SIGINT)
-        Self.handle(SIGTERM)
-        for number in asks { Self.handle(number) }
+        for number in [SIGINT, SIGTERM] + asks { Self.handle(number) }
     }
 
     /// The first signal; `nil` when the task was cancelled before one came.
@@ -83,36 +85,10 @@ struct StopSignals: Sendable {
         sigaction(number, &new, nil)
     }
 
-    private static func failure(_ what: String, _ code: Int32) -> CommandFailure {
+    private static func failure(_ cause: String) -> CommandFailure {
         CommandFailure(
-            .temporary, "cannot wait for ^C and SIGTERM: \(what): \(String(cString: strerror(code)))",
+            .temporary, "cannot wait for ^C and SIGTERM: \(cause)",
             hint: "end some processes, or raise their limit (ulimit -u, ulimit -n)")
-    }
-
-    /// Starts a detached thread; an `errno` value when the system gives none, else 0.
-    static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
-        let context = Unmanaged.passRetained(ThreadBody(body))
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                // Balances passRetained above.
-                Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().body()
-                return nil
-            }, context.toOpaque())
-        guard code == 0 else {
-            context.release()
-            return code
-        }
-        pthread_detach(thread)
-        return 0
-    }
-
-    private final class ThreadBody: Sendable {
-        let body: @Sendable () -> Void
-
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
     /// Hands out the first signal; the second ends the process.

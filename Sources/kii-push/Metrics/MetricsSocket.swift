@@ -53,11 +53,12 @@ final class MetricsSocket: Sendable {
             throw failure
         }
         let (requests, continuation) = AsyncStream.makeStream(of: Request.self)
-        let code = StopSignals.startThread { Self.accept(on: descriptor, into: continuation) }
-        guard code == 0 else {
+        do {
+            try OSThread(name: "metrics") { Self.accept(on: descriptor, into: continuation) }.detach()
+        } catch {
             Glibc.close(descriptor)
             unlink(path)
-            throw CommandFailure(.temporary, "no thread can be started for \(path): \(errorText(code))")
+            throw CommandFailure(.temporary, "no thread can be started for \(path): \(errorText(error.code))")
         }
         self.requests = requests
         self.path = path
