@@ -16,7 +16,7 @@ extension Timestamp {
         guard let parts = self.localParts else { return "UTC" }
         let minutes = abs(parts.tm_gmtoff) / 60
         guard minutes > 0 else { return "UTC" }
-        let offset = Self.padded(Int64(minutes / 60), 2) + ":" + Self.padded(Int64(minutes % 60), 2)
+        let offset = zeroPadded(minutes / 60, 2) + ":" + zeroPadded(minutes % 60, 2)
         let name = parts.tm_zone.map { String(cString: $0) } ?? ""
         return "\(name) (UTC\(parts.tm_gmtoff < 0 ? "-" : "+")\(offset))"
     }
@@ -29,18 +29,19 @@ extension Timestamp {
 
     private var local: (date: String, clock: String)? {
         guard let parts = self.localParts else { return nil }
-        let date = [(parts.tm_year + 1900, 4), (parts.tm_mon + 1, 2), (parts.tm_mday, 2)]
-        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Self.padded(Int64($0), 2) }
+        let date = [(parts.tm_year + 1900, 4), (parts.tm_mon + 1, 2), (parts.tm_mday, 2)].map { zeroPadded($0, $1) }
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { zeroPadded($0, 2) }
         return (
-            date.map { Self.padded(Int64($0.0), $0.1) }.joined(separator: "-"),
-            clock.joined(separator: ":") + "." + Self.padded(self.millisecondsSinceEpoch % 1000, 3)
+            date.joined(separator: "-"),
+            clock.joined(separator: ":") + "." + zeroPadded(self.millisecondsSinceEpoch % 1000, 3)
         )
     }
+}
 
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(abs(number))
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
+/// The magnitude with at least `width` digits.
+func zeroPadded(_ number: some SignedInteger, _ width: Int, radix: Int = 10) -> String {
+    let digits = String(number.magnitude, radix: radix)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }
 
 extension Duration {

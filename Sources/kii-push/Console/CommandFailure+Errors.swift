@@ -8,11 +8,13 @@ extension CommandFailure {
     init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
-        case let error as FileError: self.init(error)
+        case let error as FileError: self.init(error.exit, error.description)
         case let error as PushAgentError: self.init(error)
-        case let error as InboxReadingError: self.init(error)
-        case let error as ControlError: self.init(error)
-        case let error as EmulatorError: self.init(error)
+        case let error as InboxReadingError: self.init(error.exit, error.description)
+        // Who receives can be asked again when it is stopped or gone; what it could not do is its inbox that fails.
+        case ControlError.silent, ControlError.ended: self.init(.temporary, "\(error)")
+        case is ControlError: self.init(.inputOutput, "\(error)")
+        case let error as EmulatorError: self.init(error.exit, error.description)
         case let error as TransportError: self.init(error)
         case let error as KiiError: self.init(error)
         case let error as KiiInputError:
@@ -48,38 +50,6 @@ extension CommandFailure {
         case .inbox: self.init(.inputOutput, error.description)
         case .alreadyRunning, .launchTaken: self.init(.internalError, error.description)
         }
-    }
-
-    private init(_ error: InboxReadingError) {
-        let exit: ExitStatus =
-            switch error {
-            case .missing, .neverReceived, .removed: .missingInput
-            case .newerVersion, .olderVersion: .configuration
-            case .damaged, .unusable: .inputOutput
-            }
-        self.init(exit, error.description)
-    }
-
-    /// Who receives can be asked again when it is stopped or gone; what it could not do is its inbox that fails.
-    private init(_ error: ControlError) {
-        let exit: ExitStatus =
-            switch error {
-            case .silent, .ended: .temporary
-            case .refused: .inputOutput
-            }
-        self.init(exit, error.description)
-    }
-
-    private init(_ error: EmulatorError) {
-        let exit: ExitStatus =
-            switch error.code {
-            case .directoryInUse, .portInUse: .temporary
-            case .programNotFound: .unreachable
-            case .brokerFailed, .certificatesFailed, .httpsUnavailable: .unreachable
-            case .stateUnusable: .inputOutput
-            case .system: .cannotCreate
-            }
-        self.init(exit, error.description)
     }
 
     private init(_ error: MessageError) {
@@ -120,17 +90,38 @@ extension CommandFailure {
         if error.code == .certificateNotTrusted { self.hint = "trust the authority in a file: --cacert FILE" }
     }
 
-    private init(_ error: FileError) {
-        let exit: ExitStatus =
-            switch error {
-            case .system(_, _, ENOSPC), .system(_, _, EDQUOT), .system(_, _, EIO): .inputOutput
-            case .system(_, "create", _), .system(_, "mkdir", _), .system(_, "rename", _): .cannotCreate
-            case .system: .inputOutput
-            case .notAFile, .notADirectory, .tooOpen, .foreignOwner, .writableByOthers, .tooLarge, .malformed,
-                .newerFormat:
-                .configuration
-            }
-        self.init(exit, error.description)
+}
+
+extension InboxReadingError {
+    fileprivate var exit: ExitStatus {
+        switch self {
+        case .missing, .neverReceived, .removed: .missingInput
+        case .newerVersion, .olderVersion: .configuration
+        case .damaged, .unusable: .inputOutput
+        }
+    }
+}
+
+extension EmulatorError {
+    fileprivate var exit: ExitStatus {
+        switch self.code {
+        case .directoryInUse, .portInUse: .temporary
+        case .programNotFound, .brokerFailed, .certificatesFailed, .httpsUnavailable: .unreachable
+        case .stateUnusable: .inputOutput
+        case .system: .cannotCreate
+        }
+    }
+}
+
+extension FileError {
+    fileprivate var exit: ExitStatus {
+        switch self {
+        case .system(_, _, ENOSPC), .system(_, _, EDQUOT), .system(_, _, EIO): .inputOutput
+        case .system(_, "create", _), .system(_, "mkdir", _), .system(_, "rename", _): .cannotCreate
+        case .system: .inputOutput
+        case .notAFile, .notADirectory, .tooOpen, .foreignOwner, .writableByOthers, .tooLarge, .malformed, .newerFormat:
+            .configuration
+        }
     }
 }
 

@@ -64,40 +64,31 @@ extension Console {
 
     /// A connection that carries messages; only said once the broker has granted the subscription.
     func show(_ connection: PushEvent.Connection, of installationID: String) throws {
-        let url = Self.url(of: connection)
-        let isAtLeastOnce = connection.guarantee == .atLeastOnce
-        let qualityOfService = isAtLeastOnce ? 1 : 0
-        let session = connection.sessionPresent ? "session resumed" : "new session"
-        var lines = ["> Ready. \(url), QoS \(qualityOfService), \(session)   ^C to quit"]
-        lines.append(
-            "  Installation \(installationID.prefix(8).terminalSafe)…, MQTT \(connection.protocolVersion). Times are "
-                + "\(Timestamp.now().localZone).")
-        if !isAtLeastOnce { lines.append("  At QoS 0 what the network drops is gone.") }
-        if connection.usesTLS, !connection.isVerified { lines.append("  The broker's certificate was not verified.") }
-        self.state(lines.joined(separator: "\n"))
+        let version = "MQTT \(connection.protocolVersion)"
+        let qos = connection.qualityOfService
+        var text =
+            "> Ready. \(connection.url), QoS \(qos), \(connection.session)   ^C to quit\n"
+            + "  Installation \(installationID.prefix(8).terminalSafe)…, \(version). "
+            + "Times are \(Timestamp.now().localZone)."
+        if qos == 0 { text += "\n  At QoS 0 what the network drops is gone." }
+        if connection.isUnverified { text += "\n  The broker's certificate was not verified." }
+        self.state(text)
         try self.object(
             "state",
             [
-                ("state", "connected"), ("at", JSONValue(Timestamp.now().description)),
-                ("installation", JSONValue(installationID)), ("url", JSONValue(url)),
-                ("protocol", JSONValue("MQTT \(connection.protocolVersion)")), ("qos", JSONValue(qualityOfService)),
-                ("session_present", JSONValue(connection.sessionPresent)),
-                ("verified", JSONValue(connection.isVerified)),
+                "state": "connected", "at": Timestamp.now(), "installation": installationID, "url": connection.url,
+                "protocol": version, "qos": qos, "session_present": connection.sessionPresent,
+                "verified": connection.isVerified,
             ])
     }
 
     /// A connection that carries messages, in one line.
     static func text(of connection: PushEvent.Connection, installationID: String) -> String {
-        let qualityOfService = connection.guarantee == .atLeastOnce ? 1 : 0
-        let session = connection.sessionPresent ? "session resumed" : "new session"
-        let promise = connection.guarantee == .atLeastOnce ? "" : "; at QoS 0 what the network drops is gone"
-        let trust = connection.usesTLS && !connection.isVerified ? "; the broker's certificate was not verified" : ""
-        let details = "MQTT \(connection.protocolVersion), QoS \(qualityOfService), \(session)\(promise)\(trust)"
-        return "Ready. inst \(installationID.prefix(8).terminalSafe)… on \(Self.url(of: connection)) (\(details))"
-    }
-
-    private static func url(of connection: PushEvent.Connection) -> String {
-        "\(connection.usesTLS ? "mqtts" : "mqtt")://\(connection.host.terminalSafe):\(connection.port)"
+        let promise = connection.qualityOfService == 1 ? "" : "; at QoS 0 what the network drops is gone"
+        let trust = connection.isUnverified ? "; the broker's certificate was not verified" : ""
+        return "Ready. inst \(installationID.prefix(8).terminalSafe)… on \(connection.url) "
+            + "(MQTT \(connection.protocolVersion), QoS \(connection.qualityOfService), "
+            + "\(connection.session)\(promise)\(trust))"
     }
 
     /// What became of a message, for a log that knows the time and takes no colours; `nil` for an event that says nothing
@@ -120,18 +111,15 @@ extension Console {
         let retry = retryIn.map { "; retry in \($0.text)" } ?? ""
         let word = self.statusStyle(trouble.padded(to: 14), .yellow)
         self.trouble("\(Timestamp.now().localClock)  !  \(word) \(reason.terminalSafe)\(retry)")
-        var members: [(String, JSONValue)] = [
-            ("state", JSONValue(trouble)), ("at", JSONValue(Timestamp.now().description)),
-            ("reason", JSONValue(reason)),
-        ]
-        if let retryIn { members.append(("retry_in_ms", JSONValue(retryIn.milliseconds))) }
-        try self.object("state", members)
+        try self.object(
+            "state",
+            ["state": trouble, "at": Timestamp.now(), "reason": reason, "retry_in_ms": retryIn?.milliseconds])
     }
 
     /// That what a trouble said is over.
     private func show(recovery: String) throws {
         self.state("> \(recovery.prefix(1).uppercased())\(recovery.dropFirst()).")
-        try self.object("state", [("state", JSONValue(recovery)), ("at", JSONValue(Timestamp.now().description))])
+        try self.object("state", ["state": recovery, "at": Timestamp.now()])
     }
 
     /// The other events of an agent.
@@ -183,6 +171,13 @@ extension Console {
     }
 }
 
+extension PushEvent.Connection {
+    fileprivate var url: String { "\(self.usesTLS ? "mqtts" : "mqtt")://\(self.host.terminalSafe):\(self.port)" }
+    fileprivate var qualityOfService: Int { self.guarantee == .atLeastOnce ? 1 : 0 }
+    fileprivate var session: String { self.sessionPresent ? "session resumed" : "new session" }
+    fileprivate var isUnverified: Bool { self.usesTLS && !self.isVerified }
+}
+
 extension MessageEvent {
     /// Whether an attempt, or the message, is over by it.
     var isOutcome: Bool {
@@ -212,36 +207,46 @@ private struct Verdict {
     var word: String
     var style: TextStyle
     var detail: String?
-    var members: [(String, JSONValue)] = []
+    var members: [(String, JSONValue)]
+
+    init(_ word: String, _ style: TextStyle, _ detail: String? = nil, _ members: JSONMembers = [:]) {
+        self.word = word
+        self.style = style
+        self.detail = detail
+        self.members = [(String, JSONValue)](members)
+    }
 
     /// `nil` for an event that is none. Without the cause where that is said by who failed.
     init?(_ event: MessageEvent, tellsCause: Bool) {
         switch event.kind {
-        case .done(_, let attempt, isLate: true): self.init(late: attempt, counted: true)
+        case .done(_, let attempt, isLate: true):
+            self.init(
+                "late", .yellow, "an answer after the deadline, in time to count",
+                ["attempt": attempt, "counted": true])
         case .done(let result, let attempt, isLate: false): self.init(result, attempt)
-        case .unreached: self.init(word: "noData", style: .dim, detail: "it reached nobody")
-        case .setAside:
-            self.init(word: "setAside", style: .dim, detail: "the filter hides it; it waits for the next run")
-        case .dismissed: self.init(word: "noData", style: .dim, detail: "the user did not open it")
+        case .unreached: self.init("noData", .dim, "it reached nobody")
+        case .setAside: self.init("setAside", .dim, "the filter hides it; it waits for the next run")
+        case .dismissed: self.init("noData", .dim, "the user did not open it")
         case .failed(let attempt, let failure, let after):
             let cause = failure == .failed || !tellsCause ? "" : "\(failure); "
-            self.init(word: "failed", style: .red, detail: "\(cause)attempt \(attempt), retry in \(after.text)")
-            self.members = [
-                ("attempt", JSONValue(attempt)), ("failure", JSONValue(failure.description)),
-                ("retry_in_ms", JSONValue(after.milliseconds)),
-            ]
+            self.init(
+                "failed", .red, "\(cause)attempt \(attempt), retry in \(after.text)",
+                ["attempt": attempt, "failure": failure.description, "retry_in_ms": after.milliseconds])
         case .dead(let reason, _):
             let fate = event.isKept ? "kept in the inbox" : "not kept: the inbox is in memory"
-            self.init(word: "dead", style: .red, detail: "\(reason); \(fate)")
-            self.members = [("reason", JSONValue(reason.description)), ("kept", JSONValue(event.isKept))]
+            self.init(
+                "dead", .red, "\(reason); \(fate)", ["reason": reason.description, "kept": event.isKept])
         case .handedBack(let failure):
-            self.init(word: "failed", style: .red, detail: "\(failure); handed back")
-            self.members = [("failure", JSONValue(failure.description))]
-        case .late(let attempt): self.init(late: attempt, counted: false)
-        case .duplicate:
-            self.init(word: "again", style: .magenta, detail: "the broker delivered it again; it is in hand already")
+            self.init("failed", .red, "\(failure); handed back", ["failure": failure.description])
+        case .late(let attempt):
+            self.init("late", .yellow, "an answer too late to count", ["attempt": attempt, "counted": false])
+        case .duplicate: self.init("again", .magenta, "the broker delivered it again; it is in hand already")
         case .received, .stored, .acknowledged, .isolated, .started, .presented, .opened, .stuck, .retried: return nil
         }
+    }
+
+    private init(_ result: FetchResult, _ attempt: Int) {
+        self.init(result.word, result == .newData ? .green : .dim, nil, ["attempt": attempt])
     }
 
     /// What became of a message of the inbox, and when; `nil` where that is not recorded.
@@ -250,34 +255,18 @@ private struct Verdict {
             switch event.kind {
             case .done(let result, let attempt, _): return (Verdict(result, attempt), event.at)
             case .dead: return Verdict(event, tellsCause: true).map { ($0, event.at) }
-            case .presented: return (Verdict(word: "presented", style: .dim), event.at)
+            case .presented: return (Verdict("presented", .dim), event.at)
             default: continue
             }
         }
         guard case .dead(let reason) = trace.state else { return nil }
-        return (Verdict(word: "dead", style: .red, detail: "\(reason); kept in the inbox"), trace.receivedAt)
-    }
-
-    private init(_ result: FetchResult, _ attempt: Int) {
-        self.init(word: result.word, style: result == .newData ? .green : .dim)
-        self.members = [("attempt", JSONValue(attempt))]
-    }
-
-    private init(late attempt: Int, counted: Bool) {
-        let detail = counted ? "an answer after the deadline, in time to count" : "an answer too late to count"
-        self.init(word: "late", style: .yellow, detail: detail)
-        self.members = [("attempt", JSONValue(attempt)), ("counted", JSONValue(counted))]
-    }
-
-    private init(word: String, style: TextStyle, detail: String? = nil) {
-        self.word = word
-        self.style = style
-        self.detail = detail
+        return (Verdict("dead", .red, "\(reason); kept in the inbox"), trace.receivedAt)
     }
 }
 
 extension FetchResult {
-    fileprivate var word: String {
+    /// The name that programs rely on.
+    var word: String {
         switch self {
         case .newData: "newData"
         case .noData: "noData"

@@ -18,11 +18,9 @@ extension Console {
         try self.object(
             "registration",
             [
-                ("profile", JSONValue(profile.name)), ("cloud", JSONValue(cloud)), ("appID", JSONValue(saved.appID)),
-                ("principal", registration.principal.json), ("account", saved.account.json),
-                ("installationID", JSONValue(registration.installationID)),
-                ("payload", JSONValue((registration.payload ?? .mqtt).rawValue)),
-                ("state", JSONValue(profile.directory)),
+                "profile": profile.name, "cloud": cloud, "appID": saved.appID, "principal": registration.principal.json,
+                "account": saved.account.json, "installationID": registration.installationID,
+                "payload": (registration.payload ?? .mqtt).rawValue, "state": profile.directory,
             ])
     }
 }

@@ -3,11 +3,9 @@ import KiiPushCore
 /// What `trace` shows: what the message is, and a line for each thing that happened to it.
 extension Console {
     func show(_ trace: MessageRecord, withPayload: Bool) throws {
-        let content = TracedContent(trace)
-        let state = TraceWords(trace.state)
+        let (content, state) = (TracedContent(trace), TraceWords(trace.state))
         try self.line("message       #\(trace.messageID)")
-        let stateDetail = state.detail.map { "  " + $0.terminalSafe } ?? ""
-        try self.line("state         \(self.style(state.word, .bold))\(stateDetail)")
+        try self.line("state         \(self.style(state.word, .bold))\(state.detailText)")
         try self.line("kind          \(content.text)")
         try self.line("size          \(trace.sizeText)")
         try self.line("MQTT          \(trace.transportText)")
@@ -30,16 +28,14 @@ extension Console {
         let (content, state) = (TracedContent(trace), TraceWords(trace.state))
         let number = "#\(trace.messageID)".padded(to: 8)
         let word = self.style(state.word.padded(to: 10), .bold)
-        let detail = state.detail.map { "  " + $0.terminalSafe } ?? ""
-        try self.line("\(number)\(word)\(trace.receivedAt.localText)  \(content.text)\(detail)")
-        try self.object("inbox_message", trace.heading(content) + [("attempts", JSONValue(trace.begunAttempts))])
+        try self.line("\(number)\(word)\(trace.receivedAt.localText)  \(content.text)\(state.detailText)")
+        try self.object("inbox_message", trace.heading(content) + [("attempts", trace.begunAttempts.json)])
     }
 
     private func event(at time: String, _ offset: String, _ words: TraceWords) throws {
         let padding = String(repeating: " ", count: max(0, 14 - offset.count))
-        let detail = words.detail.map { "  " + $0.terminalSafe } ?? ""
-        let word = detail.isEmpty ? words.word : words.word.padded(to: 12)
-        try self.line("\(time.padded(to: 24))\(padding)\(offset)  \(word)\(detail)")
+        let word = words.detailText.isEmpty ? words.word : words.word.padded(to: 12)
+        try self.line("\(time.padded(to: 24))\(padding)\(offset)  \(word)\(words.detailText)")
     }
 }
 
@@ -47,18 +43,21 @@ extension Console {
 private struct TraceWords {
     var word: String
     var detail: String?
-    var members: [(String, JSONValue)] = []
+    var members: [(String, JSONValue)]
+
+    /// For the end of a line.
+    var detailText: String { self.detail.map { "  " + $0.terminalSafe } ?? "" }
 
     init(_ state: MessageRecord.State) {
         switch state {
         case .waiting: self.init("waiting")
         case .running(let since):
-            self.init("running", "in hand since \(since.localText)", [("since", JSONValue(since.description))])
+            self.init("running", "in hand since \(since.localText)", ["since": since])
         case .waitingForRetry(let due):
-            self.init("retry", "the next attempt is due at \(due.localText)", [("due_at", JSONValue(due.description))])
+            self.init("retry", "the next attempt is due at \(due.localText)", ["due_at": due])
         case .presented: self.init("presented", "the user has not reacted")
         case .done: self.init("done")
-        case .dead(let reason): self.init("dead", reason.description, [("reason", JSONValue(reason.description))])
+        case .dead(let reason): self.init("dead", reason.description, ["reason": reason.description])
         }
     }
 
@@ -71,19 +70,16 @@ private struct TraceWords {
         case .isolated(let attempt):
             self.init(
                 "isolated", "attempt \(attempt) is to run alone: a process ended with the message in hand",
-                [("attempt", JSONValue(attempt))])
-        case .started(let attempt): self.init("started", "attempt \(attempt)", [("attempt", JSONValue(attempt))])
+                ["attempt": attempt])
+        case .started(let attempt): self.init("started", "attempt \(attempt)", ["attempt": attempt])
         case .failed(let attempt, let failure, let pause):
             self.init(
                 "failed", "attempt \(attempt): \(failure); again after \(pause.text)",
-                [
-                    ("attempt", JSONValue(attempt)), ("failure", JSONValue(failure.description)),
-                    ("retry_in_ms", JSONValue(pause.milliseconds)),
-                ])
+                ["attempt": attempt, "failure": failure.description, "retry_in_ms": pause.milliseconds])
         case .done(let result, let attempt, let isLate):
             self.init(
-                "done", "\(result), attempt \(attempt)\(isLate ? ", after its time" : "")",
-                [("result", JSONValue("\(result)")), ("attempt", JSONValue(attempt)), ("late", JSONValue(isLate))])
+                "done", "\(result.word), attempt \(attempt)\(isLate ? ", after its time" : "")",
+                ["result": result.word, "attempt": attempt, "late": isLate])
         case .presented: self.init("presented")
         // These are told by a process, and not recorded.
         case .unreached: self.init("unreached")
@@ -93,11 +89,9 @@ private struct TraceWords {
         case .late: self.init("late")
         case .stuck: self.init("stuck")
         case .opened(let action):
-            self.init("opened", action.identifier, action.identifier.map { [("action", JSONValue($0))] } ?? [])
+            self.init("opened", action.identifier, ["action": action.identifier])
         case .dead(let reason, let attempt):
-            self.init(
-                "dead", reason.description,
-                [("reason", JSONValue(reason.description))] + (attempt.map { [("attempt", JSONValue($0))] } ?? []))
+            self.init("dead", reason.description, ["reason": reason.description, "attempt": attempt])
         case .retried: self.init("retried", "by hand; attempts are counted from 1 again")
         }
     }
@@ -112,10 +106,10 @@ private struct TraceWords {
         }
     }
 
-    private init(_ word: String, _ detail: String? = nil, _ members: [(String, JSONValue)] = []) {
+    private init(_ word: String, _ detail: String? = nil, _ members: JSONMembers = [:]) {
         self.word = word
         self.detail = detail
-        self.members = members
+        self.members = [(String, JSONValue)](members)
     }
 }
 
@@ -158,34 +152,25 @@ extension MessageRecord {
     /// What it is and where it stands.
     fileprivate func heading(_ content: TracedContent) -> [(String, JSONValue)] {
         let state = TraceWords(self.state)
-        var members: [(String, JSONValue)] = [("id", JSONValue(self.messageID)), ("state", JSONValue(state.word))]
-        members += state.members + content.members
-        if let installationID { members.append(("installation", JSONValue(installationID))) }
-        members += [
-            ("received_at", JSONValue(self.receivedAt.description)),
-            ("bytes", JSONValue(self.originalLength ?? self.payload.count)),
+        let head: JSONMembers = ["id": self.messageID, "state": state.word]
+        let tail: JSONMembers = [
+            "installation": self.installationID, "received_at": self.receivedAt,
+            "bytes": self.originalLength ?? self.payload.count,
         ]
-        return members
+        return .init(head) + state.members + content.members + .init(tail)
     }
 
     fileprivate func members(_ content: TracedContent) -> [(String, JSONValue)] {
-        var members = self.heading(content)
-        members += [
-            ("mqtt_topic", JSONValue(self.topic)), ("qos", JSONValue(self.qualityOfService)),
-            ("dup", JSONValue(self.isMarkedDuplicate)), ("retain", JSONValue(self.isRetained)),
-        ]
-        if let packetID { members.append(("packet_id", JSONValue(packetID))) }
-        members.append(("connection", JSONValue(self.connection)))
-        let events = self.events.map { event -> JSONValue in
+        let events = self.events.map { event in
             let words = TraceWords(event.kind)
-            let head: [(String, JSONValue)] = [
-                ("event", JSONValue(words.word)), ("at", JSONValue(event.at.description)),
-                ("offset_ms", JSONValue(self.offset(of: event))),
-            ]
-            return .object(head + words.members)
+            let head: JSONMembers = ["event": words.word, "at": event.at, "offset_ms": self.offset(of: event)]
+            return JSONValue.object(.init(head) + words.members)
         }
-        members.append(("events", JSONValue(events)))
-        members.append(("missing", JSONValue(self.missing.map { JSONValue(TraceWords($0).word) })))
-        return members
+        let members: JSONMembers = [
+            "mqtt_topic": self.topic, "qos": self.qualityOfService, "dup": self.isMarkedDuplicate,
+            "retain": self.isRetained, "packet_id": self.packetID, "connection": self.connection,
+            "events": JSONValue(events), "missing": JSONValue(self.missing.map { JSONValue(TraceWords($0).word) }),
+        ]
+        return self.heading(content) + .init(members)
     }
 }

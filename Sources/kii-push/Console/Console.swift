@@ -41,7 +41,12 @@ struct Console: Sendable {
     /// One object for programs; says nothing without `--json`.
     func object(_ type: String, _ members: [(String, JSONValue)]) throws { try self.object(type) { $0.add(members) } }
 
-    /// The same with members that are written where they come from.
+    /// As above, with the members of a literal.
+    func object(_ type: String, _ members: JSONMembers) throws {
+        try self.object(type, [(String, JSONValue)](members))
+    }
+
+    /// As above, with members that are written where they come from.
     func object(_ type: String, _ write: (inout JSONObjectWriter) -> Void) throws {
         guard self.options.json else { return }
         var bytes = JSONObjectWriter.bytes { line in

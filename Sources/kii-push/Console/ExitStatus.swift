@@ -18,46 +18,35 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case terminated = 143
 
     /// What it tells, for help.
-    var meaning: String {
+    var meaning: String { self.texts.meaning }
+
+    /// A word for `--json` errors.
+    var category: String { self.texts.category }
+
+    private var texts: (category: String, meaning: String) {
         switch self {
-        case .success: "Done."
-        case .failure: "Failed for another reason, or perhaps done all the same; the message says."
-        case .usage: "The command line is wrong."
-        case .badInput: "The payload or data is not what it should be."
-        case .missingInput: "The input file, or the message that was asked for, is not there."
-        case .unreachable: "The cloud, the broker or the emulator cannot be reached."
-        case .internalError: "A defect of kii-push."
-        case .cannotCreate: "A file or directory cannot be created."
-        case .inputOutput: "Reading or writing failed, for instance because the disk is full."
-        case .temporary: "Not now: busy, rate-limited, or held by another process. Try again."
-        case .protocolError: "The cloud or the broker refused, or answered against the protocol."
-        case .authentication: "Credentials or rights were refused."
-        case .configuration: "The configuration is missing, wrong, or a file of secrets is open to others."
-        case .timedOut: "Time ran out before what was waited for came about."
-        case .interrupted: "Interrupted by ^C."
-        case .terminated: "Ended at once by a second SIGTERM. What ran then is handled again."
+        case .success: ("none", "Done.")
+        case .failure: ("failure", "Failed for another reason, or perhaps done all the same; the message says.")
+        case .usage: ("usage", "The command line is wrong.")
+        case .badInput: ("input", "The payload or data is not what it should be.")
+        case .missingInput: ("missing-input", "The input file, or the message that was asked for, is not there.")
+        case .unreachable: ("unreachable", "The cloud, the broker or the emulator cannot be reached.")
+        case .internalError: ("internal", "A defect of kii-push.")
+        case .cannotCreate: ("cannot-create", "A file or directory cannot be created.")
+        case .inputOutput: ("io", "Reading or writing failed, for instance because the disk is full.")
+        case .temporary: ("temporary", "Not now: busy, rate-limited, or held by another process. Try again.")
+        case .protocolError: ("protocol", "The cloud or the broker refused, or answered against the protocol.")
+        case .authentication: ("auth", "Credentials or rights were refused.")
+        case .configuration:
+            ("configuration", "The configuration is missing, wrong, or a file of secrets is open to others.")
+        case .timedOut: ("timeout", "Time ran out before what was waited for came about.")
+        case .interrupted: ("interrupted", "Interrupted by ^C.")
+        case .terminated: ("terminated", "Ended at once by a second SIGTERM. What ran then is handled again.")
         }
     }
 
-    /// A word for `--json` errors.
-    var category: String {
-        switch self {
-        case .success: "none"
-        case .failure: "failure"
-        case .usage: "usage"
-        case .badInput: "input"
-        case .missingInput: "missing-input"
-        case .unreachable: "unreachable"
-        case .internalError: "internal"
-        case .cannotCreate: "cannot-create"
-        case .inputOutput: "io"
-        case .temporary: "temporary"
-        case .protocolError: "protocol"
-        case .authentication: "auth"
-        case .configuration: "configuration"
-        case .timedOut: "timeout"
-        case .interrupted: "interrupted"
-        case .terminated: "terminated"
-        }
-    }
+    /// What a command that talks to a cloud can end with.
+    static let ofCloudCommands: [ExitStatus] = [
+        .failure, .unreachable, .temporary, .protocolError, .authentication, .configuration,
+    ]
 }

@@ -7,16 +7,13 @@ struct FailureReport {
     let helpPath: String?
 
     init(_ error: any Error) {
-        if let usage = error as? UsageError {
-            self.failure = CommandFailure(.usage, usage.message.withoutCredentials, hint: usage.hint)
-            self.helpPath = usage.commandPath
-        } else {
-            var failure = CommandFailure(describing: error)
-            failure.message = failure.message.withoutCredentials
-            failure.hint = failure.hint?.withoutCredentials
-            self.failure = failure
-            self.helpPath = nil
-        }
+        let usage = error as? UsageError
+        var failure =
+            usage.map { CommandFailure(.usage, $0.message, hint: $0.hint) } ?? CommandFailure(describing: error)
+        failure.message = failure.message.withoutCredentials
+        failure.hint = failure.hint?.withoutCredentials
+        self.failure = failure
+        self.helpPath = usage?.commandPath
     }
 
     /// Writes the report; where standard error cannot be written to, the exit code alone has to do.
@@ -31,21 +28,16 @@ struct FailureReport {
     private var hint: String? { self.failure.hint ?? self.helpPath.map { "see '\($0) --help'" } }
 
     private var text: String {
-        let first = "kii-push: \(self.failure.message.terminalSafe)\n"
-        guard let hint = self.hint else { return first }
-        return first + "          \(hint.terminalSafe)\n"
+        "kii-push: \(self.failure.message.terminalSafe)\n"
+            + (self.hint.map { "          \($0.terminalSafe)\n" } ?? "")
     }
 
     private var json: String {
-        var members: [(String, JSONValue)] = [
-            ("v", 1), ("type", "error"), ("category", JSONValue(self.failure.exit.category)),
-            ("message", JSONValue(self.failure.message)),
+        let members: JSONMembers = [
+            "v": 1, "type": "error", "category": self.failure.exit.category, "message": self.failure.message,
+            "code": self.failure.code, "http_status": self.failure.httpStatus,
+            "in_doubt": self.failure.isInDoubt ? true : nil, "hint": self.hint, "exit": self.failure.exit.rawValue,
         ]
-        if let code = self.failure.code { members.append(("code", JSONValue(code))) }
-        if let status = self.failure.httpStatus { members.append(("http_status", JSONValue(status))) }
-        if self.failure.isInDoubt { members.append(("in_doubt", true)) }
-        if let hint = self.hint { members.append(("hint", JSONValue(hint))) }
-        members.append(("exit", JSONValue(Int(self.failure.exit.rawValue))))
-        return JSONValue.object(members).terminalText + "\n"
+        return JSONValue.object(.init(members)).terminalText + "\n"
     }
 }

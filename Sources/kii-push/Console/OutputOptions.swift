@@ -1,16 +1,12 @@
 /// `--json`, `--quiet`, `--verbose`, `--color`: the same in every command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "One JSON object a line on standard output ('kii-push help json').")
-    var json = false
+    @Flag(help: "One JSON object a line on standard output ('kii-push help json').") var json = false
 
-    @Flag(name: .customShort("q"), help: "Say only what was asked for and what went wrong.")
-    var quiet = false
+    @Flag(name: .customShort("q"), help: "Say only what was asked for and what went wrong.") var quiet = false
 
-    @Flag(name: .customShort("v"), help: "Say more on standard error.")
-    var verbose = false
+    @Flag(name: .customShort("v"), help: "Say more on standard error.") var verbose = false
 
-    @Option(value: "WHEN", help: "Colours: auto, always or never.")
-    var color = ColorChoice.auto
+    @Option(value: "WHEN", help: "Colours: auto, always or never.") var color = ColorChoice.auto
 
     var console: Console {
         Console(Console.Options(json: self.json, quiet: self.quiet, verbose: self.verbose, color: self.color))

@@ -28,6 +28,11 @@ enum EnvironmentVariable: String, CaseIterable, Sendable {
     case watchdogProcess = "WATCHDOG_PID"
     case journalStream = "JOURNAL_STREAM"
 
+    /// What a command that talks to a cloud reads.
+    static let ofCloudCommands: [EnvironmentVariable] = [
+        .profile, .configurationFile, .baseURL, .appID, .appKey, .clientID, .clientSecret,
+    ]
+
     /// For help.
     var meaning: String {
         switch self {

@@ -59,10 +59,7 @@ extension Unicode.Scalar {
         case "\t": return "\\t"
         default:
             // As in JSON: beyond four digits there are two of UTF-16, RFC 8259 section 7.
-            return self.utf16.map { unit in
-                let digits = String(unit, radix: 16)
-                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            }.joined()
+            return self.utf16.map { "\\u" + zeroPadded(Int($0), 4, radix: 16) }.joined()
         }
     }
 }

@@ -34,17 +34,20 @@ struct TracedContent {
     /// The payload for people.
     var payloadText: String {
         if let json = try? JSONValue(parsing: self.payload) { return json.terminalText }
-        return self.utf8?.terminalSafe ?? self.hexadecimal
+        return self.utf8?.terminalSafe ?? hexadecimal(self.payload)
     }
 
     /// The payload for programs, as what it is: JSON, other text, or bytes.
     var payloadMember: (String, JSONValue) {
         if let json = try? JSONValue(parsing: self.payload) { return ("payload", json) }
         if let text = self.utf8 { return ("payload_text", JSONValue(text)) }
-        return ("payload_hex", JSONValue(self.hexadecimal))
+        return ("payload_hex", JSONValue(hexadecimal(self.payload)))
     }
 
     private var utf8: String? { String(validating: self.payload, as: UTF8.self) }
+}
 
-    private var hexadecimal: String { self.payload.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+/// Two digits for each byte.
+func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

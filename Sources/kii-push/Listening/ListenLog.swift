@@ -11,9 +11,7 @@ struct ListenLog {
     }
 
     private struct Open {
-        var message: ReceivedMessage
-        var context: DeliveryContext
-        var at = Timestamp.now()
+        var line: MessageFormat.Line
         var since = ContinuousClock.now
     }
 
@@ -56,14 +54,14 @@ struct ListenLog {
     /// - Returns: whether it is one of those that are meant.
     mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
-        let open = Open(message: message, context: context)
+        let open = Open(line: .init(message: message, context: context, time: .now()))
         self.open[context.messageID] = open
         try self.style.recorder?.record(message, context)
         guard let format = self.style.format else {
             try self.style.console.show(message, context)
             return true
         }
-        if !format.wantsResult { try self.style.console.write(format, message, context, at: open.at) }
+        if !format.wantsResult { try self.style.console.write(format, open.line) }
         return true
     }
 
@@ -81,7 +79,9 @@ struct ListenLog {
                 event, after: open.map { ContinuousClock.now - $0.since }, outcome: outcome)
         }
         if format.wantsResult, event.isOutcome, let open, let word = event.resultWord {
-            try self.style.console.write(format, open.message, open.context, at: open.at, result: word)
+            var line = open.line
+            line.result = word
+            try self.style.console.write(format, line)
         }
     }
 }
@@ -99,16 +99,12 @@ extension ListenLog {
 
 extension Console {
     /// A line of a person's own. On a terminal what comes from outside is made harmless.
-    func write(
-        _ format: MessageFormat, _ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp,
-        result: String = ""
-    ) throws {
-        let bytes = format.text(
-            of: message, context, at: time,
-            json: {
-                let line = JSONObjectWriter.bytes { Self.describe(message, context, in: &$0) }
-                return String(decoding: line, as: UTF8.self)
-            }, result: result, isSafe: StandardStream.output.isTerminal)
-        try StandardStream.output.write(bytes)
+    func write(_ format: MessageFormat, _ line: MessageFormat.Line) throws {
+        try StandardStream.output.write(format.bytes(of: line, isSafe: StandardStream.output.isTerminal))
+    }
+
+    /// What `--json` prints of a message.
+    static func line(_ message: ReceivedMessage, _ context: DeliveryContext) -> String {
+        String(decoding: JSONObjectWriter.bytes { Self.describe(message, context, in: &$0) }, as: UTF8.self)
     }
 }

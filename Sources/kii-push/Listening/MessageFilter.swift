@@ -24,7 +24,7 @@ struct MessageFilter: Sendable {
 /// A ``MessageFilter`` on the command line.
 struct FilterOptions: ParsableArguments {
     @Option(value: "KIND", help: "Only push-to-app, push-to-user or direct-push; may be given again.")
-    var only: [KindName] = []
+    var only: [ReceivedMessage.Kind] = []
 
     @Option(value: "TOPIC", help: "Only from this topic: alerts, user:me/todo, user:ID/todo; may be given again.")
     var topic: [TargetName] = []
@@ -42,22 +42,20 @@ struct FilterOptions: ParsableArguments {
     func filter(for principal: Principal?) throws -> MessageFilter {
         func text(_ name: TargetName) throws -> String { try name.scope.resolved(for: principal).text(of: name.id) }
         return MessageFilter(
-            kinds: self.only.map(\.kind), topics: try self.topic.map(text), buckets: try self.bucket.map(text),
+            kinds: self.only, topics: try self.topic.map(text), buckets: try self.bucket.map(text),
             senders: try self.from.map { try ScopeName($0)?.resolved(for: principal).text ?? $0 })
     }
 }
 
 /// A kind of message by the name that is shown.
-struct KindName: ExpressibleByArgument {
-    let kind: ReceivedMessage.Kind
-
-    private static let kinds: [ReceivedMessage.Kind] = [.pushToApp, .pushToUser, .directPush]
+extension ReceivedMessage.Kind: ExpressibleByArgument {
+    private static let all: [Self] = [.pushToApp, .pushToUser, .directPush]
 
     init?(argument: String) {
-        guard let kind = Self.kinds.first(where: { $0.text == argument }) else { return nil }
-        self.kind = kind
+        guard let kind = Self.all.first(where: { $0.text == argument }) else { return nil }
+        self = kind
     }
 
-    static var expectation: String { "one of " + Self.kinds.map(\.text).joined(separator: ", ") }
-    static var completion: CompletionKind { .words(Self.kinds.map(\.text)) }
+    static var expectation: String { "one of " + Self.all.map(\.text).joined(separator: ", ") }
+    static var completion: CompletionKind { .words(Self.all.map(\.text)) }
 }

@@ -61,8 +61,7 @@ final class MessageRecorder: Sendable {
     init(_ path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CommandFailure(.cannotCreate, "cannot write \(path): \(errorText(errno))") }
-        self.descriptor = descriptor
-        self.path = path
+        (self.descriptor, self.path) = (descriptor, path)
         var status = stat()
         // A device or a pipe has modes of its own.
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }

@@ -84,7 +84,7 @@ extension Console {
     fileprivate func show(_ answer: HandlerAnswer, to id: Int64) throws {
         let (word, style, detail): (String, TextStyle, String?) =
             switch answer.verdict {
-            case .done(let result): ("\(result)", result == .newData ? .green : .dim, nil)
+            case .done(let result): (result.word, result == .newData ? .green : .dim, nil)
             case .failed(let reason), .postponed(let reason): ("failed", .red, reason)
             case .rejected(let reason): ("dead", .red, reason)
             }
@@ -96,9 +96,9 @@ extension Console {
                 + words.joined(separator: "  "))
         try self.object(
             "verdict",
-            [
-                ("id", JSONValue(id)), ("result", JSONValue(word)), ("at", JSONValue(Timestamp.now().description)),
-                ("elapsed_ms", JSONValue(answer.outcome.elapsed.milliseconds)), ("attempt", 1),
-            ] + answer.outcome.members + (detail.map { [("reason", JSONValue($0))] } ?? []))
+            .init([
+                "id": id, "result": word, "at": Timestamp.now(),
+                "elapsed_ms": answer.outcome.elapsed.milliseconds, "attempt": 1,
+            ]) + answer.outcome.members + .init(["reason": detail]))
     }
 }

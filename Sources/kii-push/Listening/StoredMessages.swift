@@ -66,7 +66,8 @@ extension ListenLog.Style {
         }
         let context = trace.context()
         guard let format = self.format else { return try self.console.show(message, context, endedAs: trace) }
-        try self.console.write(format, message, context, at: trace.receivedAt, result: trace.resultWord)
+        try self.console.write(
+            format, .init(message: message, context: context, time: trace.receivedAt, result: trace.resultWord))
     }
 }
 
@@ -84,7 +85,7 @@ extension MessageRecord {
 
     /// As ``MessageEvent/resultWord``.
     fileprivate var resultWord: String {
-        for case .done(let result, _, _) in self.events.reversed().map(\.kind) { return "\(result)" }
+        for case .done(let result, _, _) in self.events.reversed().map(\.kind) { return result.word }
         if case .dead = self.state { return "dead" }
         return ""
     }

@@ -91,7 +91,6 @@ extension Duration {
     /// Seconds to the microsecond: `0.287`.
     fileprivate var secondsText: String {
         let (seconds, attoseconds) = self.components
-        let digits = String(attoseconds / 1_000_000_000_000)
-        return "\(seconds)." + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+        return "\(seconds)." + zeroPadded(attoseconds / 1_000_000_000_000, 6)
     }
 }

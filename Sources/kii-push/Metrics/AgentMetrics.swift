@@ -54,7 +54,7 @@ struct AgentMetrics {
         case .duplicate: self.redelivered += 1
         case .started: self.started[event.messageID] = now
         case .late, .done(_, _, isLate: true): self.lateAnswers += 1
-        case .done(let result, _, isLate: false): self.end(event, result.metricWord, settles: true, at: now)
+        case .done(let result, _, isLate: false): self.end(event, result.word, settles: true, at: now)
         case .unreached: self.end(event, "unreached", settles: true, at: now)
         case .dismissed: self.end(event, "dismissed", settles: true, at: now)
         case .setAside: self.end(event, "setAside", settles: false, at: now)
@@ -85,11 +85,9 @@ struct DurationHistogram: Hashable {
     ///
     /// - Source: OpenTelemetry's advice for `messaging.process.duration`.
     static let bounds: [(text: String, limit: Duration)] = [
-        ("0.005", .milliseconds(5)), ("0.01", .milliseconds(10)), ("0.025", .milliseconds(25)),
-        ("0.05", .milliseconds(50)), ("0.075", .milliseconds(75)), ("0.1", .milliseconds(100)),
-        ("0.25", .milliseconds(250)), ("0.5", .milliseconds(500)), ("0.75", .milliseconds(750)), ("1", .seconds(1)),
-        ("2.5", .milliseconds(2500)), ("5", .seconds(5)), ("7.5", .milliseconds(7500)), ("10", .seconds(10)),
-    ]
+        ("0.005", 5), ("0.01", 10), ("0.025", 25), ("0.05", 50), ("0.075", 75), ("0.1", 100), ("0.25", 250),
+        ("0.5", 500), ("0.75", 750), ("1", 1000), ("2.5", 2500), ("5", 5000), ("7.5", 7500), ("10", 10_000),
+    ].map { ($0, .milliseconds($1)) }
 
     /// For each bound, how many were not longer.
     private(set) var counts = [UInt64](repeating: 0, count: Self.bounds.count)
@@ -103,38 +101,17 @@ struct DurationHistogram: Hashable {
     }
 }
 
-extension FetchResult {
-    fileprivate var metricWord: String {
-        switch self {
-        case .newData: "newData"
-        case .noData: "noData"
-        case .failed: "failed"
-        }
-    }
-}
-
 extension DeliveryFailure {
-    fileprivate var metricWord: String {
-        switch self {
-        case .failed: "failed"
-        case .threw: "threw"
-        case .unanswered: "unanswered"
-        case .timedOut: "timedOut"
-        }
-    }
+    fileprivate var metricWord: String { self.description.stableWord }
 }
 
 extension DeadLetterReason {
     fileprivate var metricWord: String {
-        switch self {
-        case .attemptsFailed(let failure): failure.metricWord
-        case .rejected: "rejected"
-        case .crashed: "crashed"
-        case .undecodable: "undecodable"
-        case .command: "command"
-        case .unexpectedTopic: "unexpectedTopic"
-        case .oversized: "oversized"
-        case .other: "other"
-        }
+        if case .other = self { "other" } else { self.description.stableWord }
     }
+}
+
+extension String {
+    /// Of a word and a detail, which may come from outside, the word.
+    fileprivate var stableWord: String { String(self.prefix { $0 != ":" }) }
 }

@@ -2,8 +2,7 @@ import KiiPushCore
 
 /// A message put together: data or a fixture, changes of the data, and the options.
 struct ContentOptions: ParsableArguments {
-    @OptionGroup(title: "Message")
-    var data: DataOptions
+    @OptionGroup(title: "Message") var data: DataOptions
 
     @Option(value: "NAME", help: "Begin with a built-in example ('kii-push send fixtures').")
     var fixture: MessageFixture?
@@ -16,14 +15,11 @@ struct ContentOptions: ParsableArguments {
     )
     var set: [DataChange] = []
 
-    @OptionGroup(title: "Message")
-    var message: MessageOptions
+    @OptionGroup(title: "Message") var message: MessageOptions
 
-    @OptionGroup(title: "Payloads of Apple's devices")
-    var alert: AlertOptions
+    @OptionGroup(title: "Payloads of Apple's devices") var alert: AlertOptions
 
-    @OptionGroup(title: "Networks")
-    var networks: NetworkOptions
+    @OptionGroup(title: "Networks") var networks: NetworkOptions
 
     func validate() throws {
         if self.fixture != nil, self.data.isGiven {

@@ -186,12 +186,12 @@ extension Console {
         let word = self.style(verdict.word, verdict.isSuccess ? .green : .red)
         let detail = verdict.detail.map { "  \($0.terminalSafe)" } ?? ""
         try self.line("\(word) by profile \(message.profile.name)  #\(number)  \(verdict.elapsed.text)\(detail)")
-        var members: [(String, JSONValue)] = [
-            ("id", JSONValue(number)), ("result", JSONValue(verdict.word)),
-            ("profile", JSONValue(message.profile.name)), ("installation", JSONValue(message.profile.installationID)),
-            ("elapsed_ms", JSONValue(verdict.elapsed.milliseconds)),
-        ]
-        if let detail = verdict.detail { members.append(("reason", JSONValue(detail))) }
-        try self.object("verdict", members)
+        try self.object(
+            "verdict",
+            [
+                "id": number, "result": verdict.word, "profile": message.profile.name,
+                "installation": message.profile.installationID, "elapsed_ms": verdict.elapsed.milliseconds,
+                "reason": verdict.detail,
+            ])
     }
 }

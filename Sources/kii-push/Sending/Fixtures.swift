@@ -28,50 +28,47 @@ enum MessageFixture: String, CaseIterable, ExpressibleByArgument {
     }
 
     var message: PushMessage {
+        var message = self.data.map { PushMessage(data: $0) } ?? PushMessage(mqtt: nil)
         switch self {
-        case .hello: return PushMessage(data: ["msg": "Hello"])
-        case .reading: return PushMessage(data: ["meter": "boiler-3", "pressure": 2.4, "count": 17, "ok": true])
+        case .hello, .reading: break
         case .alert:
-            var message = PushMessage(data: ["order": 42])
             message.apns = .init(alert: .init(title: "Kitchen", body: "Dinner is ready"))
             message.apns?.sound = "default"
             message.apns?.badge = 1
-            return message
         case .localized:
-            var message = PushMessage(data: ["order": 42])
-            var alert = PushMessage.Alert()
-            alert.locKey = "ORDER_READY"
-            alert.locArgs = ["42", "Ann"]
-            message.apns = .init(alert: alert)
-            return message
+            message.apns = .init(alert: .init())
+            message.apns?.alert?.locKey = "ORDER_READY"
+            message.apns?.alert?.locArgs = ["42", "Ann"]
         case .actions:
-            var message = PushMessage(data: ["invitation": "i-7"])
             message.apns = .init(alert: .init(title: "Invitation", body: "Tea at five?"))
             message.apns?.category = "INVITATION"
             message.apns?.mutableContent = true
-            return message
         case .wake:
-            var message = PushMessage(data: ["sync": "mailbox"])
             message.apns = .init()
             message.apns?.contentAvailable = true
-            return message
         case .clearBadge:
-            var message = PushMessage(mqtt: nil)
             message.apns = .init()
             message.apns?.badge = 0
-            return message
         case .android:
-            var message = PushMessage(data: ["order": "42"])
             message.fcm = .init(notification: .init(title: "Kitchen", body: "Dinner is ready"))
             message.fcm?.collapseKey = "kitchen"
-            return message
         case .typed:
-            var message = PushMessage(data: ["msg": "The office closes at noon"])
             message.pushMessageType = "NEWS"
-            message.sendWhen = true
-            message.sendOrigin = true
-            message.sendAppID = true
-            return message
+            (message.sendWhen, message.sendOrigin, message.sendAppID) = (true, true, true)
+        }
+        return message
+    }
+
+    private var data: JSONValue? {
+        switch self {
+        case .hello: ["msg": "Hello"]
+        case .reading: ["meter": "boiler-3", "pressure": 2.4, "count": 17, "ok": true]
+        case .alert, .localized: ["order": 42]
+        case .actions: ["invitation": "i-7"]
+        case .wake: ["sync": "mailbox"]
+        case .clearBadge: Optional.none
+        case .android: ["order": "42"]
+        case .typed: ["msg": "The office closes at noon"]
         }
     }
 }

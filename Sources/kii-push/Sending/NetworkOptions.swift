@@ -7,30 +7,26 @@ struct NetworkOptions: ParsableArguments {
         help:
             "Only over mqtt, gcm, fcm, apns or jpush. May be repeated. Default: mqtt if there is data, and apns if there "
             + "is something for Apple's devices.")
-    var network: [NetworkName] = []
+    var network: [PushMessage.Network] = []
 
     @Option(value: "NETWORK=JSON", help: "Flat data for one network, merged over the data. May be repeated.")
     var networkData: [NetworkData] = []
 
-    @Option(value: "KEY", help: "gcm, fcm: messages with the same key replace each other.")
-    var collapseKey: String?
+    @Option(value: "KEY", help: "gcm, fcm: messages with the same key replace each other.") var collapseKey: String?
 
     @Option(value: "TIME", help: "gcm, fcm: keep it this long for a device that is away. Needs --collapse-key.")
     var timeToLive: TimeSpan?
 
-    @Option(value: "NAME", help: "gcm, fcm: only this package gets it.")
-    var package: String?
+    @Option(value: "NAME", help: "gcm, fcm: only this package gets it.") var package: String?
 
     @Option(
         value: "KEY=TEXT",
         help: "gcm, fcm: what Android shows: title, body, icon, sound, tag, color, clickAction. May be repeated.")
     var notification: [NotificationPart] = []
 
-    @Flag(help: "gcm: wait while the device is idle.")
-    var delayWhileIdle = false
+    @Flag(help: "gcm: wait while the device is idle.") var delayWhileIdle = false
 
-    @Flag(help: "gcm: only check it.")
-    var gcmDryRun = false
+    @Flag(help: "gcm: only check it.") var gcmDryRun = false
 
     /// Whether any network is named, or has data of its own.
     var isGiven: Bool { !self.network.isEmpty || !self.networkData.isEmpty }
@@ -50,14 +46,14 @@ struct NetworkOptions: ParsableArguments {
 
     /// Refuses an option for networks of which none is named.
     func require(_ networks: [PushMessage.Network], for option: String) throws {
-        guard !self.network.contains(where: { networks.contains($0.network) }) else { return }
+        guard !self.network.contains(where: networks.contains) else { return }
         let names = networks.map { "'--network \($0.rawValue)'" }.joined(separator: " or ")
         throw ValidationError("'\(option)' needs \(names)")
     }
 
     /// Adds and removes the parts of the networks.
     func apply(to message: inout PushMessage) {
-        let named = Set(self.network.map(\.network))
+        let named = Set(self.network)
         let own = Dictionary(self.networkData.map { ($0.network, $0.data) }) { $1 }
         let isWanted = { (network: PushMessage.Network, isThere: Bool) in
             own[network] != nil || (named.isEmpty ? isThere : named.contains(network))
@@ -104,18 +100,7 @@ struct NetworkOptions: ParsableArguments {
 }
 
 /// A network by the name of its part of a message.
-struct NetworkName: ExpressibleByArgument {
-    let network: PushMessage.Network
-
-    init?(argument: String) {
-        guard let network = PushMessage.Network(rawValue: argument) else { return nil }
-        self.network = network
-    }
-
-    static var expectation: String { "one of " + PushMessage.Network.allCases.map(\.rawValue).joined(separator: ", ") }
-
-    static var completion: CompletionKind { .words(PushMessage.Network.allCases.map(\.rawValue)) }
-}
+extension PushMessage.Network: ExpressibleByArgument {}
 
 /// `--network-data`.
 struct NetworkData: ExpressibleByArgument {

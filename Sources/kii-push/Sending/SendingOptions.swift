@@ -12,8 +12,7 @@ struct SendingOptions: ParsableArguments {
         + "messages that are sent at the same time either may be the one that is seen. Receivers elsewhere are not waited "
         + "for."
 
-    @Flag(help: "Show the request that would be sent, without secrets, and send nothing.")
-    var dryRun = false
+    @Flag(help: "Show the request that would be sent, without secrets, and send nothing.") var dryRun = false
 
     @Option(bare: "30s", value: "TIME", help: "Wait so long for the receivers' verdicts, as said above; alone: 30s.")
     var wait: TimeSpan?
@@ -67,8 +66,8 @@ private struct RequestText {
         try console.object(
             "request",
             [
-                ("method", JSONValue(self.method)), ("url", JSONValue(self.url)), ("as", JSONValue(self.role)),
-                ("media_type", JSONValue(self.mediaType)), ("body", self.body),
+                "method": self.method, "url": self.url, "as": self.role, "media_type": self.mediaType,
+                "body": self.body,
             ])
     }
 }
