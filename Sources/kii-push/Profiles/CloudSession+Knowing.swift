@@ -10,14 +10,15 @@ enum SubscriptionSource: String, Sendable {
     case cloud
 }
 
+/// A target of which a profile may be a subscriber, and why.
+typealias SubscriptionCandidate = (target: SubscriptionTarget, source: SubscriptionSource)
+
 extension CloudSession {
     /// The targets of which the profile may be a subscriber, each once: what was subscribed through it, then `declared`,
     /// then the topics that the cloud lists in `scopes`.
-    func candidates(
-        declared: [SubscriptionTarget], scopes: [Scope]
-    ) async throws -> [(target: SubscriptionTarget, source: SubscriptionSource)] {
+    func candidates(declared: [SubscriptionTarget], scopes: [Scope]) async throws -> [SubscriptionCandidate] {
         var seen: Set<SubscriptionTarget> = []
-        var candidates: [(target: SubscriptionTarget, source: SubscriptionSource)] = []
+        var candidates: [SubscriptionCandidate] = []
         func add(_ target: SubscriptionTarget, _ source: SubscriptionSource) {
             if seen.insert(target).inserted { candidates.append((target, source)) }
         }
@@ -55,9 +56,9 @@ extension CloudSession {
     /// Those of `candidates` that the profile is subscribed to. One about which the cloud refuses to answer, such as a
     /// topic of a group that the user has left, is told of and left out.
     func subscribed(
-        _ principal: Principal, among candidates: [(target: SubscriptionTarget, source: SubscriptionSource)]
-    ) async throws -> [(target: SubscriptionTarget, source: SubscriptionSource)] {
-        var subscribed: [(target: SubscriptionTarget, source: SubscriptionSource)] = []
+        _ principal: Principal, among candidates: [SubscriptionCandidate]
+    ) async throws -> [SubscriptionCandidate] {
+        var subscribed: [SubscriptionCandidate] = []
         for candidate in candidates {
             do {
                 if try await self.isSubscribed(principal, to: candidate.target) { subscribed.append(candidate) }

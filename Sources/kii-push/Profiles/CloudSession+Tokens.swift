@@ -35,10 +35,7 @@ extension CloudSession {
     func scope(_ name: ScopeName) throws -> Scope {
         switch name {
         case .user(nil), .thing(nil): try name.resolved(for: self.registration().principal)
-        case .app: .app
-        case .user(let id?): .user(id)
-        case .group(let id): .group(id)
-        case .thing(let id?): .thing(id)
+        default: try name.resolved(for: nil)
         }
     }
 

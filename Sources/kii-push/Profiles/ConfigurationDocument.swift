@@ -30,6 +30,11 @@ struct ConfigurationDocument: Sendable {
         return Self.place(self.path, self.root[pointer]?.byteOffset ?? 0, self.bytes)
     }
 
+    /// For a setting that was read there.
+    func origin(of pointer: JSONPointer) -> SettingOrigin {
+        .file(path: self.path, place: self.place(of: pointer), pointer: pointer.description)
+    }
+
     /// What is wrong there.
     func failure(at pointer: JSONPointer, _ what: String, hint: String? = nil) -> CommandFailure {
         let name = pointer.tokens.isEmpty ? "it" : pointer.description

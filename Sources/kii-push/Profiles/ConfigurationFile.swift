@@ -9,16 +9,17 @@ package struct ProfileConfiguration: Sendable {
         /// Where the part is.
         let pointer: JSONPointer
 
-        /// A member, and where it is.
-        func member(_ key: String) -> (value: JSONValue, pointer: JSONPointer)? {
+        func member(_ key: String) -> Member? {
             let place = self.pointer.appending(key)
-            return self.document.root[place].map { ($0, place) }
+            return self.document.root[place].map { Member(document: self.document, pointer: place, value: $0) }
         }
+    }
 
-        func origin(of key: String) -> SettingOrigin {
-            let place = self.pointer.appending(key)
-            return .file(path: self.document.path, place: self.document.place(of: place), pointer: place.description)
-        }
+    /// A value of a part, and where it is.
+    struct Member {
+        let document: ConfigurationDocument
+        let pointer: JSONPointer
+        let value: JSONValue
     }
 
     /// In the order in which they win. Nothing is guessed for a profile that has any.
@@ -44,26 +45,19 @@ package struct ProfileConfiguration: Sendable {
     ///
     /// - Throws: ``CommandFailure`` with exit 78.
     package func runSettings() throws -> RunSettings? {
-        for part in self.parts {
-            guard let (value, pointer) = part.member("run") else { continue }
-            return try RunSettings(value, at: pointer, in: part.document)
-        }
-        return nil
+        try self.run.map { try RunSettings($0.value, at: $0.pointer, in: $0.document) }
     }
 
     /// The members of `run` as they are written, whatever they are.
     package var runMembers: [(name: String, setting: Setting<String>)] {
-        for part in self.parts {
-            guard let (value, pointer) = part.member("run") else { continue }
-            return (value.members ?? []).map { member in
-                let place = pointer.appending(member.key)
-                let origin = SettingOrigin.file(
-                    path: part.document.path, place: part.document.place(of: place), pointer: place.description)
-                return (member.key, Setting(member.value.string ?? member.value.text, origin))
-            }
+        guard let run = self.run else { return [] }
+        return (run.value.members ?? []).map { member in
+            let origin = run.document.origin(of: run.pointer.appending(member.key))
+            return (member.key, Setting(member.value.string ?? member.value.text, origin))
         }
-        return []
     }
+
+    private var run: Member? { self.parts.lazy.compactMap { $0.member("run") }.first }
 
     /// Reads the parts of `profile`; everything is `nil` when there are none.
     ///
@@ -85,41 +79,42 @@ package struct ProfileConfiguration: Sendable {
     }
 
     private init(_ parts: [Part]) throws {
-        func first<Value>(
-            _ key: String, _ read: (JSONValue, JSONPointer, ConfigurationDocument) throws -> Value?
-        ) throws -> Setting<Value>? {
-            for part in parts {
-                guard let (value, pointer) = part.member(key) else { continue }
-                return Setting(try read(value, pointer, part.document), part.origin(of: key))
-            }
-            return nil
+        func first<Value>(_ key: String, _ read: (Member) throws -> Value?) throws -> Setting<Value>? {
+            guard let member = parts.lazy.compactMap({ $0.member(key) }).first else { return nil }
+            return Setting(try read(member), member.document.origin(of: member.pointer))
         }
+        func text(_ key: String) throws -> Setting<String>? { try first(key) { try $0.document.text(at: $0.pointer) } }
         self.parts = parts
         var baseURL: Setting<String>?
         for part in parts.reversed() { baseURL = try Self.address(part) ?? baseURL }
         self.baseURL = baseURL
-        self.appID = try first("appID") { try $2.text(at: $1) }
-        self.caFile = try first("caFile") { try $2.text(at: $1) }
-        self.proxy = try first("proxy") { try $2.text(at: $1) }
-        self.allowsPlainHTTP = try first("allowPlainHTTP") { value, pointer, document in
-            guard let isAllowed = value.bool else { throw document.failure(at: pointer, "must be true or false") }
+        self.appID = try text("appID")
+        self.caFile = try text("caFile")
+        self.proxy = try text("proxy")
+        self.allowsPlainHTTP = try first("allowPlainHTTP") { member in
+            guard let isAllowed = member.value.bool else {
+                throw member.document.failure(at: member.pointer, "must be true or false")
+            }
             return isAllowed
         }
-        self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0, at: $1, in: $2) }
+        self.subscriptions = try first("subscriptions") {
+            try DeclaredSubscriptions($0.value, at: $0.pointer, in: $0.document)
+        }
     }
 
     /// The address that a part names, by itself or by a site.
     private static func address(_ part: Part) throws -> Setting<String>? {
-        let place = part.pointer.appending("site")
-        let address = try part.document.text(at: part.pointer.appending("baseURL"))
-        guard let name = try part.document.text(at: place) else { return Setting(address, part.origin(of: "baseURL")) }
-        guard let site = KiiSite(rawValue: name) else {
-            throw part.document.failure(at: place, "is '\(name)': expected \(SiteName.expectation)")
+        let (document, site) = (part.document, part.pointer.appending("site"))
+        let addressPlace = part.pointer.appending("baseURL")
+        let address = try document.text(at: addressPlace)
+        guard let name = try document.text(at: site) else { return Setting(address, document.origin(of: addressPlace)) }
+        guard let known = KiiSite(rawValue: name) else {
+            throw document.failure(at: site, "is '\(name)': expected \(KiiSite.expectation)")
         }
         guard address == nil else {
-            throw part.document.failure(at: part.pointer, "has both site and baseURL", hint: "remove one of them")
+            throw document.failure(at: part.pointer, "has both site and baseURL", hint: "remove one of them")
         }
-        return Setting(site.baseURL, part.origin(of: "site"))
+        return Setting(known.baseURL, document.origin(of: site))
     }
 
     /// The part of `file` for `profile`, which has known members only; `nil` when there is none.

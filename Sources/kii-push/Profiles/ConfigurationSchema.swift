@@ -21,7 +21,13 @@ enum ConfigurationSchema {
     /// What each member of a profile may be; ``ProfileConfiguration/members`` are the same.
     static var profile: [(String, JSONValue)] {
         [
-            ("site", ["description": "One of Kii's sites; not with baseURL.", "enum": JSONValue(self.sites)]),
+            (
+                "site",
+                [
+                    "description": "One of Kii's sites; not with baseURL.",
+                    "enum": JSONValue(KiiSite.allCases.map(\.rawValue.json)),
+                ]
+            ),
             ("baseURL", self.text("The cloud's address up to and with /api; not with site.")),
             ("appID", self.text("The ID of the app.")),
             ("caFile", self.text("Trust the certificate authorities in this file.")),
@@ -53,8 +59,6 @@ enum ConfigurationSchema {
                 }
             })
     }
-
-    private static var sites: [JSONValue] { KiiSite.allCases.map { JSONValue($0.rawValue) } }
 
     private static func text(_ description: String) -> JSONValue {
         ["description": JSONValue(description), "type": "string"]

@@ -36,15 +36,14 @@ package struct EmulatorRuntimeFile: Sendable {
         self.app = app
         self.admin = AdminCredentials(clientID: clientID, clientSecret: Secret(clientSecret))
         self.caFile = try file.text("caFile")
-        self.process = try Self.process(file)
-    }
-
-    private static func process(_ file: VersionedFile) throws -> ProcessIdentity? {
         guard let processID = file.root["pid"]?.int64.flatMap({ Int32(exactly: $0) }),
             let startTime = file.root["startTime"]?.int64.flatMap({ UInt64(exactly: $0) }),
             let boot = try file.text("bootID")
-        else { return nil }
-        return ProcessIdentity(processID: processID, startTime: startTime, boot: boot)
+        else {
+            self.process = nil
+            return
+        }
+        self.process = ProcessIdentity(processID: processID, startTime: startTime, boot: boot)
     }
 }
 

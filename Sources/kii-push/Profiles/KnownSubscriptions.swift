@@ -51,26 +51,14 @@ extension Profile {
 extension SubscriptionTarget {
     /// Reads what ``json`` wrote.
     fileprivate init?(remembered json: JSONValue) {
-        guard let name = json["name"]?.string, let text = json["scope"]?.string, let scope = Scope(text: text) else {
-            return nil
-        }
+        guard let name = json["name"]?.string, let text = json["scope"]?.string,
+            // Without a principal there is no 'me', which is never written down.
+            let scope = try? ScopeName(text)?.resolved(for: nil)
+        else { return nil }
         switch json["kind"]?.string {
         case "topic": self = .topic(Topic(name, in: scope))
         case "bucket": self = .bucket(Bucket(name, in: scope))
         default: return nil
-        }
-    }
-}
-
-extension Scope {
-    /// Reads ``text``.
-    fileprivate init?(text: String) {
-        switch ScopeName(text) {
-        case .app?: self = .app
-        case .user(let id?)?: self = .user(id)
-        case .group(let id)?: self = .group(id)
-        case .thing(let id?)?: self = .thing(id)
-        case .user(nil)?, .thing(nil)?, nil: return nil
         }
     }
 }

@@ -59,17 +59,12 @@ struct Profile: Sendable {
 
     /// Whether it is the content of a file that is wrong, and not whose it is or who may change it.
     private static func isMalformed(_ error: any Error, _ path: String) -> Bool {
-        do {
-            // A file of ours that is closed to others can be wrong in its content alone.
-            if error is CommandFailure { return try PrivateFile.read(path) != nil }
-            throw error
-        } catch let error as FileError {
-            switch error {
-            case .tooLarge, .malformed, .newerFormat: return true
-            case .system, .notAFile, .notADirectory, .tooOpen, .foreignOwner, .writableByOthers: return false
-            }
-        } catch {
-            return false
+        switch error {
+        case FileError.tooLarge, FileError.malformed, FileError.newerFormat: return true
+        // A file of ours that is closed to others can be wrong in its content alone.
+        case is CommandFailure:
+            do { return try PrivateFile.read(path) != nil } catch { return Self.isMalformed(error, path) }
+        default: return false
         }
     }
 
@@ -84,24 +79,17 @@ struct Profile: Sendable {
     /// - Throws: ``CommandFailure`` with exit 78 when there is none.
     func registration(with cloud: CloudSettings) throws -> (saved: SavedProfile, registration: Registration) {
         let (saved, registration) = try self.registered()
-        guard cloud.knows(saved) else {
-            if case .emulator = saved.cloud, cloud.source == .emulator {
-                throw CommandFailure(
-                    .configuration, "profile '\(self.name)' is registered with an emulator whose state is gone",
-                    hint: self.registerHint)
-            }
-            guard saved.appID == cloud.app.appID else {
-                throw CommandFailure(
-                    .configuration,
-                    "profile '\(self.name)' is registered with app \(saved.appID), not with \(cloud.app.appID)",
-                    hint: "name another one with --profile")
-            }
-            throw CommandFailure(
-                .configuration,
-                "profile '\(self.name)' is registered at another server than \(cloud.app.baseURL), which does not get "
-                    + "its token", hint: "name another one with --profile")
+        guard !cloud.knows(saved) else { return (saved, registration) }
+        func failure(_ how: String, hint: String = "name another one with --profile") -> CommandFailure {
+            CommandFailure(.configuration, "profile '\(self.name)' is registered \(how)", hint: hint)
         }
-        return (saved, registration)
+        if case .emulator = saved.cloud, cloud.source == .emulator {
+            throw failure("with an emulator whose state is gone", hint: self.registerHint)
+        }
+        guard saved.appID == cloud.app.appID else {
+            throw failure("with app \(saved.appID), not with \(cloud.app.appID)")
+        }
+        throw failure("at another server than \(cloud.app.baseURL), which does not get its token")
     }
 
     /// The app's key for a cloud. What `register` kept is for the server that it registered with.
@@ -157,18 +145,17 @@ struct Profile: Sendable {
     func hint(after refusal: KiiError) -> String {
         let asAdmin = "do it as the app's admin: kii-push help files"
         let isRightMissing = !(refusal.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
-        guard let account = self.saved?.account, !isRightMissing else { return asAdmin }
-        switch account {
-        case .user(let name):
-            return "sign in again: kii-push register --user \(name) --password-stdin\(self.option); or \(asAdmin)"
-        case .thing(let vendorThingID, _):
-            return "sign in again: kii-push register --thing \(vendorThingID) --password-stdin\(self.option); or "
-                + asAdmin
-        case .pseudoUser:
-            // It never asks for a token, so it was the admin's credentials that were refused.
-            guard !refusal.operation.path.hasSuffix("/oauth2/token") else {
-                return "check clientID and clientSecret: kii-push help files"
-            }
+        func signIn(_ option: String, _ id: String) -> String {
+            "sign in again: kii-push register \(option) \(id) --password-stdin\(self.option); or \(asAdmin)"
+        }
+        switch isRightMissing ? nil : self.saved?.account {
+        case nil: return asAdmin
+        case .user(let name)?: return signIn("--user", name)
+        case .thing(let vendorThingID, _)?: return signIn("--thing", vendorThingID)
+        // It never asks for a token, so it was the admin's credentials that were refused.
+        case .pseudoUser? where refusal.operation.path.hasSuffix("/oauth2/token"):
+            return "check clientID and clientSecret: kii-push help files"
+        case .pseudoUser?:
             return "\(asAdmin); 'kii-push register --anew\(self.option)' begins as another user; what is "
                 + "subscribed and waits for this one is lost then"
         }

@@ -124,10 +124,7 @@ extension ProfileCredentials.Name {
 extension VersionedFile {
     /// Where the secrets of a profile are in a file of them.
     fileprivate func origin(_ profile: String) -> (ProfileCredentials.Name) -> SettingOrigin {
-        { name in
-            let pointer = JSONPointer(tokens: ["profiles", profile, name.rawValue])
-            return .file(path: self.path, place: self.document.place(of: pointer), pointer: pointer.description)
-        }
+        { self.document.origin(of: JSONPointer(tokens: ["profiles", profile, $0.rawValue])) }
     }
 
     /// A secret at the path of keys, or `nil` when it is absent.

@@ -10,21 +10,18 @@ struct ProfileNameOptions: ParsableArguments {
 
 /// Which profile, and which cloud: the same in every command that talks to one.
 struct ProfileOptions: ParsableArguments {
-    @OptionGroup(title: "Cloud")
-    var name: ProfileNameOptions
+    @OptionGroup(title: "Cloud") var name: ProfileNameOptions
 
     @Option(
         name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').", completion: .file)
     var config: String?
 
-    @Option(value: "SITE", help: "One of Kii's sites: us, jp, sg, eu, cn3.")
-    var site: SiteName?
+    @Option(value: "SITE", help: "One of Kii's sites: us, jp, sg, eu, cn3.") var site: KiiSite?
 
     @Option(name: .customLong("base-url"), value: "URL", help: "The cloud's address up to and with /api.")
     var baseURL: String?
 
-    @Option(name: .customLong("app-id"), value: "ID", help: "The ID of the app.")
-    var appID: String?
+    @Option(name: .customLong("app-id"), value: "ID", help: "The ID of the app.") var appID: String?
 
     @Option(value: "FILE", help: "A file with the key of the app alone, mode 0600.", completion: .file)
     var appKeyFile: String?
@@ -34,8 +31,7 @@ struct ProfileOptions: ParsableArguments {
         completion: .file)
     var caFile: String?
 
-    @Option(value: "URL", help: "Go through this HTTP or SOCKS proxy.")
-    var proxy: String?
+    @Option(value: "URL", help: "Go through this HTTP or SOCKS proxy.") var proxy: String?
 
     @Flag(
         name: .customLong("allow-plain-http"),
@@ -55,14 +51,4 @@ struct ProfileOptions: ParsableArguments {
 }
 
 /// A site by the name that Kii gives it.
-struct SiteName: ExpressibleByArgument {
-    let site: KiiSite
-
-    init?(argument: String) {
-        guard let site = KiiSite(rawValue: argument) else { return nil }
-        self.site = site
-    }
-
-    static var expectation: String { "one of " + KiiSite.allCases.map(\.rawValue).joined(separator: ", ") }
-    static var completion: CompletionKind { .words(KiiSite.allCases.map(\.rawValue)) }
-}
+extension KiiSite: ExpressibleByArgument {}

@@ -21,7 +21,7 @@ struct ProfileSettings: Sendable {
         let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
         let registration = SettingOrigin.registration(path: profile.directory + "/profile.json")
         let named =
-            Setting(options.baseURL, .option("--base-url")) ?? Setting(options.site?.site.baseURL, .option("--site"))
+            Setting(options.baseURL, .option("--base-url")) ?? Setting(options.site?.baseURL, .option("--site"))
             ?? Setting(environment.text(.baseURL), .environment(.baseURL)) ?? configuration.baseURL
         let namedID =
             Setting(options.appID, .option("--app-id")) ?? Setting(environment.text(.appID), .environment(.appID))

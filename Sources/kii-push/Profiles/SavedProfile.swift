@@ -135,10 +135,5 @@ extension SavedProfile.Account {
 }
 
 extension Principal {
-    var json: JSONValue {
-        switch self {
-        case .user(let id): ["kind": "user", "id": JSONValue(id)]
-        case .thing(let id): ["kind": "thing", "id": JSONValue(id)]
-        }
-    }
+    var json: JSONValue { ["kind": self.kind.json, "id": self.id.json] }
 }

@@ -76,12 +76,8 @@ extension Profile {
     }
 
     fileprivate var stateSetting: Setting<String> {
-        let variable: EnvironmentVariable? =
-            if self.environment.directory(.stateDirectory) != nil {
-                .stateDirectory
-            } else {
-                self.environment.directory(.stateHome) == nil ? nil : .stateHome
-            }
+        let variables: [EnvironmentVariable] = [.stateDirectory, .stateHome]
+        let variable = variables.first { self.environment.directory($0) != nil }
         return Setting(self.directory, variable.map { .environment($0) } ?? .standard)
     }
 }
