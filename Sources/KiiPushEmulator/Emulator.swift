@@ -298,7 +298,6 @@ extension Emulator {
             try EmulatorState.save(ports, in: store)
             let settings = EmulatedCloud.Settings(
                 app: self.app,
-                brokerHost: "127.0.0.1",
                 brokerPorts: self.configuration.advertisedBrokerPorts ?? broker.ports,
                 isStrict: self.configuration.strict,
                 baseURL: ports.baseURL,

@@ -20,13 +20,11 @@ package struct AppIdentity: Sendable {
 
     /// An app read back from the stored state.
     init?(json: JSONValue) {
-        guard let appID = json["appID"]?.string, let appKey = json["appKey"]?.string,
-            let clientID = json["clientID"]?.string, let clientSecret = json["clientSecret"]?.string
+        guard let appID = json["appID"]?.string, let appKey = json.secret("appKey"),
+            let clientID = json["clientID"]?.string, let clientSecret = json.secret("clientSecret")
         else { return nil }
-        self.appID = appID
-        self.appKey = Secret(appKey)
-        self.clientID = clientID
-        self.clientSecret = Secret(clientSecret)
+        (self.appID, self.appKey) = (appID, appKey)
+        (self.clientID, self.clientSecret) = (clientID, clientSecret)
     }
 
     var json: JSONValue {

@@ -39,73 +39,55 @@ enum Caller: Sendable, Hashable {
 }
 
 extension Principal {
+    private var isUser: Bool { if case .user = self { true } else { false } }
+
     /// How it is written in the stored state: `user:{id}`, `thing:{id}`.
-    var text: String {
-        switch self {
-        case .user(let id): "user:\(id)"
-        case .thing(let id): "thing:\(id)"
-        }
-    }
+    var text: String { "\(self.isUser ? "user" : "thing"):\(self.id)" }
 
     init?(text: String) {
-        if text.hasPrefix("user:") {
-            self = .user(String(text.dropFirst(5)))
-        } else if text.hasPrefix("thing:") {
-            self = .thing(String(text.dropFirst(6)))
-        } else {
-            return nil
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        switch (parts.first, parts.dropFirst().first) {
+        case ("user", let id?): self = .user(String(id))
+        case ("thing", let id?): self = .thing(String(id))
+        default: return nil
         }
     }
 
     /// How Kii's access rules and errors write it.
-    var subject: String {
-        switch self {
-        case .user(let id): "UserID:\(id)"
-        case .thing(let id): "ThingID:\(id)"
-        }
-    }
+    var subject: String { "\(self.isUser ? "UserID" : "ThingID"):\(self.id)" }
+
+    /// The member that an answer names it by.
+    var field: (String, JSONValue) { (self.isUser ? "userID" : "thingID", JSONValue(self.id)) }
 }
 
 extension Scope {
-    /// What precedes `topics/…` and `buckets/…` in a path or a `kiicloud:` URI; empty for the app.
-    var pathPrefix: String {
-        switch self {
-        case .app: ""
-        case .user(let id): "users/\(id)/"
-        case .group(let id): "groups/\(id)/"
-        case .thing(let id): "things/\(id)/"
-        }
-    }
-
-    /// Kii's `objectScopeType`.
-    var typeName: String {
-        switch self {
-        case .app: "APP"
-        case .user: "APP_AND_USER"
-        case .group: "APP_AND_GROUP"
-        case .thing: "APP_AND_THING"
-        }
-    }
-
-    /// The member that carries the owner's ID, after `prefix` in Kii's spelling; `nil` for the app.
-    func ownerField(prefix: String) -> (String, JSONValue)? {
+    private var owner: (kind: String, id: String)? {
         switch self {
         case .app: nil
-        case .user(let id): (prefix.isEmpty ? "userID" : "\(prefix)UserID", JSONValue(id))
-        case .group(let id): (prefix.isEmpty ? "groupID" : "\(prefix)GroupID", JSONValue(id))
-        case .thing(let id): (prefix.isEmpty ? "thingID" : "\(prefix)ThingID", JSONValue(id))
+        case .user(let id): ("user", id)
+        case .group(let id): ("group", id)
+        case .thing(let id): ("thing", id)
         }
+    }
+
+    /// What precedes `topics/…` and `buckets/…` in a path or a `kiicloud:` URI, and how it is stored; empty for the app.
+    var pathPrefix: String { self.owner.map { "\($0.kind)s/\($0.id)/" } ?? "" }
+
+    /// Kii's `objectScopeType`.
+    var typeName: String { self.owner.map { "APP_AND_\($0.kind.uppercased())" } ?? "APP" }
+
+    /// The member of a message that carries the owner's ID; `nil` for the app.
+    var messageField: (String, JSONValue)? {
+        self.owner.map { ("objectScope\($0.kind.prefix(1).uppercased())\($0.kind.dropFirst())ID", JSONValue($0.id)) }
     }
 
     /// `objectScope` of an error body.
     func json(app: String) -> JSONValue {
-        var members: [(String, JSONValue)] = [("appID", JSONValue(app))]
-        if let owner = self.ownerField(prefix: "") { members.append(owner) }
-        members.append(("type", JSONValue(self.typeName)))
-        return .object(members)
+        let owner = self.owner.map { [("\($0.kind)ID", JSONValue($0.id))] } ?? []
+        return .object([("appID", JSONValue(app))] + owner + [("type", JSONValue(self.typeName))])
     }
 
-    /// How it is written in the stored state: the path prefix without its last slash.
+    /// Reads ``pathPrefix``; its last slash may be left away.
     init?(prefix: String) {
         let parts = prefix.split(separator: "/", maxSplits: 1)
         guard let kind = parts.first else {
@@ -150,11 +132,16 @@ enum SubscriptionTarget: Sendable, Hashable {
         }
     }
 
-    /// The member of an error body that names it.
-    var name: (String, JSONValue) {
+    /// Its kind and ID, as the stored state writes them.
+    var name: (kind: String, id: String) {
         switch self {
-        case .topic(let topic): ("topicID", JSONValue(topic.id))
-        case .bucket(let bucket): ("bucketID", JSONValue(bucket.id))
+        case .topic(let topic): ("topic", topic.id)
+        case .bucket(let bucket): ("bucket", bucket.id)
         }
+    }
+
+    /// The members of an answer that name it.
+    func fields(app: String) -> [(String, JSONValue)] {
+        [("\(self.name.kind)ID", JSONValue(self.name.id)), ("objectScope", self.scope.json(app: app))]
     }
 }

@@ -42,9 +42,13 @@ package struct CloudState: Sendable {
 
     // MARK: - Users, things and groups
 
-    func userID(field: String, value: String) -> String? { self.userNames["\(field) \(value)"] }
+    func user(field: String, value: String) -> UserRecord? {
+        self.userNames["\(field) \(value)"].flatMap { self.users[$0] }
+    }
 
-    func thingID(vendorThingID: String) -> String? { self.vendorThingIDs[vendorThingID] }
+    func thing(vendorThingID: String) -> ThingRecord? {
+        self.vendorThingIDs[vendorThingID].flatMap { self.things[$0] }
+    }
 
     mutating func save(_ user: UserRecord) {
         self.users[user.id] = user

@@ -6,7 +6,6 @@ package struct EmulatedCloud: Sendable {
     package struct Settings: Sendable {
         package var app: AppIdentity
         /// Where the broker listens, for the endpoints that are handed out.
-        package var brokerHost: String
         package var brokerPorts: BrokerPorts
         /// Refuse what Kii's cloud lets pass: app keys and secrets that are wrong where it does not look at them, and keys
         /// in a message's data that it writes itself.
@@ -18,14 +17,12 @@ package struct EmulatedCloud: Sendable {
 
         package init(
             app: AppIdentity,
-            brokerHost: String = "127.0.0.1",
             brokerPorts: BrokerPorts,
             isStrict: Bool = false,
             baseURL: String,
             httpsBaseURL: String? = nil
         ) {
             self.app = app
-            self.brokerHost = brokerHost
             self.brokerPorts = brokerPorts
             self.isStrict = isStrict
             self.baseURL = baseURL

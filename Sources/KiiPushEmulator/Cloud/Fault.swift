@@ -49,14 +49,8 @@ extension Fault.Answer {
     /// `nil` where the connection is closed.
     var response: HTTPResponse? {
         switch self {
-        case .disconnect: return nil
-        case .refusal(var refusal, let retryAfter):
-            if let retryAfter {
-                // In both places where Kii's clients look for it.
-                refusal.context.append(("retryAfter", JSONValue(retryAfter)))
-                refusal.fields.append(HTTPField("Retry-After", "\(retryAfter)"))
-            }
-            return refusal.response
+        case .disconnect: nil
+        case .refusal(let refusal, let seconds): (seconds.map { refusal.retryAfter(Int64($0)) } ?? refusal).response
         }
     }
 }
@@ -116,11 +110,8 @@ extension Fault {
             throw body.wrong("members", "holds \(name), which the answer has once already")
         }
         let refusal = KiiFailure(
-            status: status,
-            errorCode: try body.text("errorCode") ?? (status == 429 ? "TOO_MANY_REQUESTS" : "UNDEFINED_ERROR"),
-            message: try body.text("message") ?? "The emulator was told to answer so.",
-            context: members
-        )
+            status, try body.text("errorCode") ?? (status == 429 ? "TOO_MANY_REQUESTS" : "UNDEFINED_ERROR"),
+            try body.text("message") ?? "The emulator was told to answer so.", members)
         return .refusal(refusal, retryAfter: retryAfter)
     }
 

@@ -15,18 +15,16 @@ package struct Identifiers: Sendable {
 
     /// A token, key or password of `count` letters and digits; 22 and more cannot be guessed.
     mutating func secret(_ count: Int) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-        let letters = (0..<count).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &self.generator)] }
-        return String(decoding: letters, as: UTF8.self)
+        self.text(count, of: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
     }
 
     /// `count` hexadecimal digits.
-    mutating func hex(_ count: Int) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: (0..<count).map { _ in digits[Int.random(in: 0..<16, using: &self.generator)] },
-            as: UTF8.self
-        )
+    mutating func hex(_ count: Int) -> String { self.text(count, of: "0123456789abcdef") }
+
+    private mutating func text(_ count: Int, of alphabet: String) -> String {
+        let alphabet = Array(alphabet.utf8)
+        let bytes = (0..<count).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &self.generator)] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private mutating func grouped(_ lengths: [Int]) -> String {

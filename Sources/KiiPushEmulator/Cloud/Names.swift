@@ -4,21 +4,15 @@ enum Names {
     static func isLegal(_ text: String, _ length: ClosedRange<Int>, extra: String) -> Bool {
         length.contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: extra.utf8.contains(byte)
-                }
+                let character = Character(Unicode.Scalar(byte))
+                return character.isASCII && (character.isLetter || character.isNumber) || extra.utf8.contains(byte)
             }
     }
 
     /// Whether `text` is two letters, as countries are written. Kii's SDKs differ in which case they take.
     static func isCountry(_ text: String) -> Bool {
         text.utf8.count == 2
-            && text.utf8.allSatisfy { byte in
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-            }
+            && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
     }
 
     /// Whether `text` can be an e-mail address: something without blanks, one `@`, and two or more labels of a domain.

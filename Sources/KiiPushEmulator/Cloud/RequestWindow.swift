@@ -3,21 +3,17 @@ import KiiPushCore
 /// Counts requests against a ``RequestLimit``: so many from a first one on, then a new count begins.
 struct RequestWindow: Sendable {
     private var count = 0
-    private var end: Timestamp?
+    /// Before the first request: long ago.
+    private var end = Timestamp(millisecondsSinceEpoch: .min)
 
     /// Counts a request.
     ///
     /// - Throws: ``KiiFailure`` 429 with the whole seconds until requests are taken again.
     mutating func count(_ limit: RequestLimit, now: Timestamp) throws(KiiFailure) {
-        let end: Timestamp
-        if let current = self.end, now < current {
-            end = current
-        } else {
-            end = now + limit.period
-            self.count = 0
-            self.end = end
+        if self.end <= now { (self.count, self.end) = (0, now + limit.period) }
+        guard self.count < limit.requests else {
+            throw .tooManyRequests(retryAfter: now.secondsRoundedUp(to: self.end))
         }
-        guard self.count < limit.requests else { throw .tooManyRequests(retryAfter: now.secondsRoundedUp(to: end)) }
         self.count += 1
     }
 }

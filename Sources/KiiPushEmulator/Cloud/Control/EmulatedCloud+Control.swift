@@ -2,22 +2,18 @@ import KiiPushCore
 
 extension Route {
     /// What the emulator is told to do, below `/__kii`: for its administrator alone.
-    static let control: [Route] = [
-        Route("GET", "app", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.showApp() },
-        Route("PATCH", "app", need: .administrator) { (cloud, call) throws(KiiFailure) in try cloud.changeApp(call) },
-        Route("PATCH", "users/{user}", need: .administrator) { (cloud, call) throws(KiiFailure) in
-            try cloud.switchUser(call)
-        },
-        Route("PATCH", "things/{thing}", need: .administrator) { (cloud, call) throws(KiiFailure) in
-            try cloud.switchThing(call)
-        },
-        Route("POST", "installations/{installation}/rotate", need: .administrator) { (cloud, call) throws(KiiFailure) in
+    static let controls: [Route] = [
+        .control("GET", "app") { cloud, _ in cloud.showApp() },
+        .control("PATCH", "app") { cloud, call throws(KiiFailure) in try cloud.changeApp(call) },
+        .control("PATCH", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.switchUser(call) },
+        .control("PATCH", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.switchThing(call) },
+        .control("POST", "installations/{installation}/rotate") { cloud, call throws(KiiFailure) in
             try cloud.rotateInstallation(call)
         },
-        Route("GET", "faults", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.listFaults() },
-        Route("POST", "faults", need: .administrator) { (cloud, call) throws(KiiFailure) in try cloud.addFault(call) },
-        Route("DELETE", "faults", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.removeFaults() },
-        Route("POST", "reset", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.reset() },
+        .control("GET", "faults") { cloud, _ in cloud.listFaults() },
+        .control("POST", "faults") { cloud, call throws(KiiFailure) in try cloud.addFault(call) },
+        .control("DELETE", "faults") { cloud, _ in cloud.removeFaults() },
+        .control("POST", "reset") { cloud, _ in cloud.reset() },
     ]
 }
 

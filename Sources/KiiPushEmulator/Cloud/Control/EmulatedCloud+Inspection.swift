@@ -3,21 +3,15 @@ import KiiPushCore
 extension Route {
     /// What the emulator holds, below `/__kii`: for its administrator alone, and without any secret.
     static let inspection: [Route] = [
-        Route("GET", "principals", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.showPrincipals() },
-        Route("GET", "installations", need: .administrator) { (cloud, _) throws(KiiFailure) in
-            cloud.showInstallations()
-        },
-        Route("GET", "topics", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.showTopics() },
-        Route("GET", "subscriptions", need: .administrator) { (cloud, _) throws(KiiFailure) in
-            cloud.showSubscriptions()
-        },
-        Route("GET", "buckets", need: .administrator) { (cloud, _) throws(KiiFailure) in cloud.showBuckets() },
-        Route("GET", "messages", need: .administrator, query: ["after", "limit"]) { (cloud, call) throws(KiiFailure) in
+        .control("GET", "principals") { cloud, _ in cloud.showPrincipals() },
+        .control("GET", "installations") { cloud, _ in cloud.showInstallations() },
+        .control("GET", "topics") { cloud, _ in cloud.showTopics() },
+        .control("GET", "subscriptions") { cloud, _ in cloud.showSubscriptions() },
+        .control("GET", "buckets") { cloud, _ in cloud.showBuckets() },
+        .control("GET", "messages", query: ["after", "limit"]) { cloud, call throws(KiiFailure) in
             try cloud.showMessages(call)
         },
-        Route("GET", "messages/{id}", need: .administrator) { (cloud, call) throws(KiiFailure) in
-            try cloud.showMessage(call)
-        },
+        .control("GET", "messages/{id}") { cloud, call throws(KiiFailure) in try cloud.showMessage(call) },
     ]
 }
 
@@ -25,96 +19,70 @@ extension Route {
 extension EmulatedCloud {
     func showPrincipals() -> HTTPResponse {
         let users = self.state.users.values.sorted { $0.id < $1.id }.map { user -> JSONValue in
-            let known = ["loginName", "displayName", "emailAddress", "phoneNumber"].map { name in
-                (name, user.attributes[name] ?? .null)
-            }
-            let own: [(String, JSONValue)] = [("userID", JSONValue(user.id))]
-            return .compact(own + known + [("disabled", JSONValue(user.isDisabled))])
+            let names = ["loginName", "displayName", "emailAddress", "phoneNumber"]
+            return .compact(
+                [("userID", JSONValue(user.id))] + names.map { ($0, user.attributes[$0] ?? .null) }
+                    + [("disabled", JSONValue(user.isDisabled))])
         }
         let things = self.state.things.values.sorted { $0.id < $1.id }.map { thing -> JSONValue in
-            .object([
-                ("thingID", JSONValue(thing.id)), ("vendorThingID", JSONValue(thing.vendorThingID)),
-                ("owners", JSONValue(thing.owners.sorted().map { JSONValue($0) })),
-                ("disabled", JSONValue(thing.isDisabled)),
-            ])
+            [
+                "thingID": JSONValue(thing.id), "vendorThingID": JSONValue(thing.vendorThingID),
+                "owners": JSONValue(texts: thing.owners.sorted()), "disabled": JSONValue(thing.isDisabled),
+            ]
         }
         let groups = self.state.groups.values.sorted { $0.id < $1.id }.map { group -> JSONValue in
-            .object([
-                ("groupID", JSONValue(group.id)), ("name", JSONValue(group.name)), ("owner", JSONValue(group.owner)),
-                ("members", JSONValue(group.members.sorted().map { JSONValue($0) })),
-            ])
+            [
+                "groupID": JSONValue(group.id), "name": JSONValue(group.name), "owner": JSONValue(group.owner),
+                "members": JSONValue(texts: group.members.sorted()),
+            ]
         }
-        return .json(
-            200,
-            nil,
-            .object([("users", JSONValue(users)), ("things", JSONValue(things)), ("groups", JSONValue(groups))])
-        )
+        let answer: JSONValue = ["users": JSONValue(users), "things": JSONValue(things), "groups": JSONValue(groups)]
+        return .json(200, nil, answer)
     }
 
     /// With each MQTT installation whether it is online: `null` when that is not known.
     func showInstallations() -> HTTPResponse {
         let connected = self.presence()
         let installations = self.state.installations.values.sorted { $0.id < $1.id }.map { record -> JSONValue in
-            var members = (record.description.members ?? []).map { ($0.key, $0.value) }
-            members.append(("createdAt", JSONValue(record.createdAt.millisecondsSinceEpoch)))
+            let members = record.description.fields + [("createdAt", JSONValue(record.createdAt))]
             guard let credential = record.credential, let topic = record.mqttTopic else { return .object(members) }
-            members.append(("mqttTopic", JSONValue(topic)))
-            members.append(("payload", JSONValue(record.payload.rawValue)))
-            members.append(("endpointExpiresAt", JSONValue.optional(record.endpointExpiresAt)))
             let isOnline = connected.map { JSONValue($0.contains(credential.username)) }
-            members.append(("online", isOnline ?? JSONValue.null))
-            return .object(members)
+            let own: [(String, JSONValue)] = [
+                ("mqttTopic", JSONValue(topic)), ("payload", JSONValue(record.payload.rawValue)),
+                ("endpointExpiresAt", .optional(record.endpointExpiresAt)), ("online", isOnline ?? .null),
+            ]
+            return .object(members + own)
         }
-        return .json(200, nil, .object([("installations", JSONValue(installations))]))
+        return .json(200, nil, ["installations": JSONValue(installations)])
     }
 
     func showTopics() -> HTTPResponse {
         let topics = self.state.topics.values.sorted { $0.key < $1.key }.map { record -> JSONValue in
-            .object([
-                ("topicID", JSONValue(record.topic.id)), ("objectScope", record.topic.scope.json(app: self.appID)),
+            let own: [(String, JSONValue)] = [
                 ("creator", JSONValue(record.creator.text)), ("acl", record.rights.description),
                 ("subscribers", JSONValue(self.state.subscribers(of: .topic(record.topic)).count)),
-            ])
+            ]
+            return .object(SubscriptionTarget.topic(record.topic).fields(app: self.appID) + own)
         }
-        return .json(200, nil, .object([("topics", JSONValue(topics))]))
+        return .json(200, nil, ["topics": JSONValue(topics)])
     }
 
     func showSubscriptions() -> HTTPResponse {
-        let subscriptions = self.state.subscriptions().map { record -> JSONValue in
-            .object([
-                record.target.name, ("objectScope", record.target.scope.json(app: self.appID)),
-                record.subscriber.field,
-            ])
+        let subscriptions = self.state.subscriptions().map { record in
+            JSONValue.object(record.target.fields(app: self.appID) + [record.subscriber.field])
         }
-        return .json(200, nil, .object([("subscriptions", JSONValue(subscriptions))]))
+        return .json(200, nil, ["subscriptions": JSONValue(subscriptions)])
     }
 
     func showBuckets() -> HTTPResponse {
         let buckets = self.state.buckets.values.sorted { $0.key < $1.key }.map { record -> JSONValue in
-            .object([
-                ("bucketID", JSONValue(record.bucket.id)), ("objectScope", record.bucket.scope.json(app: self.appID)),
+            let own: [(String, JSONValue)] = [
                 ("creator", .optional(record.creator?.text)),
                 ("objects", JSONValue(self.state.objectCount(in: record.bucket))),
                 ("subscribers", JSONValue(self.state.subscribers(of: .bucket(record.bucket)).count)),
-            ])
+            ]
+            return .object(SubscriptionTarget.bucket(record.bucket).fields(app: self.appID) + own)
         }
-        return .json(200, nil, .object([("buckets", JSONValue(buckets))]))
-    }
-}
-
-extension Principal {
-    /// `userID` or `thingID`.
-    fileprivate var field: (String, JSONValue) {
-        switch self {
-        case .user(let id): ("userID", JSONValue(id))
-        case .thing(let id): ("thingID", JSONValue(id))
-        }
-    }
-}
-
-extension JSONValue {
-    fileprivate static func optional(_ time: Timestamp?) -> JSONValue {
-        guard let time else { return .null }
-        return JSONValue(time.millisecondsSinceEpoch)
+        return .json(200, nil, ["buckets": JSONValue(buckets)])
     }
 }

@@ -7,27 +7,20 @@ extension EmulatedCloud {
         let after = try self.number("after", in: 0...Int64.max, default: 0, call)
         let limit = try self.number("limit", in: 1...1000, default: 100, call)
         let page = self.messages.messages(after: after, limit: Int(limit)).map { JSONValue.object($0.summary) }
-        return .json(200, nil, .object([("messages", JSONValue(page))]))
+        return .json(200, nil, ["messages": JSONValue(page)])
     }
 
     /// One message with what each network got and which installations it was for.
     func showMessage(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         guard let message = self.messages.message(id: call["id"]) else {
-            throw KiiFailure(
-                status: 404,
-                errorCode: "MESSAGE_NOT_FOUND",
-                message: "The message was not sent, or too many were since.",
-                context: [("pushMessageID", JSONValue(call["id"]))]
-            )
+            let message = "The message was not sent, or too many were since."
+            throw KiiFailure(404, "MESSAGE_NOT_FOUND", message, [("pushMessageID", JSONValue(call["id"]))])
         }
         return .json(200, nil, .object(message.summary + message.details))
     }
 
     private func number(
-        _ name: String,
-        in range: ClosedRange<Int64>,
-        default: Int64,
-        _ call: CloudCall
+        _ name: String, in range: ClosedRange<Int64>, default: Int64, _ call: CloudCall
     ) throws(KiiFailure) -> Int64 {
         guard let text = call.target.query[name] else { return `default` }
         guard let number = Int64(text), range.contains(number) else {
@@ -46,7 +39,7 @@ extension LoggedMessage {
         return [
             ("sequence", JSONValue(self.sequence)), ("pushMessageID", JSONValue(self.id)),
             ("kind", JSONValue(self.kind.rawValue)), ("source", JSONValue("kiicloud://\(self.sourcePath)")),
-            ("sender", JSONValue(self.sender.text)), ("sentAt", JSONValue(self.sentAt.millisecondsSinceEpoch)),
+            ("sender", JSONValue(self.sender.text)), ("sentAt", JSONValue(self.sentAt)),
             ("deliveries", .object(delivered.filter { networks.contains($0.0) })),
         ]
     }
@@ -57,8 +50,7 @@ extension LoggedMessage {
             (rendering.network.rawValue, (try? JSONValue(parsing: rendering.message)) ?? .null)
         }
         let installations = self.renderings.map { rendering -> (String, JSONValue) in
-            let ids = self.deliveries[rendering.network] ?? []
-            return (rendering.network.rawValue, JSONValue(ids.map { JSONValue($0) }))
+            (rendering.network.rawValue, JSONValue(texts: self.deliveries[rendering.network] ?? []))
         }
         return [("renderings", .object(renderings)), ("installations", .object(installations))]
     }

@@ -10,11 +10,8 @@ extension EmulatedCloud {
         let bucket = Bucket(call["bucket"], in: try self.scope(call))
         guard Names.isLegal(bucket.id, 2...64, extra: "-_"), !EmulatedCloud.reservedBuckets.contains(bucket.id) else {
             let reserved = EmulatedCloud.reservedBuckets.sorted().joined(separator: ", ")
-            throw KiiFailure(
-                status: 400,
-                errorCode: "INVALID_BUCKET",
-                message: "A bucket ID has to be 2 to 64 of A-Z a-z 0-9 - _ and none of \(reserved)"
-            )
+            let message = "A bucket ID has to be 2 to 64 of A-Z a-z 0-9 - _ and none of \(reserved)"
+            throw KiiFailure(400, "INVALID_BUCKET", message)
         }
         return bucket
     }
@@ -47,47 +44,36 @@ extension EmulatedCloud {
 
 extension KiiFailure {
     static func bucketNotFound(_ bucket: Bucket, app: String) -> KiiFailure {
-        KiiFailure(
-            status: 404,
-            errorCode: "BUCKET_NOT_FOUND",
-            message: "The bucket was not found.",
-            context: KiiFailure.context(of: bucket, app: app)
-        )
+        KiiFailure(404, "BUCKET_NOT_FOUND", "The bucket was not found.", bucket.fields(app: app))
     }
 
     static func objectNotFound(_ object: ObjectReference, app: String) -> KiiFailure {
-        .object(404, "OBJECT_NOT_FOUND", "The object was not found.", object, app)
+        KiiFailure(404, "OBJECT_NOT_FOUND", "The object was not found.", object.fields(app: app))
     }
 
     static func objectBodyNotFound(_ object: ObjectReference, app: String) -> KiiFailure {
-        .object(404, "OBJECT_BODY_NOT_FOUND", "The object has no body.", object, app)
+        KiiFailure(404, "OBJECT_BODY_NOT_FOUND", "The object has no body.", object.fields(app: app))
     }
 
     static func objectVersionIsStale(_ object: ObjectReference, app: String) -> KiiFailure {
         let message = "The object was changed since the version that If-Match names."
-        return .object(409, "OBJECT_VERSION_IS_STALE", message, object, app)
+        return KiiFailure(409, "OBJECT_VERSION_IS_STALE", message, object.fields(app: app))
     }
 
     static func objectExists(_ object: ObjectReference, app: String) -> KiiFailure {
-        .object(409, "OBJECT_ALREADY_EXISTS", "The object is there, and If-None-Match asks for a new one.", object, app)
+        let message = "The object is there, and If-None-Match asks for a new one."
+        return KiiFailure(409, "OBJECT_ALREADY_EXISTS", message, object.fields(app: app))
     }
+}
 
-    private static func object(
-        _ status: Int,
-        _ errorCode: String,
-        _ message: String,
-        _ object: ObjectReference,
-        _ app: String
-    ) -> KiiFailure {
-        KiiFailure(
-            status: status,
-            errorCode: errorCode,
-            message: message,
-            context: KiiFailure.context(of: object.bucket, app: app) + [("objectID", JSONValue(object.id))]
-        )
+extension Bucket {
+    fileprivate func fields(app: String) -> [(String, JSONValue)] {
+        [("objectScope", self.scope.json(app: app)), ("bucketID", JSONValue(self.id))]
     }
+}
 
-    private static func context(of bucket: Bucket, app: String) -> [(String, JSONValue)] {
-        [("objectScope", bucket.scope.json(app: app)), ("bucketID", JSONValue(bucket.id))]
+extension ObjectReference {
+    fileprivate func fields(app: String) -> [(String, JSONValue)] {
+        self.bucket.fields(app: app) + [("objectID", JSONValue(self.id))]
     }
 }

@@ -2,8 +2,7 @@ import KiiPushCore
 
 /// MQTT endpoints.
 extension EmulatedCloud {
-    /// Seconds for which an endpoint without end is said to be valid: what Kii's captured answer says.
-    private static let endlessSeconds: Int64 = 2_147_483_647
+    private static let brokerHost = "127.0.0.1"
 
     /// `200` with broker and credentials, or `503` with the waiting time in both places where clients look for it.
     mutating func showEndpoint(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -19,8 +18,7 @@ extension EmulatedCloud {
     ///
     /// Its time begins when it is handed out. Once that has ended, there are another topic and other credentials.
     mutating func handOutEndpoint(
-        of record: InstallationRecord,
-        now: Timestamp
+        of record: InstallationRecord, now: Timestamp
     ) throws(KiiFailure) -> (JSONValue, seconds: Int64) {
         var record = record
         if let end = record.endpointExpiresAt, end <= now { record = self.renewEndpoint(of: record) }
@@ -30,12 +28,13 @@ extension EmulatedCloud {
         }
         guard let credential = record.credential, let topic = record.mqttTopic else { throw .endpointNotFound }
         self.effects.grants.append(credential)
-        let seconds = record.endpointExpiresAt.map { now.secondsRoundedUp(to: $0) } ?? EmulatedCloud.endlessSeconds
+        // Without end: what Kii's captured answer says.
+        let seconds = record.endpointExpiresAt.map { now.secondsRoundedUp(to: $0) } ?? EmulatedCloud.unlimitedSeconds
         let ports = self.settings.brokerPorts
         let endpoint: [(String, JSONValue)] = [
             ("installationID", JSONValue(record.id)), ("username", JSONValue(credential.username)),
             ("password", JSONValue(credential.password.reveal())), ("mqttTopic", JSONValue(topic)),
-            ("host", JSONValue(self.settings.brokerHost)), ("portTCP", JSONValue(ports.tcp)),
+            ("host", JSONValue(EmulatedCloud.brokerHost)), ("portTCP", JSONValue(ports.tcp)),
             ("portSSL", JSONValue(ports.tls)), ("X-MQTT-TTL", JSONValue(seconds)),
         ]
         return (.object(endpoint), seconds)

@@ -3,15 +3,15 @@ import KiiPushCore
 extension Route {
     /// Installations and their MQTT endpoints.
     static let installations: [Route] = [
-        Route("POST", "installations") { (cloud, call) throws(KiiFailure) in try cloud.createInstallation(call) },
-        Route("GET", "installations") { (cloud, call) throws(KiiFailure) in try cloud.listInstallations(call) },
-        Route("GET", "installations/{installation}") { (cloud, call) throws(KiiFailure) in
+        Route("POST", "installations") { cloud, call throws(KiiFailure) in try cloud.createInstallation(call) },
+        Route("GET", "installations") { cloud, call throws(KiiFailure) in try cloud.listInstallations(call) },
+        Route("GET", "installations/{installation}") { cloud, call throws(KiiFailure) in
             .json(200, "InstallationRetrievalResponse", try cloud.installation(call).description)
         },
-        Route("DELETE", "installations/{installation}") { (cloud, call) throws(KiiFailure) in
+        Route("DELETE", "installations/{installation}") { cloud, call throws(KiiFailure) in
             try cloud.deleteInstallation(call)
         },
-        Route("GET", "installations/{installation}/mqtt-endpoint") { (cloud, call) throws(KiiFailure) in
+        Route("GET", "installations/{installation}/mqtt-endpoint") { cloud, call throws(KiiFailure) in
             try cloud.showEndpoint(call)
         },
     ]
@@ -36,50 +36,34 @@ extension EmulatedCloud {
         let payload = try self.payload(body["payload"], deviceType)
         let owner = try self.owner(body, call)
         let former = try self.formerInstallation(deviceType, owner: owner, body)
+        // For MQTT the cloud makes one, whatever is sent.
+        let registrationID = deviceType == .mqtt ? nil : body["installationRegistrationID"]?.string
         var record =
             former
             ?? self.newInstallation(
-                deviceType,
-                // For MQTT the cloud makes one, whatever is sent.
-                registrationID: deviceType == .mqtt ? nil : body["installationRegistrationID"]?.string,
-                owner: owner,
-                isDevelopment: isDevelopment,
-                now: call.now
-            )
+                deviceType, registrationID: registrationID, owner: owner, isDevelopment: isDevelopment, now: call.now)
         if former != nil || payload != nil {
             record.owner = owner
             record.isDevelopment = isDevelopment
             record.payload = payload ?? record.payload
             self.state.save(record)
         }
-        return .json(
-            201,
-            "InstallationCreationResponse",
-            .object([
-                ("installationID", JSONValue(record.id)),
-                ("installationRegistrationID", JSONValue(record.registrationID)),
-            ]),
-            fields: [self.location("installations/\(record.id)", call)]
-        )
+        let answer: JSONValue = [
+            "installationID": JSONValue(record.id), "installationRegistrationID": JSONValue(record.registrationID),
+        ]
+        let location = self.location("installations/\(record.id)", call)
+        return .json(201, "InstallationCreationResponse", answer, fields: [location])
     }
 
     /// Makes and stores an installation.
     mutating func newInstallation(
-        _ deviceType: InstallationRecord.DeviceType,
-        registrationID: String?,
-        owner: Principal,
-        isDevelopment: Bool = false,
-        now: Timestamp
+        _ deviceType: InstallationRecord.DeviceType, registrationID: String?, owner: Principal,
+        isDevelopment: Bool = false, now: Timestamp
     ) -> InstallationRecord {
         let record = InstallationRecord(
-            id: self.identifiers.unique(),
-            deviceType: deviceType,
-            registrationID: registrationID ?? self.identifiers.unique(),
-            owner: owner,
-            isDevelopment: isDevelopment,
-            createdAt: now,
-            credential: deviceType == .mqtt ? self.newBrokerCredential() : nil
-        )
+            id: self.identifiers.unique(), deviceType: deviceType,
+            registrationID: registrationID ?? self.identifiers.unique(), owner: owner, isDevelopment: isDevelopment,
+            createdAt: now, credential: deviceType == .mqtt ? self.newBrokerCredential() : nil)
         self.state.save(record)
         return record
     }
@@ -116,9 +100,7 @@ extension EmulatedCloud {
     /// The caller, or with an administrator's token whom the body names.
     private func owner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> Principal {
         let (userID, thingID) = (body["userID"]?.string, body["thingID"]?.string)
-        guard let caller = call.caller.principal else {
-            return try self.principal(userID: userID, thingID: thingID)
-        }
+        guard let caller = call.caller.principal else { return try self.principal(userID: userID, thingID: thingID) }
         guard body["userID"] == nil, body["thingID"] == nil else {
             throw .invalidInput("userID and thingID are for the administrator alone.")
         }
@@ -127,14 +109,10 @@ extension EmulatedCloud {
 
     /// The installation that a repeated creation means.
     private func formerInstallation(
-        _ deviceType: InstallationRecord.DeviceType,
-        owner: Principal,
-        _ body: JSONValue
+        _ deviceType: InstallationRecord.DeviceType, owner: Principal, _ body: JSONValue
     ) throws(KiiFailure) -> InstallationRecord? {
         // At most one MQTT installation an owner; elsewhere the device's name is the key and changes hands.
-        if deviceType == .mqtt {
-            return self.mqttInstallation(of: owner)
-        }
+        if deviceType == .mqtt { return self.mqttInstallation(of: owner) }
         guard let registrationID = body["installationRegistrationID"]?.string, !registrationID.isEmpty else {
             throw .invalidInput("installationRegistrationID is needed for \(deviceType.rawValue).")
         }
@@ -153,7 +131,7 @@ extension EmulatedCloud {
             try self.require(self.mayAct(call.caller, for: owner), call, "Only the owner may list its installations.")
             records = self.state.installations(of: owner)
         }
-        return .json(200, nil, .object([("installations", JSONValue(records.map { $0.description }))]))
+        return .json(200, nil, ["installations": JSONValue(records.map { $0.description })])
     }
 
     mutating func deleteInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {

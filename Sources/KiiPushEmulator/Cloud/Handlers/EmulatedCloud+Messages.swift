@@ -17,9 +17,7 @@ extension EmulatedCloud {
     }
 
     private mutating func send(
-        to recipient: PushComposer.Recipient,
-        _ principals: [Principal],
-        _ call: CloudCall
+        to recipient: PushComposer.Recipient, _ principals: [Principal], _ call: CloudCall
     ) throws(KiiFailure) -> HTTPResponse {
         let send = try SendRequest(call.object(of: "SendPushMessageRequest"), isStrict: self.settings.isStrict)
         for network in PushNetwork.allCases where send.sections.isEnabled(network) {
@@ -30,23 +28,15 @@ extension EmulatedCloud {
             guard let limit = rendering.network.maximumBytes, rendering.countedBytes > limit else { continue }
             throw .invalidInput("The message for \(rendering.network.rawValue) is larger than \(limit) bytes.")
         }
-        let kind: LoggedMessage.Kind =
-            switch recipient {
-            case .topic: .pushToUser
-            case .user: .directPush
-            }
-        let id = self.deliver(kind, recipient.sourcePath, renderings, to: principals, call) { installation in
+        let id = self.deliver(recipient.messageKind, recipient.sourcePath, renderings, to: principals, call) { installation in
             installation.isDevelopment ? send.sendToDevelopment : send.sendToProduction
         }
-        return .json(200, "SendPushMessageResponse", .object([("pushMessageID", JSONValue(id))]))
+        return .json(200, "SendPushMessageResponse", ["pushMessageID": JSONValue(id)])
     }
 
     /// Push to app: tells the bucket's subscribers what became of an object.
     mutating func announce(
-        _ event: PushEvent,
-        of object: ObjectReference,
-        modifiedAt: Timestamp? = nil,
-        _ call: CloudCall
+        _ event: PushEvent, of object: ObjectReference, modifiedAt: Timestamp? = nil, _ call: CloudCall
     ) {
         self.announce(PushToApp(event: event, bucket: object.bucket, objectID: object.id, modifiedAt: modifiedAt), call)
     }
@@ -74,12 +64,8 @@ extension EmulatedCloud {
     /// - Returns: The message's ID.
     @discardableResult
     private mutating func deliver(
-        _ kind: LoggedMessage.Kind,
-        _ sourcePath: String,
-        _ renderings: [PushRendering],
-        to principals: [Principal],
-        _ call: CloudCall,
-        where isWanted: (InstallationRecord) -> Bool
+        _ kind: LoggedMessage.Kind, _ sourcePath: String, _ renderings: [PushRendering], to principals: [Principal],
+        _ call: CloudCall, where isWanted: (InstallationRecord) -> Bool
     ) -> String {
         var networks: [InstallationRecord.DeviceType: PushRendering] = [:]
         // In the order of the networks, so that FCM takes the place of GCM.
@@ -96,14 +82,8 @@ extension EmulatedCloud {
         }
         let id = self.identifiers.unique()
         self.effects.message = LoggedMessage(
-            id: id,
-            kind: kind,
-            sourcePath: sourcePath,
-            sender: call.caller,
-            sentAt: call.now,
-            renderings: renderings,
-            deliveries: deliveries
-        )
+            id: id, kind: kind, sourcePath: sourcePath, sender: call.caller, sentAt: call.now, renderings: renderings,
+            deliveries: deliveries)
         return id
     }
 }

@@ -2,16 +2,11 @@ import KiiPushCore
 
 extension Route {
     /// The bytes that an object carries beside its data.
-    static let objectBodies: [Route] =
-        Route.inEveryScope("PUT", "buckets/{bucket}/objects/{object}/body") { (cloud, call) throws(KiiFailure) in
-            try cloud.putObjectBody(call)
-        }
-        + Route.inEveryScope("GET", "buckets/{bucket}/objects/{object}/body") { (cloud, call) throws(KiiFailure) in
-            try cloud.showObjectBody(call)
-        }
-        + Route.inEveryScope("DELETE", "buckets/{bucket}/objects/{object}/body") { (cloud, call) throws(KiiFailure) in
-            try cloud.deleteObjectBody(call)
-        }
+    static let objectBodies: [Route] = [
+        Route("PUT", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.putObjectBody(call) },
+        Route("GET", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.showObjectBody(call) },
+        Route("DELETE", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.deleteObjectBody(call) },
+    ]
 }
 
 /// Bodies of objects: any bytes of any media type, up to what a request may carry.
@@ -24,23 +19,17 @@ extension EmulatedCloud {
         let body = ObjectBodyRecord(
             object: object.object,
             mediaType: call.field("Content-Type").flatMap { $0.isEmpty ? nil : $0 } ?? "application/octet-stream",
-            bytes: call.request.body,
-            version: (former?.version ?? 0) + 1
-        )
+            bytes: call.request.body, version: (former?.version ?? 0) + 1)
         self.state.save(body)
         self.touch(object, call)
         self.announce(.bodyUpdated, of: object.object, modifiedAt: call.now, call)
-        return .json(
-            200,
-            "ObjectBodyUploadResponse",
-            .object([("modifiedAt", JSONValue(call.now.millisecondsSinceEpoch))]),
-            fields: [HTTPField("ETag", "\"\(body.version)\"")]
-        )
+        let tag = HTTPField.entityTag(body.version)
+        return .json(200, "ObjectBodyUploadResponse", ["modifiedAt": JSONValue(call.now)], fields: [tag])
     }
 
     mutating func showObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try self.existingBody(of: try self.existingObject(call))
-        let fields = [HTTPField("Content-Type", body.mediaType), HTTPField("ETag", "\"\(body.version)\"")]
+        let fields = [HTTPField("Content-Type", body.mediaType), .entityTag(body.version)]
         return HTTPResponse(status: 200, fields: fields, body: body.bytes)
     }
 

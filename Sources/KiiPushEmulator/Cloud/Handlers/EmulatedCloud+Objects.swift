@@ -1,27 +1,18 @@
 import KiiPushCore
 
 extension Route {
+    static let object = "buckets/{bucket}/objects/{object}"
+
     /// Objects, whose changes cause pushes, and the subscriptions to their buckets.
-    static let buckets: [Route] =
-        Route.inEveryScope("POST", "buckets/{bucket}/objects") { (cloud, call) throws(KiiFailure) in
-            try cloud.createObject(call)
-        }
-        + Route.inEveryScope("GET", "buckets/{bucket}/objects/{object}") { (cloud, call) throws(KiiFailure) in
-            try cloud.showObject(call)
-        }
-        + Route.inEveryScope("PUT", "buckets/{bucket}/objects/{object}") { (cloud, call) throws(KiiFailure) in
-            try cloud.putObject(call)
-        }
-        + Route.inEveryScope("PATCH", "buckets/{bucket}/objects/{object}") { (cloud, call) throws(KiiFailure) in
-            try cloud.patchObject(call)
-        }
-        + Route.inEveryScope("DELETE", "buckets/{bucket}/objects/{object}") { (cloud, call) throws(KiiFailure) in
-            try cloud.deleteObject(call)
-        }
-        + Route.inEveryScope("DELETE", "buckets/{bucket}") { (cloud, call) throws(KiiFailure) in
-            try cloud.deleteBucket(call)
-        }
-        + Route.objectBodies + Route.subscriptions(below: "buckets/{bucket}/filters/{filter}")
+    static let buckets: [Route] = Route.inEveryScope(
+        [
+            Route("POST", "buckets/{bucket}/objects") { cloud, call throws(KiiFailure) in try cloud.createObject(call) },
+            Route("GET", object) { cloud, call throws(KiiFailure) in try cloud.showObject(call) },
+            Route("PUT", object) { cloud, call throws(KiiFailure) in try cloud.putObject(call) },
+            Route("PATCH", object) { cloud, call throws(KiiFailure) in try cloud.patchObject(call) },
+            Route("DELETE", object) { cloud, call throws(KiiFailure) in try cloud.deleteObject(call) },
+            Route("DELETE", "buckets/{bucket}") { cloud, call throws(KiiFailure) in try cloud.deleteBucket(call) },
+        ] + Route.objectBodies + Route.subscriptions(below: "buckets/{bucket}/filters/{filter}"))
 }
 
 /// Objects: as much of Kii's data store as push to app needs.
@@ -35,7 +26,7 @@ extension EmulatedCloud {
     mutating func putObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let object = try self.object(call)
         let data = try self.data(call)
-        guard let former = self.state.objects[ObjectRecord.key(object)] else {
+        guard let former = self.state.objects[object.path] else {
             guard call.field("If-Match") == nil else { throw .objectNotFound(object, app: self.appID) }
             return self.insert(object, data: data, call)
         }
@@ -54,13 +45,11 @@ extension EmulatedCloud {
     mutating func showObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingObject(call)
         let own: [(String, JSONValue)] = [
-            ("_id", JSONValue(record.object.id)), ("_created", JSONValue(record.createdAt.millisecondsSinceEpoch)),
-            ("_modified", JSONValue(record.modifiedAt.millisecondsSinceEpoch)),
-            ("_version", JSONValue("\(record.version)")), ("_owner", .optional(record.creator.principal?.id)),
+            ("_id", JSONValue(record.object.id)), ("_created", JSONValue(record.createdAt)),
+            ("_modified", JSONValue(record.modifiedAt)), ("_version", JSONValue("\(record.version)")),
+            ("_owner", .optional(record.creator.principal?.id)),
         ]
-        return .json(
-            200, nil, .compact((record.data.members ?? []).map { ($0.key, $0.value) } + own), fields: [record.entityTag]
-        )
+        return .json(200, nil, .compact(record.data.fields + own), fields: [.entityTag(record.version)])
     }
 
     mutating func deleteObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -74,32 +63,19 @@ extension EmulatedCloud {
 
     private mutating func insert(_ object: ObjectReference, data: JSONValue, _ call: CloudCall) -> HTTPResponse {
         self.ensure(object.bucket, call)
-        self.state.save(
-            ObjectRecord(
-                object: object,
-                creator: call.caller,
-                createdAt: call.now,
-                modifiedAt: call.now,
-                version: 1,
-                data: data
-            )
-        )
+        let record = ObjectRecord(
+            object: object, creator: call.caller, createdAt: call.now, modifiedAt: call.now, data: data)
+        self.state.save(record)
         self.announce(.created, of: object, modifiedAt: call.now, call)
-        return .json(
-            201,
-            "ObjectCreationResponse",
-            .object([
-                ("objectID", JSONValue(object.id)), ("createdAt", JSONValue(call.now.millisecondsSinceEpoch)),
-                ("dataType", JSONValue(call.mediaType)),
-            ]),
-            fields: [self.location(ObjectRecord.key(object), call), HTTPField("ETag", "\"1\"")]
-        )
+        let answer: JSONValue = [
+            "objectID": JSONValue(object.id), "createdAt": JSONValue(call.now), "dataType": JSONValue(call.mediaType),
+        ]
+        let fields = [self.location(object.path, call), .entityTag(record.version)]
+        return .json(201, "ObjectCreationResponse", answer, fields: fields)
     }
 
     private mutating func update(
-        _ former: ObjectRecord,
-        data: JSONValue,
-        _ call: CloudCall
+        _ former: ObjectRecord, data: JSONValue, _ call: CloudCall
     ) throws(KiiFailure) -> HTTPResponse {
         try self.requireChangeable(former, call)
         try self.requireVersion(of: former, call)
@@ -109,24 +85,14 @@ extension EmulatedCloud {
         record.version += 1
         self.state.save(record)
         self.announce(.updated, of: record.object, modifiedAt: call.now, call)
-        return .json(
-            200,
-            "ObjectUpdateResponse",
-            .object([
-                ("createdAt", JSONValue(record.createdAt.millisecondsSinceEpoch)),
-                ("modifiedAt", JSONValue(record.modifiedAt.millisecondsSinceEpoch)),
-            ]),
-            fields: [record.entityTag]
-        )
+        let answer: JSONValue = ["createdAt": JSONValue(record.createdAt), "modifiedAt": JSONValue(record.modifiedAt)]
+        return .json(200, "ObjectUpdateResponse", answer, fields: [.entityTag(record.version)])
     }
 
     private func object(_ call: CloudCall) throws(KiiFailure) -> ObjectReference {
         guard Names.isLegal(call["object"], 2...100, extra: "-_.") else {
-            throw KiiFailure(
-                status: 400,
-                errorCode: "INVALID_OBJECT_ID",
-                message: "An object ID has to be 2 to 100 of A-Z, a-z, 0-9, `-`, `_` and `.`."
-            )
+            let message = "An object ID has to be 2 to 100 of A-Z, a-z, 0-9, `-`, `_` and `.`."
+            throw KiiFailure(400, "INVALID_OBJECT_ID", message)
         }
         return ObjectReference(call["object"], in: try self.writableBucket(call))
     }
@@ -134,9 +100,7 @@ extension EmulatedCloud {
     /// The object of the path, which exists.
     func existingObject(_ call: CloudCall) throws(KiiFailure) -> ObjectRecord {
         let object = try self.object(call)
-        guard let record = self.state.objects[ObjectRecord.key(object)] else {
-            throw .objectNotFound(object, app: self.appID)
-        }
+        guard let record = self.state.objects[object.path] else { throw .objectNotFound(object, app: self.appID) }
         return record
     }
 
@@ -161,4 +125,23 @@ extension EmulatedCloud {
         }
         return data
     }
+
+    /// Refuses to touch another version than the one that `If-Match` names, if it names one.
+    ///
+    /// The guide writes the number, clients send the entity tag back that they got, in quotes.
+    /// - Source: Kii's reference, object resource; the statuses also from a live test of ebisu.
+    func requireVersion(of record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {
+        guard let condition = call.field("If-Match") else { return }
+        guard call.field("If-None-Match") == nil else {
+            throw .invalidInput("If-Match and If-None-Match exclude each other.")
+        }
+        guard condition.filter({ $0 != "\"" && !$0.isWhitespace }) == "\(record.version)" else {
+            throw .objectVersionIsStale(record.object, app: self.appID)
+        }
+    }
+}
+
+extension HTTPField {
+    /// The version, as every answer about an object or its body carries it.
+    static func entityTag(_ version: Int) -> HTTPField { HTTPField("ETag", "\"\(version)\"") }
 }

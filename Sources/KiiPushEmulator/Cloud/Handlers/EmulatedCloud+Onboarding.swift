@@ -3,12 +3,11 @@ import KiiPushCore
 extension Route {
     /// Onboarding of things, below `/thing-if/apps/{appID}`.
     static let onboarding: [Route] = [
-        Route("POST", "onboardings", need: .app) { (cloud, call) throws(KiiFailure) in try cloud.onboard(call) }
+        Route("POST", "onboardings", need: .app) { cloud, call throws(KiiFailure) in try cloud.onboard(call) }
     ]
 }
 
-/// Onboarding: a thing is registered if it is new, owned, installed and given its endpoint,
-/// all in one request.
+/// Onboarding: a thing is registered if it is new, owned, installed and given its endpoint, all in one request.
 extension EmulatedCloud {
     /// What a media type says about how the thing is named and who asks.
     private struct Onboarding {
@@ -33,15 +32,10 @@ extension EmulatedCloud {
             throw .mediaType(Onboarding.kinds.map { $0.mediaType })
         }
         let body = try call.object()
-        var owner: ThingOwner?
-        if kind.isByOwner { owner = try self.onboardingOwner(body, call) }
+        let owner = try kind.isByOwner ? self.onboardingOwner(body, call) : nil
         var thing = try kind.isByVendor ? self.vendorThing(body, call) : self.knownThing(body)
         try self.checkIsEnabled(.thing(thing.id))
-        switch owner {
-        case .user(let id): thing.owners.insert(id)
-        case .group(let id): thing.ownerGroups.insert(id)
-        case nil: break
-        }
+        if let owner { thing.add(owner) }
         self.state.save(thing)
         let token = self.newToken(for: .thing(thing.id), expiresAt: self.app.tokenLifetime.map { call.now + $0 })
         let installation =
@@ -50,15 +44,12 @@ extension EmulatedCloud {
         // Here the endpoint is part of the answer, however long others are made to wait for theirs.
         let (endpoint, seconds) = try self.handOutEndpoint(of: installation, now: call.now)
         // One of Kii's clients reads `X-MQTT-TTL` here, another one `ttl`.
-        let members = (endpoint.members ?? []).map { ($0.key, $0.value) } + [("ttl", JSONValue(seconds))]
-        return .json(
-            200,
-            nil,
-            .object([
-                ("accessToken", JSONValue(token.token.reveal())), ("thingID", JSONValue(thing.id)),
-                ("mqttEndpoint", .object(members)),
-            ])
-        )
+        let members = endpoint.fields + [("ttl", JSONValue(seconds))]
+        let answer: JSONValue = [
+            "accessToken": JSONValue(token.token.reveal()), "thingID": JSONValue(thing.id),
+            "mqttEndpoint": .object(members),
+        ]
+        return .json(200, nil, answer)
     }
 
     /// The caller, a group of theirs, or for the administrator anybody.
@@ -77,7 +68,7 @@ extension EmulatedCloud {
         guard let id = body["thingID"]?.string, !id.isEmpty else { throw .invalidInput("thingID is needed.") }
         let password = try self.onboardingPassword(body)
         _ = try self.descriptions(body)
-        guard let thing = self.state.things[id] else { throw .thingNotFound(value: id, app: self.appID) }
+        let thing = try self.thing(id: id)
         try self.check(password, of: thing)
         return thing
     }
@@ -97,7 +88,7 @@ extension EmulatedCloud {
         var attributes: [(String, JSONValue)] = [("_vendorThingID", JSONValue(name))]
         attributes += try self.descriptions(body)
         attributes += try Attributes.checked(properties, known: [:], leavingOut: [])
-        if let thing = self.state.thingID(vendorThingID: name).flatMap({ self.state.things[$0] }) {
+        if let thing = self.state.thing(vendorThingID: name) {
             try self.check(password, of: thing)
             return thing
         }
@@ -124,11 +115,8 @@ extension EmulatedCloud {
 
     private func check(_ password: String, of thing: ThingRecord) throws(KiiFailure) {
         guard thing.password.reveal() == password else {
-            throw .wrongPassword(
-                principalID: thing.id,
-                address: "VENDOR_THING_ID:\(thing.vendorThingID)",
-                app: self.appID
-            )
+            let address = "VENDOR_THING_ID:\(thing.vendorThingID)"
+            throw .wrongPassword(principalID: thing.id, address: address, app: self.appID)
         }
     }
 }

@@ -4,29 +4,29 @@ extension Route {
     /// Subscribe, check and unsubscribe below a topic or a bucket's filter.
     static func subscriptions(below target: String) -> [Route] {
         let base = "\(target)/push/subscriptions"
-        var routes: [Route] = []
-        for subscriber in ["users/{subscribingUser}", "things/{subscribingThing}"] {
-            let pattern = "\(base)/\(subscriber)"
-            routes += Route.inEveryScope("PUT", pattern) { (cloud, call) throws(KiiFailure) in
-                try cloud.subscribe(call)
-            }
-            routes += Route.inEveryScope("GET", pattern) { (cloud, call) throws(KiiFailure) in
-                try cloud.checkSubscription(call)
-            }
-            routes += Route.inEveryScope("DELETE", pattern) { (cloud, call) throws(KiiFailure) in
-                try cloud.unsubscribe(call)
-            }
+        let named = ["users/{subscribingUser}", "things/{subscribingThing}"].flatMap { subscriber in
+            [
+                Route("PUT", "\(base)/\(subscriber)") { cloud, call throws(KiiFailure) in try cloud.subscribe(call) },
+                Route("GET", "\(base)/\(subscriber)") { cloud, call throws(KiiFailure) in
+                    try cloud.checkSubscription(call)
+                },
+                Route("DELETE", "\(base)/\(subscriber)") { cloud, call throws(KiiFailure) in
+                    try cloud.unsubscribe(call)
+                },
+            ]
         }
         // Oneself: POST in the reference, PUT in the bucket guide.
-        for method in ["POST", "PUT"] {
-            routes += Route.inEveryScope(method, "\(base)/users") { (cloud, call) throws(KiiFailure) in
-                try cloud.subscribeSelf(call, asThing: false)
-            }
-            routes += Route.inEveryScope(method, "\(base)/things") { (cloud, call) throws(KiiFailure) in
-                try cloud.subscribeSelf(call, asThing: true)
-            }
+        let oneself = ["POST", "PUT"].flatMap { method in
+            [
+                Route(method, "\(base)/users") { cloud, call throws(KiiFailure) in
+                    try cloud.subscribeSelf(call, asThing: false)
+                },
+                Route(method, "\(base)/things") { cloud, call throws(KiiFailure) in
+                    try cloud.subscribeSelf(call, asThing: true)
+                },
+            ]
         }
-        return routes
+        return named + oneself
     }
 }
 
@@ -52,9 +52,7 @@ extension EmulatedCloud {
         let hasRight = call.caller == .admin || self.maySubscribe(Caller(subscriber), to: target)
         try self.require(mayAct && hasRight, call, "No right to subscribe here.")
         let record = SubscriptionRecord(target: target, subscriber: subscriber)
-        guard !self.state.isSubscribed(subscriber, to: target) else {
-            throw .subscriptionExists(record, app: self.appID)
-        }
+        guard !self.state.isSubscribed(subscriber, to: target) else { throw .subscriptionExists(record, app: self.appID) }
         // The reference: subscribing to a bucket that is not there creates it.
         if case .bucket(let bucket) = target { self.ensure(bucket, call) }
         self.state.save(record)
@@ -90,9 +88,7 @@ extension EmulatedCloud {
     private func subscriber(_ call: CloudCall) throws(KiiFailure) -> Principal {
         if call.parameters["subscribingUser"] == "me", case .user(let id) = call.caller { return .user(id) }
         return try self.principal(
-            userID: call.parameters["subscribingUser"],
-            thingID: call.parameters["subscribingThing"]
-        )
+            userID: call.parameters["subscribingUser"], thingID: call.parameters["subscribingThing"])
     }
 
     /// The topic or bucket of the path.

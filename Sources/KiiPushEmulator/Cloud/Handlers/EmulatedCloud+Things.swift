@@ -13,37 +13,26 @@ extension EmulatedCloud {
             throw .invalidInput("_password is needed.")
         }
         let attributes = try ThingRecord.attributes(body)
-        guard self.state.thingID(vendorThingID: vendorThingID) == nil else {
+        guard self.state.thing(vendorThingID: vendorThingID) == nil else {
             throw .thingExists(vendorThingID: vendorThingID, app: self.appID)
         }
         let thing = self.newThing(vendorThingID, password: password, attributes: attributes, now: call.now)
-        var members = (thing.description.members ?? []).map { ($0.key, $0.value) }
+        var members = thing.description.fields
         if wantsToken {
             let end = self.app.tokenLifetime.map { call.now + $0 }
             let token = self.newToken(for: .thing(thing.id), expiresAt: end)
             members.append(("_accessToken", JSONValue(token.token.reveal())))
         }
-        return .json(
-            201,
-            kind + "Response",
-            .object(members),
-            fields: [self.location("things/\(thing.id)", call)]
-        )
+        return .json(201, kind + "Response", .object(members), fields: [self.location("things/\(thing.id)", call)])
     }
 
     /// Makes and stores a thing.
     mutating func newThing(
-        _ vendorThingID: String,
-        password: String,
-        attributes: [(String, JSONValue)],
-        now: Timestamp
+        _ vendorThingID: String, password: String, attributes: [(String, JSONValue)], now: Timestamp
     ) -> ThingRecord {
         let thing = ThingRecord(
-            id: "th." + self.identifiers.principal(),
-            vendorThingID: vendorThingID,
-            password: Secret(password),
-            attributes: .object(attributes + [("_created", JSONValue(now.millisecondsSinceEpoch))])
-        )
+            id: "th." + self.identifiers.principal(), vendorThingID: vendorThingID, password: Secret(password),
+            attributes: .object(attributes + [("_created", JSONValue(now))]))
         self.state.save(thing)
         return thing
     }
@@ -59,10 +48,7 @@ extension EmulatedCloud {
     mutating func addOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.thing(call)
         try self.require(self.mayAct(call.caller, for: .thing(thing.id)), call, "Only the thing may take an owner.")
-        switch try self.owner(written: call["owner"]) {
-        case .user(let id): thing.owners.insert(id)
-        case .group(let id): thing.ownerGroups.insert(id)
-        }
+        thing.add(try self.owner(written: call["owner"]))
         self.state.save(thing)
         return .noContent
     }
@@ -74,18 +60,23 @@ enum ThingOwner {
     case group(String)
 }
 
+extension ThingRecord {
+    mutating func add(_ owner: ThingOwner) {
+        switch owner {
+        case .user(let id): self.owners.insert(id)
+        case .group(let id): self.ownerGroups.insert(id)
+        }
+    }
+}
+
 extension EmulatedCloud {
     /// `user:{userID}` or `group:{groupID}`, of whom there is.
     func owner(written text: String) throws(KiiFailure) -> ThingOwner {
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
         // Kii's gateways and web samples write the kind in capitals.
         switch (parts.first?.lowercased(), parts.dropFirst().first) {
-        case ("user", let id?):
-            guard self.state.users[id] != nil else { throw .userNotFound(value: id, app: self.appID) }
-            return .user(id)
-        case ("group", let id?):
-            guard self.state.groups[id] != nil else { throw .groupNotFound(id, app: self.appID) }
-            return .group(id)
+        case ("user", let id?): return .user(try self.user(id: id).id)
+        case ("group", let id?): return .group(try self.group(id: id).id)
         default: throw .invalidInput("The owner has to be written user:{userID} or group:{groupID}.")
         }
     }

@@ -1,9 +1,15 @@
 import KiiPushCore
 
+extension Route {
+    static let token = Route("POST", "oauth2/token", need: .nobody) { cloud, call throws(KiiFailure) in
+        try cloud.issueToken(call)
+    }
+}
+
 /// `POST /oauth2/token` and `POST /apps/{appID}/oauth2/token`.
 extension EmulatedCloud {
     /// Kii's "never": the default of `expires_in`, in seconds.
-    private static let unlimitedSeconds = 2_147_483_647
+    static let unlimitedSeconds: Int64 = 2_147_483_647
 
     mutating func issueToken(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body =
@@ -25,11 +31,7 @@ extension EmulatedCloud {
             let caller = try self.clientLogin(body)
             return self.grantToken(caller, expiresAt: expiresAt, refreshable: false, now: call.now)
         }
-        throw KiiFailure(
-            status: 400,
-            errorCode: "OAUTH2_ERROR",
-            message: "This grant_type is not supported, or its fields are missing."
-        )
+        throw KiiFailure(400, "OAUTH2_ERROR", "This grant_type is not supported, or its fields are missing.")
     }
 
     /// The grant that is asked for by name; absent, the other members say which one is meant.
@@ -58,9 +60,7 @@ extension EmulatedCloud {
         guard let value = body["expiresAt"] ?? body["expires_at"], !value.isNull else { return nil }
         guard let milliseconds = (value.int64 ?? value.string.flatMap { Int64($0) }),
             milliseconds > now.millisecondsSinceEpoch
-        else {
-            throw .invalidInput("expiresAt has to be a time to come, in milliseconds since 1970.")
-        }
+        else { throw .invalidInput("expiresAt has to be a time to come, in milliseconds since 1970.") }
         return Timestamp(millisecondsSinceEpoch: milliseconds)
     }
 
@@ -70,37 +70,33 @@ extension EmulatedCloud {
         }
         let thingPrefix = "VENDOR_THING_ID:"
         if name.hasPrefix(thingPrefix) {
-            let thing = self.state.thingID(vendorThingID: String(name.dropFirst(thingPrefix.count)))
-                .flatMap { self.state.things[$0] }
+            let thing = self.state.thing(vendorThingID: String(name.dropFirst(thingPrefix.count)))
             guard let thing, thing.password.reveal() == password else { throw .authenticationFailed }
             try self.checkIsEnabled(.thing(thing.id))
             return .thing(thing.id)
         }
-        guard let user = self.userID(loggingInAs: name).flatMap({ self.state.users[$0] }),
-            user.password?.reveal() == password
-        else { throw .authenticationFailed }
+        guard let user = self.user(loggingInAs: name), user.password?.reveal() == password else {
+            throw .authenticationFailed
+        }
         try self.checkIsEnabled(.user(user.id))
         return .user(user.id)
     }
 
     /// The name forms of a login: login name, e-mail, `EMAIL:`, `+81…`, `PHONE:+81…`, `PHONE:{CC}-{local}`.
-    private func userID(loggingInAs name: String) -> String? {
+    private func user(loggingInAs name: String) -> UserRecord? {
         if name.hasPrefix("EMAIL:") {
-            return self.state.userID(field: "emailAddress", value: String(name.dropFirst(6)))
+            return self.state.user(field: "emailAddress", value: String(name.dropFirst(6)))
         }
         if name.hasPrefix("PHONE:") {
             let number = String(name.dropFirst(6))
-            if let id = self.state.userID(field: "phoneNumber", value: number) { return id }
-            let parts = number.split(separator: "-", maxSplits: 1)
-            guard parts.count == 2,
-                let id = self.state.userID(field: "phoneNumber", value: String(parts[1])),
-                self.state.users[id]?.attributes["country"]?.string == String(parts[0])
+            if let user = self.state.user(field: "phoneNumber", value: number) { return user }
+            let parts = number.split(separator: "-", maxSplits: 1).map { String($0) }
+            guard parts.count == 2, let user = self.state.user(field: "phoneNumber", value: parts[1]),
+                user.attributes["country"]?.string == parts[0]
             else { return nil }
-            return id
+            return user
         }
-        return self.state.userID(field: "loginName", value: name)
-            ?? self.state.userID(field: "emailAddress", value: name)
-            ?? self.state.userID(field: "phoneNumber", value: name)
+        return UserRecord.names.lazy.compactMap { self.state.user(field: $0, value: name) }.first
     }
 
     /// The administrator by client ID and secret, or the app itself by its ID and key.
@@ -119,18 +115,11 @@ extension EmulatedCloud {
 
     /// Both tokens are replaced; a refresh token works once.
     private mutating func refresh(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        guard self.app.givesRefreshTokens else {
-            throw .operationNotSupported("The app gives no refresh tokens.")
-        }
-        guard let refreshToken = body["refresh_token"]?.string else {
-            throw .invalidInput("refresh_token is needed.")
-        }
+        guard self.app.givesRefreshTokens else { throw .operationNotSupported("The app gives no refresh tokens.") }
+        guard let refreshToken = body["refresh_token"]?.string else { throw .invalidInput("refresh_token is needed.") }
         guard let former = self.state.token(refreshedBy: refreshToken) else {
-            throw KiiFailure(
-                status: 403,
-                errorCode: "WRONG_REFRESH_TOKEN",
-                message: "The refresh token is not valid: it is unknown or was used."
-            )
+            let message = "The refresh token is not valid: it is unknown or was used."
+            throw KiiFailure(403, "WRONG_REFRESH_TOKEN", message)
         }
         try self.checkIsEnabled(former.caller)
         let expiresAt = try self.expiry(body, now: call.now)
@@ -139,39 +128,25 @@ extension EmulatedCloud {
     }
 
     private mutating func grantToken(
-        _ caller: Caller,
-        expiresAt: Timestamp?,
-        refreshable: Bool,
-        now: Timestamp
+        _ caller: Caller, expiresAt: Timestamp?, refreshable: Bool, now: Timestamp
     ) -> HTTPResponse {
         let expiresAt = expiresAt ?? self.app.tokenLifetime.map { now + $0 }
-        let record = self.newToken(
-            for: caller,
-            expiresAt: expiresAt,
-            refreshable: refreshable && self.app.givesRefreshTokens
-        )
-        let seconds =
-            expiresAt.map { ($0.millisecondsSinceEpoch - now.millisecondsSinceEpoch) / 1000 }
-            ?? Int64(EmulatedCloud.unlimitedSeconds)
-        return .json(
-            200,
-            nil,
-            .compact([
-                ("id", .optional(caller.principal?.id)), ("access_token", JSONValue(record.token.reveal())),
-                ("expires_in", JSONValue(seconds)), ("token_type", "Bearer"),
-                ("refresh_token", .optional(record.refreshToken?.reveal())),
-            ])
-        )
+        let isRefreshable = refreshable && self.app.givesRefreshTokens
+        let record = self.newToken(for: caller, expiresAt: expiresAt, refreshable: isRefreshable)
+        let milliseconds = expiresAt.map { $0.millisecondsSinceEpoch - now.millisecondsSinceEpoch }
+        let answer: [(String, JSONValue)] = [
+            ("id", .optional(caller.principal?.id)), ("access_token", JSONValue(record.token.reveal())),
+            ("expires_in", JSONValue(milliseconds.map { $0 / 1000 } ?? EmulatedCloud.unlimitedSeconds)),
+            ("token_type", "Bearer"), ("refresh_token", .optional(record.refreshToken?.reveal())),
+        ]
+        return .json(200, nil, .compact(answer))
     }
 
     /// Makes and stores a token.
     mutating func newToken(for caller: Caller, expiresAt: Timestamp? = nil, refreshable: Bool = false) -> TokenRecord {
         let record = TokenRecord(
-            token: Secret(self.identifiers.secret(43)),
-            caller: caller,
-            expiresAt: expiresAt,
-            refreshToken: refreshable ? Secret(self.identifiers.secret(43)) : nil
-        )
+            token: Secret(self.identifiers.secret(43)), caller: caller, expiresAt: expiresAt,
+            refreshToken: refreshable ? Secret(self.identifiers.secret(43)) : nil)
         self.state.save(record)
         return record
     }

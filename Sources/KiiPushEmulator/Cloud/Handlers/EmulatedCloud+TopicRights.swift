@@ -2,19 +2,15 @@ import KiiPushCore
 
 extension Route {
     /// Who may subscribe to a topic and send to it.
-    static let topicRights: [Route] =
-        Route.inEveryScope("GET", "topics/{topic}/acl") { (cloud, call) throws(KiiFailure) in
+    static let topicRights: [Route] = [
+        Route("GET", "topics/{topic}/acl") { cloud, call throws(KiiFailure) in
             .json(200, "ACLRetrievalResponse", try cloud.managedTopic(call).rights.description)
-        }
-        + Route.inEveryScope("GET", "topics/{topic}/acl/{verb}/{subject}") { (cloud, call) throws(KiiFailure) in
-            try cloud.showTopicRight(call)
-        }
-        + Route.inEveryScope("PUT", "topics/{topic}/acl/{verb}/{subject}") { (cloud, call) throws(KiiFailure) in
-            try cloud.grantTopicRight(call)
-        }
-        + Route.inEveryScope("DELETE", "topics/{topic}/acl/{verb}/{subject}") { (cloud, call) throws(KiiFailure) in
-            try cloud.revokeTopicRight(call)
-        }
+        },
+        Route("GET", right) { cloud, call throws(KiiFailure) in try cloud.showTopicRight(call) },
+        Route("PUT", right) { cloud, call throws(KiiFailure) in try cloud.grantTopicRight(call) },
+        Route("DELETE", right) { cloud, call throws(KiiFailure) in try cloud.revokeTopicRight(call) },
+    ]
+    private static let right = "topics/{topic}/acl/{verb}/{subject}"
 }
 
 /// The access control list of a topic.
@@ -61,9 +57,7 @@ extension EmulatedCloud {
     mutating func grantTopicRight(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
-        guard record.rights.grant(verb, to: holder) else {
-            throw .accessExists(record.topic, holder, app: self.appID)
-        }
+        guard record.rights.grant(verb, to: holder) else { throw .accessExists(record.topic, holder, app: self.appID) }
         self.state.save(record)
         return .noContent
     }
@@ -87,44 +81,27 @@ extension EmulatedCloud {
         }
         // The reference: anonymous users cannot be given rights to a topic.
         guard let holder = TopicRights.Holder(text: call["subject"]), holder != .user("ANONYMOUS_USER") else {
-            throw .invalidInput(
-                "The subject has to be UserID:{id}, GroupID:{id}, ThingID:{id} or UserID:ANY_AUTHENTICATED_USER."
-            )
+            let known = "UserID:{id}, GroupID:{id}, ThingID:{id} or UserID:ANY_AUTHENTICATED_USER"
+            throw .invalidInput("The subject has to be \(known).")
         }
         switch holder {
-        case .user(let id) where self.state.users[id] == nil: throw .userNotFound(value: id, app: self.appID)
-        case .group(let id) where self.state.groups[id] == nil: throw .groupNotFound(id, app: self.appID)
-        case .thing(let id) where self.state.things[id] == nil: throw .thingNotFound(value: id, app: self.appID)
-        case .user, .group, .thing, .anyAuthenticatedUser: return (verb, holder)
+        case .user(let id): _ = try self.user(id: id)
+        case .group(let id): _ = try self.group(id: id)
+        case .thing(let id): _ = try self.thing(id: id)
+        case .anyAuthenticatedUser: break
         }
+        return (verb, holder)
     }
 }
 
 extension KiiFailure {
     static func accessExists(_ topic: Topic, _ holder: TopicRights.Holder, app: String) -> KiiFailure {
-        KiiFailure.access("ACL_ALREADY_EXISTS", 409, "The subject has the right already.", topic, holder, app)
+        let context = SubscriptionTarget.topic(topic).fields(app: app) + [("subject", JSONValue(holder.text))]
+        return KiiFailure(409, "ACL_ALREADY_EXISTS", "The subject has the right already.", context)
     }
 
     static func accessNotFound(_ topic: Topic, _ holder: TopicRights.Holder, app: String) -> KiiFailure {
-        KiiFailure.access("ACL_NOT_FOUND", 404, "The subject does not have the right.", topic, holder, app)
-    }
-
-    private static func access(
-        _ code: String,
-        _ status: Int,
-        _ message: String,
-        _ topic: Topic,
-        _ holder: TopicRights.Holder,
-        _ app: String
-    ) -> KiiFailure {
-        KiiFailure(
-            status: status,
-            errorCode: code,
-            message: message,
-            context: [
-                ("topicID", JSONValue(topic.id)), ("objectScope", topic.scope.json(app: app)),
-                ("subject", JSONValue(holder.text)),
-            ]
-        )
+        let context = SubscriptionTarget.topic(topic).fields(app: app) + [("subject", JSONValue(holder.text))]
+        return KiiFailure(404, "ACL_NOT_FOUND", "The subject does not have the right.", context)
     }
 }

@@ -3,20 +3,18 @@ import KiiPushCore
 extension Route {
     /// Topics, their subscriptions and what is sent to them, in every scope, and direct pushes.
     static let topics: [Route] =
-        Route.inEveryScope("PUT", "topics/{topic}") { (cloud, call) throws(KiiFailure) in try cloud.createTopic(call) }
-        + Route.inEveryScope("GET", "topics/{topic}") { (cloud, call) throws(KiiFailure) in try cloud.checkTopic(call) }
-        + Route.inEveryScope("DELETE", "topics/{topic}") { (cloud, call) throws(KiiFailure) in
-            try cloud.deleteTopic(call)
-        }
-        + Route.inEveryScope("GET", "topics") { (cloud, call) throws(KiiFailure) in try cloud.listTopics(call) }
-        + Route.topicRights + Route.subscriptions(below: "topics/{topic}")
-        + Route.inEveryScope("POST", "topics/{topic}/push/messages") { (cloud, call) throws(KiiFailure) in
-            try cloud.sendToTopic(call)
-        }
+        Route.inEveryScope(
+            [
+                Route("PUT", "topics/{topic}") { cloud, call throws(KiiFailure) in try cloud.createTopic(call) },
+                Route("GET", "topics/{topic}") { cloud, call throws(KiiFailure) in try cloud.checkTopic(call) },
+                Route("DELETE", "topics/{topic}") { cloud, call throws(KiiFailure) in try cloud.deleteTopic(call) },
+                Route("GET", "topics") { cloud, call throws(KiiFailure) in try cloud.listTopics(call) },
+                Route("POST", "topics/{topic}/push/messages") { cloud, call throws(KiiFailure) in
+                    try cloud.sendToTopic(call)
+                },
+            ] + Route.topicRights + Route.subscriptions(below: "topics/{topic}"))
         + [
-            Route("POST", "users/{user}/push/messages") { (cloud, call) throws(KiiFailure) in
-                try cloud.sendToUser(call)
-            }
+            Route("POST", "users/{user}/push/messages") { cloud, call throws(KiiFailure) in try cloud.sendToUser(call) }
         ]
 }
 
@@ -41,29 +39,22 @@ extension EmulatedCloud {
         return record
     }
 
-    /// Whether `caller` may create topics in `scope`: in the app the administrator alone.
-    private func mayCreateTopics(_ caller: Caller, in scope: Scope) -> Bool {
-        scope == .app ? caller == .admin : self.belongs(caller, to: scope)
-    }
-
     mutating func createTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let topic = try self.topic(call)
-        try self.require(self.mayCreateTopics(call.caller, in: topic.scope), call, "No right to create topics here.")
+        // In the app the administrator alone.
+        let mayCreate = topic.scope == .app ? call.caller == .admin : self.belongs(call.caller, to: topic.scope)
+        try self.require(mayCreate, call, "No right to create topics here.")
         guard self.state.topics[topic.path] == nil else { throw .topicExists(topic, app: self.appID) }
-        self.state.save(TopicRecord(topic: topic, creator: call.caller))
+        self.state.save(TopicRecord(topic: topic, creator: call.caller, rights: TopicRights(of: topic.scope)))
         return .noContent
     }
 
     mutating func checkTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingTopic(call)
-        let mayLook = self.belongs(call.caller, to: record.topic.scope) || self.mayUse(call.caller, record)
+        let mayUse = TopicRights.Verb.allCases.contains { self.may(call.caller, $0, record) }
+        let mayLook = self.belongs(call.caller, to: record.topic.scope) || mayUse
         try self.require(mayLook, call, "No right to look at this topic.")
         return .noContent
-    }
-
-    /// Whether `caller` has any right to the topic.
-    private func mayUse(_ caller: Caller, _ record: TopicRecord) -> Bool {
-        TopicRights.Verb.allCases.contains { self.may(caller, $0, record) }
     }
 
     mutating func deleteTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -84,12 +75,9 @@ extension EmulatedCloud {
         // The key is the last ID of the page before, so that a list can change between two pages.
         if let key = call.target.query["paginationKey"] { topicIDs = topicIDs.drop { $0 <= key } }
         let page = topicIDs.prefix(EmulatedCloud.pageSize)
-        let topics = page.map { JSONValue.object([("topicID", JSONValue($0))]) }
+        let topics = JSONValue(page.map { ["topicID": JSONValue($0)] })
         let isLast = page.count == topicIDs.count
-        return .json(
-            200,
-            "TopicsRetrievalResponse",
-            .compact([("topics", JSONValue(topics)), ("paginationKey", isLast ? .null : .optional(page.last))])
-        )
+        let answer = [("topics", topics), ("paginationKey", isLast ? .null : .optional(page.last))]
+        return .json(200, "TopicsRetrievalResponse", .compact(answer))
     }
 }

@@ -3,16 +3,14 @@ import KiiPushCore
 extension Route {
     /// Tokens, users, things and groups.
     static let accounts: [Route] = [
-        Route("POST", "oauth2/token", need: .nobody) { (cloud, call) throws(KiiFailure) in try cloud.issueToken(call) },
-        Route("POST", "users", need: .app) { (cloud, call) throws(KiiFailure) in try cloud.registerUser(call) },
-        Route("GET", "users/{user}") { (cloud, call) throws(KiiFailure) in try cloud.showUser(call) },
-        Route("PUT", "users/{user}/password") { (cloud, call) throws(KiiFailure) in try cloud.changePassword(call) },
-        Route("POST", "things", need: .app) { (cloud, call) throws(KiiFailure) in try cloud.registerThing(call) },
-        Route("GET", "things/{thing}") { (cloud, call) throws(KiiFailure) in try cloud.showThing(call) },
-        Route("PUT", "things/{thing}/ownership/{owner}") { (cloud, call) throws(KiiFailure) in
-            try cloud.addOwner(call)
-        },
-        Route("POST", "groups") { (cloud, call) throws(KiiFailure) in try cloud.createGroup(call) },
+        Route.token,
+        Route("POST", "users", need: .app) { cloud, call throws(KiiFailure) in try cloud.registerUser(call) },
+        Route("GET", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.showUser(call) },
+        Route("PUT", "users/{user}/password") { cloud, call throws(KiiFailure) in try cloud.changePassword(call) },
+        Route("POST", "things", need: .app) { cloud, call throws(KiiFailure) in try cloud.registerThing(call) },
+        Route("GET", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.showThing(call) },
+        Route("PUT", "things/{thing}/ownership/{owner}") { cloud, call throws(KiiFailure) in try cloud.addOwner(call) },
+        Route("POST", "groups") { cloud, call throws(KiiFailure) in try cloud.createGroup(call) },
     ]
 }
 
@@ -39,13 +37,8 @@ extension EmulatedCloud {
         guard isPseudo else { return .json(201, "RegistrationResponse", user.description, fields: location) }
         // A pseudo user's token cannot be refreshed: losing it loses the account.
         let token = self.newToken(for: .user(user.id))
-        let members = (user.description.members ?? []).map { ($0.key, $0.value) }
-        return .json(
-            201,
-            "RegistrationAndAuthorizationResponse",
-            .object(members + [("_accessToken", JSONValue(token.token.reveal()))]),
-            fields: location
-        )
+        let answer = JSONValue.object(user.description.fields + [("_accessToken", JSONValue(token.token.reveal()))])
+        return .json(201, "RegistrationAndAuthorizationResponse", answer, fields: location)
     }
 
     /// The fields that name the user, legal and not taken.
@@ -65,7 +58,7 @@ extension EmulatedCloud {
             throw .invalidInput("emailAddress has to be an address such as ann@example.com.")
         }
         for (field, value) in names.sorted(by: { $0.key < $1.key })
-        where self.state.userID(field: field, value: value) != nil {
+        where self.state.user(field: field, value: value) != nil {
             throw .userExists(field: field, value: value, app: self.appID)
         }
         return names
@@ -95,9 +88,7 @@ extension EmulatedCloud {
         }
         let password = try self.checkedPassword(body["newPassword"])
         if call.caller != .admin {
-            guard let former = user.password else {
-                throw .operationNotAllowed("A pseudo user has no password to change.")
-            }
+            guard let former = user.password else { throw .operationNotAllowed("A pseudo user has no password to change.") }
             guard let old = body["oldPassword"]?.string else { throw .invalidInput("oldPassword is needed.") }
             guard old == former.reveal() else {
                 throw .wrongPassword(principalID: user.id, address: user.address, app: self.appID)
@@ -117,7 +108,7 @@ extension EmulatedCloud {
             throw .invalidInput("owner has to be a user's ID.")
         }
         let owner = body["owner"]?.string ?? call.caller.principal?.id ?? ""
-        guard self.state.users[owner] != nil else { throw .userNotFound(value: owner, app: self.appID) }
+        _ = try self.user(id: owner)
         try self.require(self.mayAct(call.caller, for: .user(owner)), call, "Only the owner may create its group.")
         var members: [String] = []
         if let value = body["members"], !value.isNull {
@@ -128,18 +119,10 @@ extension EmulatedCloud {
         }
         let known = members.filter { self.state.users[$0] != nil }
         let group = GroupRecord(
-            id: self.identifiers.principal(),
-            name: name,
-            owner: owner,
-            members: Set(known).union([owner])
-        )
+            id: self.identifiers.principal(), name: name, owner: owner, members: Set(known).union([owner]))
         self.state.save(group)
-        let notFound = members.filter { self.state.users[$0] == nil }.map { JSONValue($0) }
-        return .json(
-            201,
-            "GroupCreationResponse",
-            .object([("groupID", JSONValue(group.id)), ("notFoundUsers", JSONValue(notFound))]),
-            fields: [self.location("groups/\(group.id)", call)]
-        )
+        let notFound = JSONValue(texts: members.filter { self.state.users[$0] == nil })
+        let answer: JSONValue = ["groupID": JSONValue(group.id), "notFoundUsers": notFound]
+        return .json(201, "GroupCreationResponse", answer, fields: [self.location("groups/\(group.id)", call)])
     }
 }

@@ -72,24 +72,6 @@ struct LoggedMessage: Sendable, Hashable {
     /// Counts the messages of this start of the emulator, from 1; a reset does not begin anew.
     fileprivate(set) var sequence: Int64 = 0
 
-    init(
-        id: String,
-        kind: Kind,
-        sourcePath: String,
-        sender: Caller,
-        sentAt: Timestamp,
-        renderings: [PushRendering],
-        deliveries: [PushNetwork: [String]]
-    ) {
-        self.id = id
-        self.kind = kind
-        self.sourcePath = sourcePath
-        self.sender = sender
-        self.sentAt = sentAt
-        self.renderings = renderings
-        self.deliveries = deliveries
-    }
-
     fileprivate var bytes: Int {
         let delivered = self.deliveries.values.reduce(0) { $0 + $1.count }
         return self.renderings.reduce(512) { $0 + $1.message.count } + delivered * LoggedMessage.deliveryBytes

@@ -13,6 +13,13 @@ struct PushComposer {
         case topic(Topic)
         case user(String)
 
+        var messageKind: LoggedMessage.Kind {
+            switch self {
+            case .topic: .pushToUser
+            case .user: .directPush
+            }
+        }
+
         /// What the message is about, as a path below the app or `kiicloud://`.
         var sourcePath: String {
             switch self {
@@ -110,7 +117,7 @@ struct PushComposer {
         var fields: [Field] = [
             ("objectScopeAppID", JSONValue(self.appID)), ("objectScopeType", JSONValue(scope.typeName)),
         ]
-        if let owner = scope.ownerField(prefix: "objectScope") { fields.append(owner) }
+        if let owner = scope.messageField { fields.append(owner) }
         return fields
     }
 

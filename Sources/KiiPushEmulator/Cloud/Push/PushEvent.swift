@@ -21,13 +21,6 @@ struct PushToApp: Sendable {
     /// `nil` where there is nothing left that was modified.
     var modifiedAt: Timestamp?
 
-    init(event: PushEvent, bucket: Bucket, objectID: String? = nil, modifiedAt: Timestamp? = nil) {
-        self.event = event
-        self.bucket = bucket
-        self.objectID = objectID
-        self.modifiedAt = modifiedAt
-    }
-
     /// What it happened to, as a path below the app or `kiicloud://`.
     var sourcePath: String { self.bucket.path + (self.objectID.map { "/objects/\($0)" } ?? "") }
 }

@@ -46,11 +46,7 @@ extension KiiFailure {
             case .apns: "APNSKEY"
             case .jpush: "JPUSHKEY"
             }
-        return KiiFailure(
-            status: 404,
-            errorCode: "\(key)_NOT_FOUND",
-            message: "The app has no key for \(network.rawValue)."
-        )
+        return KiiFailure(404, "\(key)_NOT_FOUND", "The app has no key for \(network.rawValue).")
     }
 }
 

@@ -16,16 +16,11 @@ struct BucketRecord: StoredRecord {
             ("creator", .optional(self.creator?.text)),
         ])
     }
+}
 
-    init(bucket: Bucket, creator: Caller?) {
-        self.bucket = bucket
-        self.creator = creator
-    }
-
+extension BucketRecord {
     init?(json: JSONValue) {
-        guard let scope = json["scope"]?.string.flatMap({ Scope(prefix: $0) }), let id = json["id"]?.string
-        else { return nil }
-        let creator = json["creator"]?.string.flatMap { Caller(text: $0) }
-        self.init(bucket: Bucket(id, in: scope), creator: creator)
+        guard let scope = json.scope, let id = json["id"]?.string else { return nil }
+        self.init(bucket: Bucket(id, in: scope), creator: json.caller("creator"))
     }
 }

@@ -41,68 +41,38 @@ struct InstallationRecord: StoredRecord {
         .compact([
             ("id", JSONValue(self.id)), ("deviceType", JSONValue(self.deviceType.rawValue)),
             ("registrationID", JSONValue(self.registrationID)), ("owner", JSONValue(self.owner.text)),
-            ("development", JSONValue(self.isDevelopment)),
-            ("createdAt", JSONValue(self.createdAt.millisecondsSinceEpoch)),
-            ("payload", self.payload == .mqtt ? JSONValue.null : JSONValue(self.payload.rawValue)),
+            ("development", JSONValue(self.isDevelopment)), ("createdAt", JSONValue(self.createdAt)),
+            ("payload", self.payload == .mqtt ? .null : JSONValue(self.payload.rawValue)),
             ("username", .optional(self.credential?.username)),
             ("password", .optional(self.credential?.password.reveal())),
-            ("endpointExpiresAt", self.endpointExpiresAt.map { JSONValue($0.millisecondsSinceEpoch) } ?? .null),
+            ("endpointExpiresAt", .optional(self.endpointExpiresAt)),
         ])
-    }
-
-    init(
-        id: String,
-        deviceType: DeviceType,
-        registrationID: String,
-        owner: Principal,
-        isDevelopment: Bool,
-        createdAt: Timestamp,
-        credential: BrokerCredential?
-    ) {
-        self.id = id
-        self.deviceType = deviceType
-        self.registrationID = registrationID
-        self.owner = owner
-        self.isDevelopment = isDevelopment
-        self.createdAt = createdAt
-        self.credential = credential
-    }
-
-    init?(json: JSONValue) {
-        guard let id = json["id"]?.string,
-            let deviceType = json["deviceType"]?.string.flatMap({ DeviceType(rawValue: $0) }),
-            let registrationID = json["registrationID"]?.string,
-            let owner = json["owner"]?.string.flatMap({ Principal(text: $0) }),
-            let isDevelopment = json["development"]?.bool,
-            let createdAt = json["createdAt"]?.int64
-        else { return nil }
-        var credential: BrokerCredential?
-        if let username = json["username"]?.string, let password = json["password"]?.string {
-            credential = BrokerCredential(username: username, password: Secret(password))
-        }
-        self.init(
-            id: id,
-            deviceType: deviceType,
-            registrationID: registrationID,
-            owner: owner,
-            isDevelopment: isDevelopment,
-            createdAt: Timestamp(millisecondsSinceEpoch: createdAt),
-            credential: credential
-        )
-        self.payload = json["payload"]?.string.flatMap { Payload(rawValue: $0) } ?? .mqtt
-        self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
     }
 
     /// `application/vnd.kii.InstallationRetrievalResponse+json`.
     var description: JSONValue {
-        var members: [(String, JSONValue)] = [
+        .object([
             ("installationID", JSONValue(self.id)), ("installationRegistrationID", JSONValue(self.registrationID)),
             ("deviceType", JSONValue(self.deviceType.rawValue)), ("development", JSONValue(self.isDevelopment)),
-        ]
-        switch self.owner {
-        case .user(let id): members.append(("userID", JSONValue(id)))
-        case .thing(let id): members.append(("thingID", JSONValue(id)))
+            self.owner.field,
+        ])
+    }
+}
+
+extension InstallationRecord {
+    init?(json: JSONValue) {
+        guard let id = json["id"]?.string,
+            let deviceType = json["deviceType"]?.string.flatMap({ DeviceType(rawValue: $0) }),
+            let registrationID = json["registrationID"]?.string, let owner = json.principal("owner"),
+            let isDevelopment = json["development"]?.bool, let createdAt = json.time("createdAt")
+        else { return nil }
+        self.init(
+            id: id, deviceType: deviceType, registrationID: registrationID, owner: owner,
+            isDevelopment: isDevelopment, createdAt: createdAt,
+            payload: json["payload"]?.string.flatMap { Payload(rawValue: $0) } ?? .mqtt,
+            endpointExpiresAt: json.time("endpointExpiresAt"))
+        if let username = json["username"]?.string, let password = json.secret("password") {
+            self.credential = BrokerCredential(username: username, password: password)
         }
-        return .object(members)
     }
 }

@@ -8,53 +8,78 @@ struct ObjectRecord: StoredRecord {
     var creator: Caller
     var createdAt: Timestamp
     var modifiedAt: Timestamp
-    var version: Int
+    var version = 1
     var data: JSONValue
 
-    var key: String { ObjectRecord.key(self.object) }
-
-    static func key(_ object: ObjectReference) -> String { "\(object.bucket.path)/objects/\(object.id)" }
+    var key: String { self.object.path }
 
     var json: JSONValue {
-        .object([
-            ("scope", JSONValue(self.object.bucket.scope.pathPrefix)), ("bucket", JSONValue(self.object.bucket.id)),
-            ("id", JSONValue(self.object.id)), ("creator", JSONValue(self.creator.text)),
-            ("createdAt", JSONValue(self.createdAt.millisecondsSinceEpoch)),
-            ("modifiedAt", JSONValue(self.modifiedAt.millisecondsSinceEpoch)), ("version", JSONValue(self.version)),
-            ("data", self.data),
-        ])
+        .object(
+            self.object.fields + [
+                ("creator", JSONValue(self.creator.text)), ("createdAt", JSONValue(self.createdAt)),
+                ("modifiedAt", JSONValue(self.modifiedAt)), ("version", JSONValue(self.version)), ("data", self.data),
+            ])
     }
+}
 
-    init(
-        object: ObjectReference,
-        creator: Caller,
-        createdAt: Timestamp,
-        modifiedAt: Timestamp,
-        version: Int,
-        data: JSONValue
-    ) {
-        self.object = object
-        self.creator = creator
-        self.createdAt = createdAt
-        self.modifiedAt = modifiedAt
-        self.version = version
-        self.data = data
-    }
-
+extension ObjectRecord {
     init?(json: JSONValue) {
-        guard let scope = json["scope"]?.string.flatMap({ Scope(prefix: $0) }),
-            let bucket = json["bucket"]?.string, let id = json["id"]?.string,
-            let creator = json["creator"]?.string.flatMap({ Caller(text: $0) }),
-            let createdAt = json["createdAt"]?.int64, let modifiedAt = json["modifiedAt"]?.int64,
+        guard let object = ObjectReference(json: json), let creator = json.caller("creator"),
+            let createdAt = json.time("createdAt"), let modifiedAt = json.time("modifiedAt"),
             let version = json["version"]?.int64, let data = json["data"]
         else { return nil }
         self.init(
-            object: ObjectReference(id, in: Bucket(bucket, in: scope)),
-            creator: creator,
-            createdAt: Timestamp(millisecondsSinceEpoch: createdAt),
-            modifiedAt: Timestamp(millisecondsSinceEpoch: modifiedAt),
-            version: Int(version),
-            data: data
-        )
+            object: object, creator: creator, createdAt: createdAt, modifiedAt: modifiedAt, version: Int(version),
+            data: data)
+    }
+}
+
+/// The bytes that an object carries beside its data.
+struct ObjectBodyRecord: StoredRecord {
+    static let table = "body"
+
+    var object: ObjectReference
+    /// As it was uploaded with.
+    var mediaType: String
+    var bytes: [UInt8]
+    /// Counts the uploads, from 1.
+    var version: Int
+
+    var key: String { self.object.path }
+
+    var json: JSONValue {
+        .object(
+            self.object.fields + [
+                ("mediaType", JSONValue(self.mediaType)), ("bytes", JSONValue(Base64.encode(self.bytes))),
+                ("version", JSONValue(self.version)),
+            ])
+    }
+}
+
+extension ObjectBodyRecord {
+    init?(json: JSONValue) {
+        guard let object = ObjectReference(json: json), let mediaType = json["mediaType"]?.string,
+            let bytes = json["bytes"]?.string.flatMap({ Base64.decode($0) }), let version = json["version"]?.int64
+        else { return nil }
+        self.init(object: object, mediaType: mediaType, bytes: bytes, version: Int(version))
+    }
+}
+
+extension ObjectReference {
+    var path: String { "\(self.bucket.path)/objects/\(self.id)" }
+
+    /// The members of a stored row that name it.
+    fileprivate var fields: [(String, JSONValue)] {
+        [
+            ("scope", JSONValue(self.bucket.scope.pathPrefix)), ("bucket", JSONValue(self.bucket.id)),
+            ("id", JSONValue(self.id)),
+        ]
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let scope = json.scope, let bucket = json["bucket"]?.string, let id = json["id"]?.string else {
+            return nil
+        }
+        self.init(id, in: Bucket(bucket, in: scope))
     }
 }

@@ -29,32 +29,23 @@ struct ThingRecord: StoredRecord {
         .object([
             ("id", JSONValue(self.id)), ("vendorThingID", JSONValue(self.vendorThingID)),
             ("password", JSONValue(self.password.reveal())), ("attributes", self.attributes),
-            ("owners", JSONValue(self.owners.sorted().map { JSONValue($0) })),
-            ("ownerGroups", JSONValue(self.ownerGroups.sorted().map { JSONValue($0) })),
-            ("disabled", JSONValue(self.isDisabled)),
+            ("owners", JSONValue(texts: self.owners.sorted())),
+            ("ownerGroups", JSONValue(texts: self.ownerGroups.sorted())), ("disabled", JSONValue(self.isDisabled)),
         ])
     }
 
-    init(id: String, vendorThingID: String, password: Secret, attributes: JSONValue) {
-        self.id = id
-        self.vendorThingID = vendorThingID
-        self.password = password
-        self.attributes = attributes
-    }
+    /// The body of `GET /things/{thingID}` and of a registration's answer.
+    var description: JSONValue { .object([("_thingID", JSONValue(self.id))] + self.attributes.fields) }
+}
 
+extension ThingRecord {
     init?(json: JSONValue) {
         guard let id = json["id"]?.string, let vendorThingID = json["vendorThingID"]?.string,
-            let password = json["password"]?.string, let attributes = json["attributes"],
-            let owners = json["owners"]?.array
+            let password = json.secret("password"), let attributes = json["attributes"],
+            let owners = json.texts("owners")
         else { return nil }
-        self.init(id: id, vendorThingID: vendorThingID, password: Secret(password), attributes: attributes)
-        self.owners = Set(owners.compactMap { $0.string })
-        self.ownerGroups = Set((json["ownerGroups"]?.array ?? []).compactMap { $0.string })
-        self.isDisabled = json["disabled"]?.bool ?? false
-    }
-
-    /// The body of `GET /things/{thingID}` and of a registration's answer.
-    var description: JSONValue {
-        .object([("_thingID", JSONValue(self.id))] + (self.attributes.members ?? []).map { ($0.key, $0.value) })
+        self.init(
+            id: id, vendorThingID: vendorThingID, password: password, attributes: attributes, owners: owners,
+            ownerGroups: json.texts("ownerGroups") ?? [], isDisabled: json["disabled"]?.bool ?? false)
     }
 }

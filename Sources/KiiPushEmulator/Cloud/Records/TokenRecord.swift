@@ -16,26 +16,15 @@ struct TokenRecord: StoredRecord {
     var json: JSONValue {
         .compact([
             ("token", JSONValue(self.token.reveal())), ("caller", JSONValue(self.caller.text)),
-            ("expiresAt", self.expiresAt.map { JSONValue($0.millisecondsSinceEpoch) } ?? .null),
-            ("refreshToken", .optional(self.refreshToken?.reveal())),
+            ("expiresAt", .optional(self.expiresAt)), ("refreshToken", .optional(self.refreshToken?.reveal())),
         ])
     }
+}
 
-    init(token: Secret, caller: Caller, expiresAt: Timestamp?, refreshToken: Secret?) {
-        self.token = token
-        self.caller = caller
-        self.expiresAt = expiresAt
-        self.refreshToken = refreshToken
-    }
-
+extension TokenRecord {
     init?(json: JSONValue) {
-        guard let token = json["token"]?.string, let caller = json["caller"]?.string.flatMap({ Caller(text: $0) })
-        else { return nil }
+        guard let token = json.secret("token"), let caller = json.caller("caller") else { return nil }
         self.init(
-            token: Secret(token),
-            caller: caller,
-            expiresAt: json["expiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) },
-            refreshToken: json["refreshToken"]?.string.map { Secret($0) }
-        )
+            token: token, caller: caller, expiresAt: json.time("expiresAt"), refreshToken: json.secret("refreshToken"))
     }
 }

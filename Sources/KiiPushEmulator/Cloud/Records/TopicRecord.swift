@@ -16,24 +16,14 @@ struct TopicRecord: StoredRecord {
             ("creator", JSONValue(self.creator.text)), ("rights", self.rights.json),
         ])
     }
+}
 
-    /// - Parameter rights: `nil` for those of a topic that was just created.
-    init(topic: Topic, creator: Caller, rights: TopicRights? = nil) {
-        self.topic = topic
-        self.creator = creator
-        self.rights = rights ?? TopicRights(of: topic.scope)
-    }
-
+extension TopicRecord {
     init?(json: JSONValue) {
-        guard let scope = json["scope"]?.string.flatMap({ Scope(prefix: $0) }), let id = json["id"]?.string,
-            let creator = json["creator"]?.string.flatMap({ Caller(text: $0) })
+        guard let scope = json.scope, let id = json["id"]?.string, let creator = json.caller("creator"),
+            // A state from before there were rights: what topics came with.
+            let rights = json["rights"].map({ TopicRights(json: $0) }) ?? TopicRights(of: scope)
         else { return nil }
-        // A state from before there were rights: what topics came with.
-        var rights: TopicRights?
-        if let stored = json["rights"] {
-            rights = TopicRights(json: stored)
-            guard rights != nil else { return nil }
-        }
         self.init(topic: Topic(id, in: scope), creator: creator, rights: rights)
     }
 }

@@ -22,15 +22,20 @@ struct TopicRights: Sendable, Hashable {
 
         static let anyAuthenticatedID = "ANY_AUTHENTICATED_USER"
 
-        /// How a path writes it, and the stored state: `UserID:{id}`.
-        var text: String {
+        private var words: (kind: String, id: String) {
             switch self {
-            case .user(let id): "UserID:\(id)"
-            case .group(let id): "GroupID:\(id)"
-            case .thing(let id): "ThingID:\(id)"
-            case .anyAuthenticatedUser: "UserID:\(Holder.anyAuthenticatedID)"
+            case .user(let id): ("User", id)
+            case .group(let id): ("Group", id)
+            case .thing(let id): ("Thing", id)
+            case .anyAuthenticatedUser: ("User", Holder.anyAuthenticatedID)
             }
         }
+
+        /// How a path writes it, and the stored state: `UserID:{id}`.
+        var text: String { "\(self.words.kind)ID:\(self.words.id)" }
+
+        /// How an answer writes it.
+        var description: JSONValue { ["\(self.words.kind.lowercased())ID": JSONValue(self.words.id)] }
 
         init?(text: String) {
             guard let colon = text.firstIndex(of: ":") else { return nil }
@@ -42,16 +47,6 @@ struct TopicRights: Sendable, Hashable {
             case ("GroupID", _): self = .group(id)
             case ("ThingID", _): self = .thing(id)
             default: return nil
-            }
-        }
-
-        /// How an answer writes it.
-        var description: JSONValue {
-            switch self {
-            case .user(let id): ["userID": JSONValue(id)]
-            case .group(let id): ["groupID": JSONValue(id)]
-            case .thing(let id): ["thingID": JSONValue(id)]
-            case .anyAuthenticatedUser: ["userID": JSONValue(Holder.anyAuthenticatedID)]
             }
         }
     }

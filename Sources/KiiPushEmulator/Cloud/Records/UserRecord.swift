@@ -23,28 +23,22 @@ struct UserRecord: StoredRecord {
         ])
     }
 
-    init(id: String, attributes: JSONValue, password: Secret?) {
-        self.id = id
-        self.attributes = attributes
-        self.password = password
-    }
-
-    init?(json: JSONValue) {
-        guard let id = json["id"]?.string, let attributes = json["attributes"] else { return nil }
-        self.init(id: id, attributes: attributes, password: json["password"]?.string.map { Secret($0) })
-        self.isDisabled = json["disabled"]?.bool ?? false
-    }
-
     /// The body of `GET /users/{userID}` and of a registration's answer.
     var description: JSONValue {
-        var members: [(String, JSONValue)] = [("userID", JSONValue(self.id))]
-        members += (self.attributes.members ?? []).map { ($0.key, $0.value) }
-        members.append(("_hasPassword", JSONValue(self.password != nil)))
-        return .object(members)
+        .object(
+            [("userID", JSONValue(self.id))] + self.attributes.fields
+                + [("_hasPassword", JSONValue(self.password != nil))])
     }
 }
 
 extension UserRecord {
+    init?(json: JSONValue) {
+        guard let id = json["id"]?.string, let attributes = json["attributes"] else { return nil }
+        self.init(
+            id: id, attributes: attributes, password: json.secret("password"),
+            isDisabled: json["disabled"]?.bool ?? false)
+    }
+
     /// What others than the user and the administrator see.
     var publicDescription: JSONValue {
         .compact([
@@ -76,21 +70,16 @@ struct GroupRecord: StoredRecord {
     var json: JSONValue {
         .object([
             ("id", JSONValue(self.id)), ("name", JSONValue(self.name)), ("owner", JSONValue(self.owner)),
-            ("members", JSONValue(self.members.sorted().map { JSONValue($0) })),
+            ("members", JSONValue(texts: self.members.sorted())),
         ])
     }
+}
 
-    init(id: String, name: String, owner: String, members: Set<String>) {
-        self.id = id
-        self.name = name
-        self.owner = owner
-        self.members = members
-    }
-
+extension GroupRecord {
     init?(json: JSONValue) {
         guard let id = json["id"]?.string, let name = json["name"]?.string, let owner = json["owner"]?.string,
-            let members = json["members"]?.array
+            let members = json.texts("members")
         else { return nil }
-        self.init(id: id, name: name, owner: owner, members: Set(members.compactMap { $0.string }))
+        self.init(id: id, name: name, owner: owner, members: members)
     }
 }

@@ -9,19 +9,10 @@ struct CloudCall: Sendable {
     let now: Timestamp
     var caller: Caller = .anonymous
 
-    init(request: IncomingRequest, target: RequestTarget, parameters: [String: String], now: Timestamp) {
-        self.request = request
-        self.target = target
-        self.parameters = parameters
-        self.now = now
-    }
-
     subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
 
     /// The first value of a header field.
-    func field(_ name: String) -> String? {
-        self.request.fields.first { $0.isNamed(name) }?.value
-    }
+    func field(_ name: String) -> String? { self.request.fields.first { $0.isNamed(name) }?.value }
 
     /// The media type in lower case, without its parameters.
     var mediaType: String {

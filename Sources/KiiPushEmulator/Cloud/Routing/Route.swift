@@ -17,35 +17,50 @@ struct Route: Sendable {
     typealias Handler = @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> HTTPResponse
 
     let method: String
-    let pattern: [Segment]
+    /// The path below its root, as `topics/{topic}`.
+    let path: String
     let need: Need
     /// The query items that a control has. Kii's own calls take others as well, and do not look at them.
     let query: [String]
     let handler: Handler
+    private let pattern: [Segment]
 
-    /// One segment of a pattern: a word, or `{name}` for anything but nothing.
-    enum Segment: Sendable {
+    /// One segment of a path: a word, or `{name}` for anything but nothing.
+    private enum Segment: Sendable {
         case word(String)
         case parameter(String)
     }
 
     init(
-        _ method: String,
-        _ pattern: String,
-        need: Need = .principal,
-        query: [String] = [],
-        _ handler: @escaping Handler
+        _ method: String, _ path: String, need: Need = .principal, query: [String] = [], _ handler: @escaping Handler
     ) {
         self.method = method
+        self.path = path
         self.need = need
         self.query = query
         self.handler = handler
-        self.pattern = pattern.split(separator: "/").map { segment in
+        self.pattern = path.split(separator: "/").map { segment in
             segment.hasPrefix("{") ? .parameter(String(segment.dropFirst().dropLast())) : .word(String(segment))
         }
     }
 
-    /// The values of the parameters if `path` has the form of the pattern.
+    /// A route below `/__kii`, for the administrator alone.
+    static func control(
+        _ method: String, _ path: String, query: [String] = [], _ handler: @escaping Handler
+    ) -> Route {
+        Route(method, path, need: .administrator, query: query, handler)
+    }
+
+    /// The same routes in the app's scope and below a user, group and thing.
+    static func inEveryScope(_ routes: [Route]) -> [Route] {
+        routes.flatMap { route in
+            ["", "users/{user}/", "groups/{group}/", "things/{thing}/"].map {
+                Route(route.method, $0 + route.path, need: route.need, query: route.query, route.handler)
+            }
+        }
+    }
+
+    /// The values of the parameters if `path` has the form of ``path``.
     func match(_ path: ArraySlice<String>) -> [String: String]? {
         guard path.count == self.pattern.count else { return nil }
         // Looked at before anything is kept, since most routes are another's.

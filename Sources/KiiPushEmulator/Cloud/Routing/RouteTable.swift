@@ -3,9 +3,7 @@ import KiiPushCore
 /// All that can be asked, and how a request finds it.
 package enum RouteTable {
     /// Below `/api`.
-    private static let global: [Route] = [
-        Route("POST", "oauth2/token", need: .nobody) { (cloud, call) throws(KiiFailure) in try cloud.issueToken(call) }
-    ]
+    private static let global: [Route] = [Route.token]
 
     /// Below `/api/apps/{appID}`.
     private static let ofApp: [Route] = Route.accounts + Route.installations + Route.topics + Route.buckets
@@ -14,7 +12,7 @@ package enum RouteTable {
     private static let ofThingIF: [Route] = Route.onboarding
 
     /// Below `/__kii`, which Kii's cloud does not have: what the emulator holds, and what it is told to do.
-    private static let ofEmulator: [Route] = Route.inspection + Route.control
+    private static let ofEmulator: [Route] = Route.inspection + Route.controls
 
     /// The routes with what precedes their patterns.
     static let roots: [(path: String, routes: [Route])] = [
@@ -22,13 +20,17 @@ package enum RouteTable {
         ("/thing-if/apps/{app}", RouteTable.ofThingIF), ("/__kii", RouteTable.ofEmulator),
     ]
 
+    /// Every method and path that can be asked for, as `PUT /api/apps/{app}/topics/{topic}`, for comparing with a
+    /// contract. A method that a path has for GET's sake, HEAD, is not listed.
+    package static let listing: [String] = RouteTable.roots.flatMap { root, routes in
+        routes.map { "\($0.method) \(root)/\($0.path)" }
+    }
+
     /// The route of a request and what its path holds.
     ///
     /// - Throws: ``KiiFailure`` 404 for a path that leads nowhere or another app, 405 for a method that it does not have.
     static func match(
-        method: String,
-        path: [String],
-        app: String
+        method: String, path: [String], app: String
     ) throws(KiiFailure) -> (Route, parameters: [String: String]) {
         guard path.count > 1 else { throw RouteTable.nothing(at: path) }
         let routes: [Route]
@@ -57,21 +59,5 @@ package enum RouteTable {
         throw .methodNotAllowed(method, allowed: allowed)
     }
 
-    private static func nothing(at path: [String]) -> KiiFailure {
-        .pathNotFound("/" + path.joined(separator: "/"))
-    }
-}
-
-extension Route {
-    /// The same route in the app's scope and below a user, group and thing.
-    static func inEveryScope(
-        _ method: String,
-        _ pattern: String,
-        need: Need = .principal,
-        _ handler: @escaping Handler
-    ) -> [Route] {
-        ["", "users/{user}/", "groups/{group}/", "things/{thing}/"].map {
-            Route(method, $0 + pattern, need: need, handler)
-        }
-    }
+    private static func nothing(at path: [String]) -> KiiFailure { .pathNotFound("/" + path.joined(separator: "/")) }
 }
