@@ -14,12 +14,12 @@ extension Pipeline {
     ) {
         var configuration = configuration
         if inbox == nil { configuration.inbox = .memory }
-        let store: any Store = inbox ?? MemoryStore(clocks: configuration.clocks)
+        let store: any Store = inbox ?? MemoryStore(clocks: configuration.environment.clocks)
         var limits = inbox == nil ? BackPressure.Limits.memory : .file
         if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
         self.init(
             store: store, on: loop, configuration: configuration.delivery, limits: limits,
-            clock: configuration.clocks.monotonic,
+            clock: configuration.environment.clocks.monotonic,
             observer: HubObserver(hubs: hubs, keeping: inbox == nil ? .memory : .file, listeners: listeners),
             wake: wake, threads: threads)
     }
