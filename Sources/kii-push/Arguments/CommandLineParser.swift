@@ -78,12 +78,11 @@ struct CommandLineParser {
     }
 
     private static func unknownCommand(_ word: String, below command: CommandDescription) -> UsageError {
-        let names = command.subcommands.flatMap { [$0.name] + $0.configuration.aliases }
         // A guess leaves out the tool's own name.
         let likely = command.configuration.likelySubcommand.map {
             (command.words.dropFirst() + [$0, word]).joined(separator: " ")
         }
-        let guess = (suggestion(for: word, among: names) ?? likely).map { "; did you mean '\($0)'?" } ?? ""
+        let guess = (suggestion(for: word, among: command.namesBelow) ?? likely).map { "; did you mean '\($0)'?" } ?? ""
         return UsageError("unknown command '\(word)'\(guess)", commandPath: command.path)
     }
 }

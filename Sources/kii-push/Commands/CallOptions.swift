@@ -3,3 +3,15 @@ struct CallOptions: ParsableArguments {
     @Option(value: "TIME", help: "How long one call to the cloud may take (500ms, 10s, 5m). Default: 30s.")
     var timeout: TimeSpan?
 }
+
+/// What every command takes that ends when the cloud has answered.
+struct CloudCommandOptions: ParsableArguments {
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
+    @OptionGroup(title: "Cloud") var calls: CallOptions
+
+    /// Opens a session for `body` and closes it, whatever comes of it.
+    func withSession(_ body: (CloudSession) async throws -> Void) async throws {
+        try await CloudSession.use(self.profile, self.calls, console: self.output.console, body)
+    }
+}

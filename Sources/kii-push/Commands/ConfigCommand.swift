@@ -52,13 +52,14 @@ struct ConfigShowCommand: ParsableCommand {
             let origin = self.origin ? (value == nil ? "" : "  (\(setting.origin.text.terminalSafe))") : ""
             let name = setting.name.count < 14 ? setting.name.padded(to: 14) : setting.name + "  "
             try console.line(name + (value?.terminalSafe ?? "-") + origin)
-            var members: [(String, JSONValue)] = [
-                ("name", JSONValue(setting.name)), ("secret", JSONValue(setting.isSecret)),
-                ("set", JSONValue(setting.value != nil)),
-            ]
-            if let shown = setting.value, !setting.isSecret { members.append(("value", JSONValue(shown))) }
-            if setting.value != nil { members.append(("origin", setting.origin.json)) }
-            try console.object("setting", members)
+            let isSet = setting.value != nil
+            try console.object(
+                "setting",
+                [
+                    "name": setting.name, "secret": setting.isSecret, "set": isSet,
+                    "value": setting.isSecret ? Optional.none : setting.value,
+                    "origin": isSet ? setting.origin.json : Optional.none,
+                ])
         }
     }
 }
@@ -89,8 +90,7 @@ struct ConfigPathCommand: ParsableCommand {
         for (kind, path) in location.files {
             let isThere = InputFile.exists(path)
             try console.line(kind.padded(to: 14) + path.terminalSafe + (isThere ? "" : "  (not there)"))
-            try console.object(
-                "path", [("kind", JSONValue(kind)), ("path", JSONValue(path)), ("exists", JSONValue(isThere))])
+            try console.object("path", ["kind": kind, "path": path, "exists": isThere])
         }
     }
 }

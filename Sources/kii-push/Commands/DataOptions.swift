@@ -19,21 +19,13 @@ struct DataOptions: ParsableArguments {
     /// Whether there is an object at all.
     var isGiven: Bool { self.data != nil || self.file != nil }
 
-    /// The object, if there is one.
-    ///
-    /// - Throws: as ``value()``.
-    func given() throws -> JSONValue? {
-        guard self.isGiven else { return Optional.none }
-        return try self.value()
-    }
-
-    /// Reads and checks the object. Touches no network.
+    /// Reads and checks the object, if there is one. Touches no network.
     ///
     /// - Throws: ``CommandFailure`` with exit 65 when it is no JSON object or has a key twice, of which a receiver would
     ///   see one only; with exit 66 when the file cannot be read.
-    func value() throws -> JSONValue {
-        let bytes =
-            if let file = self.file { try InputFile.read(file) } else { try self.dataBytes() }
+    func given() throws -> JSONValue? {
+        guard self.isGiven else { return Optional.none }
+        let bytes = try self.bytes()
         let value: JSONValue
         do {
             value = try JSONValue(parsing: bytes)
@@ -53,8 +45,8 @@ struct DataOptions: ParsableArguments {
         throw CommandFailure(.badInput, "the data has the key \(key) more than once", hint: "write each key once")
     }
 
-    private func dataBytes() throws -> [UInt8] {
-        guard let data = self.data, data != "-" else { return try InputFile.read("-") }
+    private func bytes() throws -> [UInt8] {
+        guard self.file == nil, let data = self.data, data != "-" else { return try InputFile.read(self.file ?? "-") }
         return Array(data.utf8)
     }
 }

@@ -56,10 +56,9 @@ struct DeadLetterOptions: ParsableArguments {
     @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
     func validate() throws {
-        if self.all != self.numbers.isEmpty {
-            throw ValidationError(
-                self.all ? "'--all' and numbers exclude each other" : "name the messages, or all with '--all'")
-        }
+        guard self.all != self.numbers.isEmpty else { return }
+        throw ValidationError(
+            self.all ? "'--all' and numbers exclude each other" : "name the messages, or all with '--all'")
     }
 
     /// Does something to each of them: by the process that receives with the inbox, or where there is none, here.
@@ -91,7 +90,7 @@ struct DeadLetterOptions: ParsableArguments {
             switch try await body(id) {
             case .carriedOut:
                 try console.result("\(word) #\(id)")
-                try console.object(word, [("id", JSONValue(id))])
+                try console.object(word, ["id": id])
             case .running(let age): running.append((id, age))
             case .notFound: missing.append(id)
             }

@@ -68,10 +68,8 @@ struct EmulatorCommand: ParsableCommand {
         let file = FilePaths.emulatorFile(environment)
         if let other = try EmulatorRuntimeFile.find(at: file), let processID = other.process?.processID {
             throw CommandFailure(
-                .temporary,
-                "an emulator is running already, as process \(processID), at \(other.app.baseURL)",
-                hint: "use it, or stop it: kill \(processID)"
-            )
+                .temporary, "an emulator is running already, as process \(processID), at \(other.app.baseURL)",
+                hint: "use it, or stop it: kill \(processID)")
         }
         // Taken over before anything is started, so that nothing started is left behind.
         let signals = try StopSignals()
@@ -118,12 +116,11 @@ struct EmulatorCommand: ParsableCommand {
         try console.line("  \(emulator.httpsBaseURL ?? "no HTTPS: libmicrohttpd was built without TLS here")")
         try console.line("  MQTT on 127.0.0.1:\(emulator.mqttPort), with TLS on 127.0.0.1:\(emulator.mqttTLSPort)")
         try console.line("  keys and certificate: \(file)")
-        var members: [(String, JSONValue)] = [("baseURL", JSONValue(emulator.baseURL))]
-        if let httpsBaseURL = emulator.httpsBaseURL { members.append(("httpsBaseURL", JSONValue(httpsBaseURL))) }
-        members += [
-            ("appID", JSONValue(emulator.appID)), ("mqttPort", JSONValue(Int(emulator.mqttPort))),
-            ("mqttTLSPort", JSONValue(Int(emulator.mqttTLSPort))), ("file", JSONValue(file)),
-        ]
-        try console.object("emulator", members)
+        try console.object(
+            "emulator",
+            [
+                "baseURL": emulator.baseURL, "httpsBaseURL": emulator.httpsBaseURL, "appID": emulator.appID,
+                "mqttPort": Int(emulator.mqttPort), "mqttTLSPort": Int(emulator.mqttTLSPort), "file": file,
+            ])
     }
 }

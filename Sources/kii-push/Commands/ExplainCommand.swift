@@ -38,7 +38,7 @@ struct ExplainCommand: ParsableCommand {
             explanation = try PayloadExplanation(bytes, keys: self.keys)
         } catch {
             let refusal = PayloadRefusal(error, of: bytes)
-            try console.object("explanation", [("refused", refusal.json), ("findings", [])])
+            try console.object("explanation", ["refused": refusal.json, "findings": JSONValue([])])
             throw refusal.failure
         }
         if !self.lint || !self.output.quiet { try console.line(explanation.text(console.style)) }

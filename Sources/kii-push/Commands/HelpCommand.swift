@@ -54,11 +54,9 @@ struct HelpCommand: ParsableCommand {
             }
             return try StandardStream.output.write(command.tree)
         }
-        guard self.json else {
-            let output = StandardStream.output
-            return try output.write(page.text(width: output.textWidth()))
-        }
-        try Console(.init(json: true)).object("help", page.json(of: tool))
+        if self.json { return try Console(.init(json: true)).object("help", page.json) }
+        let output = StandardStream.output
+        try output.write(page.text(width: output.textWidth()))
     }
 }
 
@@ -88,7 +86,7 @@ enum HelpPage {
         var command = tool
         for (index, word) in words.enumerated() {
             guard let next = command.subcommand(word) else {
-                throw Self.unknown(words[...index], below: command, isFirst: index == 0)
+                throw Self.unknown(Array(words[...index]), below: command)
             }
             command = next
         }
@@ -102,38 +100,28 @@ enum HelpPage {
         }
     }
 
-    func json(of tool: CommandDescription) -> [(String, JSONValue)] {
+    var json: [(String, JSONValue)] {
         switch self {
-        case .command(let command):
-            command.json + [("topics", JSONValue(texts: HelpTopic.all.map(\.name)))]
+        case .command(let command): command.json + [("topics", JSONValue(texts: HelpTopic.all.map(\.name)))]
         case .topic(let topic): [("name", JSONValue(topic.name)), ("text", JSONValue(topic.text(80)))]
         }
     }
 
     /// The words that may follow `words`.
     static func next(after words: [String], of tool: CommandDescription) -> [String] {
-        var command = tool
-        for word in words {
-            guard let next = command.subcommand(word) else { return [] }
-            command = next
-        }
-        return command.subcommands.map(\.name) + (words.isEmpty ? HelpTopic.all.map(\.name) : [])
+        let command = words.reduce(Optional(tool)) { command, word in command?.subcommand(word) }
+        return (command?.subcommands.map(\.name) ?? []) + (words.isEmpty ? HelpTopic.all.map(\.name) : [])
     }
 
-    private static func unknown(
-        _ words: ArraySlice<String>,
-        below command: CommandDescription,
-        isFirst: Bool
-    ) -> UsageError {
+    private static func unknown(_ words: [String], below command: CommandDescription) -> UsageError {
         let topics = HelpTopic.all.map(\.name)
-        let names = command.subcommands.flatMap { [$0.name] + $0.configuration.aliases } + (isFirst ? topics : [])
+        let names = command.namesBelow + (words.count == 1 ? topics : [])
         let guess = words.last.flatMap { suggestion(for: $0, among: names) }.map {
             "; did you mean '\((words.dropLast() + [$0]).joined(separator: " "))'?"
         }
         return UsageError(
             "there is no command or topic '\(words.joined(separator: " "))'\(guess ?? "")",
             commandPath: "kii-push",
-            hint: "the topics are \(topics.joined(separator: ", ")); for the commands see 'kii-push --help'"
-        )
+            hint: "the topics are \(topics.joined(separator: ", ")); for the commands see 'kii-push --help'")
     }
 }

@@ -4,9 +4,7 @@ struct InboxAdoptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
         abstract: "Has the messages of a former installation handled.",
-        examples: [
-            .init("Those that 'kii-push doctor' names", "kii-push inbox adopt --from 1a2b3c")
-        ],
+        examples: [.init("Those that 'kii-push doctor' names", "kii-push inbox adopt --from 1a2b3c")],
         discussion: [
             "A profile that is registered anew, or whose agents/default.json was lost, receives as another installation. What "
                 + "the former one had received and no handler had finished stays in the inbox. If both are of the same user or "
@@ -57,9 +55,8 @@ struct InboxAdoptCommand: ParsableCommand {
                 hint: "'kii-push doctor' names those that have messages")
         }
         let console = self.output.console
-        try console.result(
-            "adopted \(count) \(count == 1 ? "message" : "messages") of \(former.terminalSafe)")
-        try console.object("adopted", [("from", JSONValue(former)), ("messages", JSONValue(count))])
+        try console.result("adopted \(count) \(count == 1 ? "message" : "messages") of \(former.terminalSafe)")
+        try console.object("adopted", ["from": former, "messages": count])
     }
 
     private static func installation(of directory: String) throws -> String {

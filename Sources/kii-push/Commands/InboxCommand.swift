@@ -39,7 +39,7 @@ struct InboxListCommand: ParsableCommand {
     @Option(
         value: "STATE",
         help: "Only these: waiting, running, retry, presented, done or dead. May be repeated. Default: all but done.")
-    var state: [StandingName] = []
+    var state: [MessageRecord.Standing] = []
 
     @Option(name: .customShort("n"), value: "N", help: "Only the newest N, the oldest of them first. Default: all.")
     var limit: PositiveCount?
@@ -49,12 +49,11 @@ struct InboxListCommand: ParsableCommand {
 
     func run() async throws {
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
-        var states = Set(self.state.map(\.standing))
-        if states.isEmpty { states = Set(MessageRecord.Standing.allCases).subtracting([.done]) }
+        let states = Set(self.state.isEmpty ? MessageRecord.Standing.allCases.filter { $0 != .done } : self.state)
         let console = self.output.console
         if !console.options.json { console.status("> Times are \(Timestamp.now().localZone).") }
         guard let limit = self.limit.map({ min($0.value, 1 << 32) }) else {
-            return try Self.forEach(states, of: reader, after: 0) { try console.show(inList: $0) }
+            return try reader.forEach(states) { try console.show(inList: $0) }
         }
         // From further and further back, until there are enough.
         let newest = try reader.lastMessageID()
@@ -62,7 +61,7 @@ struct InboxListCommand: ParsableCommand {
         while true {
             let start = max(0, newest - max(reach, 100))
             var found: [MessageRecord] = []
-            try Self.forEach(states, of: reader, after: start) { message in
+            try reader.forEach(states, after: start) { message in
                 if found.count >= 2 * limit { found.removeFirst(limit) }
                 found.append(message)
             }
@@ -73,18 +72,6 @@ struct InboxListCommand: ParsableCommand {
             for message in found.suffix(limit) { try console.show(inList: message) }
             return
         }
-    }
-
-    /// A page at a time: a backlog may be larger than the memory.
-    private static func forEach(
-        _ states: Set<MessageRecord.Standing>, of reader: InboxReader, after start: Int64,
-        _ body: (MessageRecord) throws -> Void
-    ) throws {
-        var last = start
-        while let end = try reader.messages(states, after: last, limit: 100).map({ message in
-            try body(message)
-            return message.messageID
-        }).last { last = end }
     }
 }
 
@@ -108,12 +95,7 @@ struct InboxStatsCommand: ParsableCommand {
     func run() async throws {
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         let ledger = try reader.ledger()
-        let rows: [(String, Int64)] = [
-            ("received", ledger.received), ("duplicates", ledger.duplicates), ("waiting", ledger.waiting),
-            ("running", ledger.running), ("presented", ledger.presented), ("done", ledger.done), ("dead", ledger.dead),
-            ("expired", ledger.expired), ("lost", ledger.lost), ("dropped", ledger.dropped),
-            ("unaccounted", ledger.unaccounted),
-        ]
+        let rows = ledger.counts + [("unaccounted", ledger.unaccounted)]
         for (name, count) in rows where name != "unaccounted" || count != 0 {
             try self.output.console.line("\(name.padded(to: 13)) \(count)")
         }
@@ -123,18 +105,28 @@ struct InboxStatsCommand: ParsableCommand {
     }
 }
 
-/// A state of messages by its name.
-struct StandingName: ExpressibleByArgument {
-    let standing: MessageRecord.Standing
+extension MessageRecord.Standing: ExpressibleByArgument {}
 
-    init?(argument: String) {
-        guard let standing = MessageRecord.Standing(rawValue: argument) else { return nil }
-        self.standing = standing
+extension MessageLedger {
+    /// The counts by their names for programs.
+    var counts: [(String, Int64)] {
+        [
+            ("received", self.received), ("duplicates", self.duplicates), ("waiting", self.waiting),
+            ("running", self.running), ("presented", self.presented), ("done", self.done), ("dead", self.dead),
+            ("expired", self.expired), ("lost", self.lost), ("dropped", self.dropped),
+        ]
     }
+}
 
-    static var expectation: String {
-        "one of " + MessageRecord.Standing.allCases.map(\.rawValue).joined(separator: ", ")
+extension InboxReader {
+    /// Goes through the messages in these states, a page at a time: a backlog may be larger than the memory.
+    func forEach(
+        _ states: Set<MessageRecord.Standing>, after start: Int64 = 0, _ body: (MessageRecord) throws -> Void
+    ) throws {
+        var last = start
+        while let end = try self.messages(states, after: last).map({ message in
+            try body(message)
+            return message.messageID
+        }).last { last = end }
     }
-
-    static var completion: CompletionKind { .words(MessageRecord.Standing.allCases.map(\.rawValue)) }
 }

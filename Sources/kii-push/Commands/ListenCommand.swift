@@ -22,9 +22,8 @@ struct ListenCommand: ParsableCommand {
             "Messages and answers go to standard output, the state of the connection to standard error; with --json all "
                 + "of it goes to standard output. A message counts as received when its answer is stored.",
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [
-            .missingInput, .cannotCreate, .inputOutput, .timedOut, .interrupted, .terminated,
-        ],
+        exitCodes: ExitStatus.ofCloudCommands
+            + [.missingInput, .cannotCreate, .inputOutput, .timedOut, .interrupted, .terminated],
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory, .path]
     )
 
@@ -32,13 +31,12 @@ struct ListenCommand: ParsableCommand {
     var count: PositiveCount?
 
     @Option(
-        name: .shortAndLong,
-        value: "TIME",
+        name: .shortAndLong, value: "TIME",
         help: "End after this time (500ms, 10s, 5m), counted from the connection; to connect may take as long.")
     var timeout: TimeSpan?
 
     @Option(value: "RESULT", help: "The answer to every message: newData, noData or failed. Default: newData.")
-    var completeAs: CompletionChoice?
+    var completeAs: FetchResult?
 
     @OptionGroup(title: "Handler") var handler: HandlerOptions
 
@@ -149,13 +147,8 @@ struct ListenCommand: ParsableCommand {
         }
         let runtime = try PushRuntime(configuration: configuration)
         let view = ListenView(
-            style,
-            installationID: installationID,
-            result: (self.completeAs ?? .newData).result,
-            count: count,
-            bridge: bridge,
-            setsAside: !self.inMemory
-        )
+            style, installationID: installationID, result: self.completeAs ?? .newData, count: count, bridge: bridge,
+            setsAside: !self.inMemory)
         let identity = profile.agentConfiguration(account, app: cloud.app)
         let agent =
             if bridge != nil || !style.filter.isEmpty {
@@ -236,16 +229,12 @@ struct ListenCommand: ParsableCommand {
 }
 
 /// `--complete-as`.
-enum CompletionChoice: String, CaseIterable, ExpressibleByArgument {
-    case newData
-    case noData
-    case failed
-
-    var result: FetchResult {
-        switch self {
-        case .newData: .newData
-        case .noData: .noData
-        case .failed: .failed
-        }
+extension FetchResult: ExpressibleByArgument {
+    init?(argument: String) {
+        guard let result = Self.allCases.first(where: { $0.word == argument }) else { return nil }
+        self = result
     }
+
+    static var expectation: String { "one of " + Self.allCases.map(\.word).joined(separator: ", ") }
+    static var completion: CompletionKind { .words(Self.allCases.map(\.word)) }
 }

@@ -71,16 +71,10 @@ final class ListenView: RemoteNotificationHandler {
     var lastTrouble: String? { self.state.withLock { $0.lastTrouble } }
 
     /// Why the view wants an end; `nil` when the task was cancelled first.
-    func ending() async -> ListenEnding? {
-        for await ending in self.endings.stream { return ending }
-        return nil
-    }
+    func ending() async -> ListenEnding? { await self.endings.stream.first { _ in true } }
 
     /// Waits for the first connection; `false` when the task was cancelled first.
-    func connected() async -> Bool {
-        for await _ in self.connections.stream { return true }
-        return false
-    }
+    func connected() async -> Bool { await self.connections.stream.first { _ in true } != nil }
 
     // MARK: - Messages
 
@@ -119,11 +113,11 @@ final class ListenView: RemoteNotificationHandler {
             return
         }
         let answer: @Sendable () -> Void = { [bridge = self.bridge, result = self.result] in
-            guard let bridge else {
+            if let bridge {
+                bridge.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
+            } else {
                 completion(result)
-                return
             }
-            bridge.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
         }
         guard isLast else { return answer() }
         // It is answered when no other message is taken up any more, so that none is lost from sight.

@@ -83,22 +83,12 @@ struct Listening: Sendable {
     private func timeLimit(_ timeout: Duration) async -> ListenEnding? {
         let isConnected = await withTaskGroup(of: Bool?.self) { group in
             group.addTask { await self.view.connected() ? true : nil }
-            group.addTask { await Self.sleep(timeout) ? false : nil }
+            group.addTask { (try? await Task.sleep(for: timeout)).map { false } }
             let first = await group.next() ?? nil
             group.cancelAll()
             return first
         }
         guard isConnected == true else { return isConnected.map { _ in .neverConnected } }
-        return await Self.sleep(timeout) ? .timedOut : nil
-    }
-
-    /// `false` when the task is cancelled first.
-    private static func sleep(_ duration: Duration) async -> Bool {
-        do {
-            try await Task.sleep(for: duration)
-            return true
-        } catch {
-            return false
-        }
+        return (try? await Task.sleep(for: timeout)).map { .timedOut }
     }
 }

@@ -10,8 +10,7 @@ struct RegisterCommand: ParsableCommand {
             .init("As a thing, in another profile", "kii-push register -p meter --thing meter-17 --password-stdin"),
             .init(
                 "With Kii's cloud; the app's key is in a file",
-                "kii-push register --site jp --app-id 0a1b2c3d --app-key-file key.secret"
-            ),
+                "kii-push register --site jp --app-id 0a1b2c3d --app-key-file key.secret"),
         ],
         discussion: [
             "Signs in, makes or adopts the installation, and has the broker keep a session: from then on no push is "
@@ -26,19 +25,17 @@ struct RegisterCommand: ParsableCommand {
     @Option(
         value: "FORMAT",
         help: "How pushes are written: mqtt, or apns with alert, badge and sound. For the emulator alone.")
-    var payload: PayloadName?
+    var payload: PayloadFormat?
 
     @Flag(help: "Forget what the profile was registered as. A user without a password is lost by that.")
     var anew = false
 
-    @OptionGroup(title: "Output") var output: OutputOptions
-    @OptionGroup(title: "Cloud") var profile: ProfileOptions
-    @OptionGroup(title: "Cloud") var calls: CallOptions
+    @OptionGroup var cloud: CloudCommandOptions
 
     func run() async throws {
-        let console = self.output.console
-        var profile = try Profile(self.profile, isReplacing: self.anew)
-        let cloud = try profile.cloud(self.profile)
+        let console = self.cloud.output.console
+        var profile = try Profile(self.cloud.profile, isReplacing: self.anew)
+        let cloud = try profile.cloud(self.cloud.profile)
         cloud.warn(console)
         profile.forgetPassword(ofOthersThan: cloud.app)
         var account = self.account(of: profile)
@@ -52,10 +49,10 @@ struct RegisterCommand: ParsableCommand {
             account = isReplacing ? account.completed(from: saved) : saved.completed(from: account)
         }
         let how = ProfileRegistering(
-            isReplacing: isReplacing, isCreatingUser: self.principal.create, payload: self.payload?.format,
+            isReplacing: isReplacing, isCreatingUser: self.principal.create, payload: self.payload,
             isAnew: self.anew)
         let (saved, registration) = try await console.waiting {
-            try await profile.register(account, with: cloud, calls: self.calls, how)
+            try await profile.register(account, with: cloud, calls: self.cloud.calls, how)
         }
         try console.show(registration, of: saved, profile: profile)
         // An inbox that cannot be read is for others to tell.
@@ -74,10 +71,7 @@ struct RegisterCommand: ParsableCommand {
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when it would have to be and nobody said so.
     private func isReplacing(
-        _ profile: Profile,
-        by account: SavedProfile.Account,
-        in cloud: CloudSettings,
-        console: Console
+        _ profile: Profile, by account: SavedProfile.Account, in cloud: CloudSettings, console: Console
     ) throws -> Bool {
         guard !self.anew, let saved = profile.saved else { return self.anew }
         let isSame = saved.account.isSameIdentity(as: account)
@@ -91,8 +85,7 @@ struct RegisterCommand: ParsableCommand {
             "profile '\(profile.name)' is registered as \(saved.account.text) with app \(saved.appID)"
                 + (saved.appID == cloud.app.appID && isSame ? " at another server" : ""),
             hint: "name another profile with --profile, or forget this one with --anew"
-                + (saved.account == .pseudoUser ? ", which loses what is subscribed and waits for it" : "")
-        )
+                + (saved.account == .pseudoUser ? ", which loses what is subscribed and waits for it" : ""))
     }
 }
 
@@ -146,10 +139,8 @@ struct PrincipalOptions: ParsableArguments {
     func askedPassword(of account: SavedProfile.Account) throws -> Secret {
         guard PasswordPrompt.isPossible, !self.noInput else {
             throw CommandFailure(
-                .configuration,
-                "the password of \(account.text) is missing",
-                hint: "give --password-file or --password-stdin, or set \(EnvironmentVariable.password.rawValue)"
-            )
+                .configuration, "the password of \(account.text) is missing",
+                hint: "give --password-file or --password-stdin, or set \(EnvironmentVariable.password.rawValue)")
         }
         let password = try PasswordPrompt.read("Password of \(account.text.terminalSafe): ")
         if self.create, try PasswordPrompt.read("Repeat it: ") != password {
@@ -159,15 +150,6 @@ struct PrincipalOptions: ParsableArguments {
     }
 }
 
-/// A format of payloads by its name.
-struct PayloadName: ExpressibleByArgument {
-    let format: PayloadFormat
-
-    init?(argument: String) {
-        guard let format = PayloadFormat(rawValue: argument) else { return nil }
-        self.format = format
-    }
-
-    static var expectation: String { PayloadFormat.allCases.map(\.rawValue).joined(separator: " or ") }
-    static var completion: CompletionKind { .words(PayloadFormat.allCases.map(\.rawValue)) }
+extension PayloadFormat: ExpressibleByArgument {
+    static var expectation: String { Self.allCases.map(\.rawValue).joined(separator: " or ") }
 }

@@ -45,10 +45,9 @@ struct ReplayCommand: ParsableCommand {
         if self.speed != nil, !self.handler.isGiven {
             throw ValidationError("'--speed' needs '--exec' or '--forward-to'")
         }
-        let sources =
-            [self.file.map { _ in "a recording" }, self.dead ? "'--dead'" : nil]
-            + [self.message.isEmpty ? nil : "'--message'"]
-        let given = sources.compactMap { $0 }
+        let given = [
+            ("a recording", self.file != nil), ("'--dead'", self.dead), ("'--message'", !self.message.isEmpty),
+        ].filter(\.1).map(\.0)
         if given.isEmpty { throw ValidationError("name a recording, or '--dead', or '--message'") }
         if given.count > 1 { throw ValidationError("\(given[1]) and \(given[0]) exclude each other") }
     }
@@ -70,30 +69,23 @@ struct ReplayCommand: ParsableCommand {
     private func messages() throws -> [ReplayedMessage] {
         let registration = (try? self.inbox.directory()).flatMap { try? PushAgent.registration(in: $0) }
         let filter = try self.filter.filter(for: registration?.principal)
-        guard let file = self.file else {
-            let reader = try InboxReader(stateDirectory: self.inbox.directory())
-            guard self.message.isEmpty else {
-                return try self.messages(of: reader).filter { filter.matches($0.received) }
+        if let file = self.file { return try MessageRecording.read(file).filter { filter.matches($0.received) } }
+        let reader = try InboxReader(stateDirectory: self.inbox.directory())
+        var messages: [ReplayedMessage] = []
+        if self.dead {
+            try reader.forEach([.dead]) { trace in
+                if let message = ReplayedMessage(trace), filter.matches(message.received) { messages.append(message) }
             }
-            var (letters, last): ([ReplayedMessage], Int64) = ([], 0)
-            while let end = try reader.messages([.dead], after: last, limit: 100).map({ trace in
-                if let message = ReplayedMessage(trace), filter.matches(message.received) { letters.append(message) }
-                return trace.messageID
-            }).last { last = end }
-            return letters
         }
-        return try MessageRecording.read(file).filter { filter.matches($0.received) }
-    }
-
-    private func messages(of reader: InboxReader) throws -> [ReplayedMessage] {
-        try self.message.map { number in
+        for number in self.message {
             guard let message = ReplayedMessage(try reader.trace(of: number.value)) else {
                 throw CommandFailure(
                     .badInput, "#\(number.value) is no message of Kii's, and no handler ever gets it",
                     hint: "run: kii-push trace --payload \(number.value)\(self.inbox.option)")
             }
-            return message
+            if filter.matches(message.received) { messages.append(message) }
         }
+        return messages
     }
 }
 

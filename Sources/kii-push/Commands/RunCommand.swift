@@ -32,9 +32,8 @@ struct RunCommand: ParsableCommand {
                 + "ready, how it is, and that it is alive.",
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time.",
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [
-            .missingInput, .cannotCreate, .inputOutput, .interrupted, .terminated,
-        ],
+        exitCodes: ExitStatus.ofCloudCommands
+            + [.missingInput, .cannotCreate, .inputOutput, .interrupted, .terminated],
         environment: EnvironmentVariable.ofCloudCommands + [
             .stateHome, .stateDirectory, .path, .credentialsDirectory, .notifySocket, .watchdogMicroseconds,
             .watchdogProcess, .journalStream,
@@ -112,15 +111,6 @@ struct RunCommand: ParsableCommand {
         return settings
     }
 
-    /// What the options and the profile's part of config.json say together.
-    private func settings(_ configuration: ProfileConfiguration) throws -> RunSettings {
-        let settings = self.own.completed(from: try configuration.runSettings())
-        if let problem = settings.problem({ "'\($0.option)'" }) {
-            throw UsageError(problem, commandPath: "kii-push run")
-        }
-        return settings
-    }
-
     /// What the profile is registered as. One that somebody has configured, and nobody has registered yet, becomes a user
     /// of its own: of an emulator, which every profile finds, or with a password, which is somebody's, that is not said.
     private func registration(
@@ -146,16 +136,18 @@ struct RunCommand: ParsableCommand {
     ) async throws -> RunSession {
         let profile = try Profile(self.profile)
         let file = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
-        let settings = try self.settings(file)
+        let settings = self.own.completed(from: try file.runSettings())
+        if let problem = settings.problem({ "'\($0.option)'" }) {
+            throw UsageError(problem, commandPath: "kii-push run")
+        }
         let programEvents = AsyncStream.makeStream(of: Activator.Event.self, bufferingPolicy: .bufferingNewest(1024))
         let report = { @Sendable (event: Activator.Event) in _ = programEvents.continuation.yield(event) }
         let unpresentable = { @Sendable (reason: DesktopServiceError) in
             service.console.status("! Alerts cannot be shown; the program gets them at once: \(reason)")
         }
-        guard
-            let receiver = try settings.receiver(
-                directory: profile.directory, report: report, whenUnpresentable: unpresentable)
-        else {
+        let named = try settings.receiver(
+            directory: profile.directory, report: report, whenUnpresentable: unpresentable)
+        guard let receiver = named else {
             throw UsageError(
                 "who is to handle the messages? '--exec COMMAND', '--forward-to URL' or '--activate PROGRAM' is missing",
                 commandPath: "kii-push run")
@@ -178,19 +170,12 @@ struct RunCommand: ParsableCommand {
         let runtime = try PushRuntime(configuration: configuration)
         let offline = service.offlineLimit(settings.exitWhenOffline)
         return RunSession(
-            profile: profile.name,
-            settings: settings,
-            shutdownGrace: configuration.shutdownGrace,
-            runtime: runtime,
-            agent: receiver.agent(runtime: runtime, configuration: identity),
-            receiver: receiver,
+            profile: profile.name, settings: settings, shutdownGrace: configuration.shutdownGrace, runtime: runtime,
+            agent: receiver.agent(runtime: runtime, configuration: identity), receiver: receiver,
             view: service.view(installationID: registration.installationID, receiver.notes),
             status: RunStatus(
                 installationID: registration.installationID, notifier: service.notifier, offline: offline,
                 stopping: { receiver.hurry() }),
-            offline: offline,
-            metrics: metrics,
-            programEvents: programEvents
-        )
+            offline: offline, metrics: metrics, programEvents: programEvents)
     }
 }

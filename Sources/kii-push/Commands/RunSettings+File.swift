@@ -21,65 +21,38 @@ extension RunSettings {
     /// - Returns: what was expected instead, if it is no such value.
     private mutating func take(_ member: Member, _ value: JSONValue) -> String? {
         switch member {
-        case .exec: self.exec = Self.argument(value)
-        case .forwardTo: self.forwardTo = Self.argument(value)
-        case .activate: self.activate = Self.argument(value)
-        case .execTimeout: self.execTimeout = Self.argument(value, as: TimeSpan.self)?.duration
-        case .forwardTimeout: self.forwardTimeout = Self.argument(value, as: TimeSpan.self)?.duration
-        case .grace: self.grace = Self.argument(value, as: TimeSpan.self)?.duration
-        case .exitWhenOffline: self.exitWhenOffline = Self.argument(value, as: TimeSpan.self)?.duration
-        case .metricsFile: self.metricsFile = Self.argument(value)
-        case .metricsSocket: self.metricsSocket = Self.argument(value)
-        case .jobs: self.jobs = Self.count(value)
-        case .concurrency: self.concurrency = Self.count(value)
-        case .shell:
+        case .exec: return Self.put(value.argument(), in: &self.exec, CommandText.expectation)
+        case .forwardTo: return Self.put(value.argument(), in: &self.forwardTo, ForwardTarget.expectation)
+        case .activate: return Self.put(value.string, in: &self.activate, "a text")
+        case .metricsFile: return Self.put(value.string, in: &self.metricsFile, "a text")
+        case .metricsSocket: return Self.put(value.string, in: &self.metricsSocket, "a text")
+        case .execTimeout: return Self.put(value.timeSpan, in: &self.execTimeout, Self.timeSpanText)
+        case .forwardTimeout: return Self.put(value.timeSpan, in: &self.forwardTimeout, Self.timeSpanText)
+        case .grace: return Self.put(value.timeSpan, in: &self.grace, Self.timeSpanText)
+        case .exitWhenOffline: return Self.put(value.timeSpan, in: &self.exitWhenOffline, Self.timeSpanText)
+        case .jobs: return Self.put(value.handlerCount, in: &self.jobs, HandlerCount.expectation)
+        case .concurrency: return Self.put(value.handlerCount, in: &self.concurrency, HandlerCount.expectation)
+        case .shell, .present:
             guard let isWanted = value.bool else { return "true or false" }
-            self.shell = isWanted
-        case .present:
-            guard let isWanted = value.bool else { return "true or false" }
-            self.present = isWanted
+            if member == .shell { self.shell = isWanted } else { self.present = isWanted }
         case .arguments:
             guard let texts = value.array?.map(\.string), !texts.contains(nil) else { return "a list of texts" }
             self.arguments = texts.compactMap { $0 }
         }
-        return self.isSaid(member) ? nil : Self.expectation(of: member)
+        return nil
     }
 
-    private func isSaid(_ member: Member) -> Bool {
-        switch member {
-        case .exec: self.exec != nil
-        case .forwardTo: self.forwardTo != nil
-        case .activate: self.activate != nil
-        case .execTimeout: self.execTimeout != nil
-        case .forwardTimeout: self.forwardTimeout != nil
-        case .grace: self.grace != nil
-        case .exitWhenOffline: self.exitWhenOffline != nil
-        case .metricsFile: self.metricsFile != nil
-        case .metricsSocket: self.metricsSocket != nil
-        case .jobs: self.jobs != nil
-        case .concurrency: self.concurrency != nil
-        case .shell, .present, .arguments: true
-        }
-    }
+    private static let timeSpanText = "a text: \(TimeSpan.expectation)"
 
-    private static func expectation(of member: Member) -> String {
-        switch member {
-        case .exec: CommandText.expectation
-        case .forwardTo: ForwardTarget.expectation
-        case .jobs, .concurrency: HandlerCount.expectation
-        case .execTimeout, .forwardTimeout, .grace, .exitWhenOffline: "a text: \(TimeSpan.expectation)"
-        case .activate, .shell, .present, .arguments, .metricsFile, .metricsSocket: "a text"
-        }
+    private static func put<Value>(_ value: Value?, in place: inout Value?, _ expectation: String) -> String? {
+        place = value
+        return value == nil ? expectation : nil
     }
+}
 
+extension JSONValue {
     /// A text that is read as on the command line.
-    private static func argument<Value: ExpressibleByArgument>(
-        _ value: JSONValue, as type: Value.Type = Value.self
-    ) -> Value? {
-        value.string.flatMap { Value(argument: $0) }
-    }
-
-    private static func count(_ value: JSONValue) -> Int? {
-        value.int64.flatMap { HandlerCount(argument: "\($0)")?.value }
-    }
+    fileprivate func argument<Value: ExpressibleByArgument>() -> Value? { self.string.flatMap { Value(argument: $0) } }
+    fileprivate var timeSpan: Duration? { (self.argument() as TimeSpan?)?.duration }
+    fileprivate var handlerCount: Int? { self.int64.flatMap { HandlerCount(argument: "\($0)")?.value } }
 }

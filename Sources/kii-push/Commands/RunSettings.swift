@@ -34,7 +34,14 @@ package struct RunSettings: Sendable, Hashable {
     }
 
     /// Whether it says who handles messages.
-    var namesHandler: Bool { self.exec != nil || self.forwardTo != nil || self.activate != nil }
+    var namesHandler: Bool { !self.handlers.isEmpty }
+
+    /// The members that do.
+    private var handlers: [Member] {
+        [
+            (Member.activate, self.activate != nil), (.exec, self.exec != nil), (.forwardTo, self.forwardTo != nil),
+        ].filter(\.1).map(\.0)
+    }
 
     /// These settings, with those of a file where they say nothing. A handler that they name takes the place of all that
     /// the file says about handlers.
@@ -63,10 +70,7 @@ package struct RunSettings: Sendable, Hashable {
     ///
     /// - Parameter name: how a member is named where it was said.
     func problem(_ name: (Member) -> String) -> String? {
-        let handlers: [Member] = [
-            self.activate == nil ? nil : .activate, self.exec == nil ? nil : .exec,
-            self.forwardTo == nil ? nil : .forwardTo,
-        ].compactMap { $0 }
+        let handlers = self.handlers
         if handlers.count > 1 { return "\(name(handlers[0])) and \(name(handlers[1])) exclude each other" }
         let needs: [(Member, isSaid: Bool, [Member])] = [
             (.shell, self.shell, [.exec]), (.execTimeout, self.execTimeout != nil, [.exec]),

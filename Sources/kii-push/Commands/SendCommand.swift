@@ -1,3 +1,5 @@
+import KiiPushCore
+
 /// Groups the ways to cause a push.
 struct SendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,14 +10,23 @@ struct SendCommand: ParsableCommand {
             .init("Straight to a user, here the profile's own", #"kii-push send user me --data '{"msg":"hi"}'"#),
             .init(
                 "By a change in a bucket that somebody is subscribed to",
-                #"kii-push send object user:me/notes --data '{"title":"milk"}'"#
-            ),
+                #"kii-push send object user:me/notes --data '{"title":"milk"}'"#),
             .init(
-                "Try it out: what would be sent, and what becomes of it", "kii-push send user me --fixture alert --wait"
-            ),
+                "Try it out: what would be sent, and what becomes of it",
+                "kii-push send user me --fixture alert --wait"),
         ],
         subcommands: [SendTopicCommand.self, SendUserCommand.self, SendObjectCommand.self, SendFixturesCommand.self],
         likelySubcommand: "topic",
         aliases: ["pub"]
     )
+}
+
+extension CloudSession {
+    /// Says that a message was sent, and to how many, where that is known.
+    func showSent(_ messageID: String, to name: String, _ target: JSONValue) async throws {
+        let receivers = await self.receiverCount(of: messageID)
+        let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""
+        try self.console.result("sent \(messageID.terminalSafe) to \(name)\(reach)")
+        try self.console.object("sent", ["id": messageID, "target": target, "receivers": receivers])
+    }
 }

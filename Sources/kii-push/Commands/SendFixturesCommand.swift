@@ -23,12 +23,8 @@ struct SendFixturesCommand: ParsableCommand {
             try console.line("\(uses):")
             for (name, purpose, body) in fixtures {
                 try console.line("  \(name.padded(to: 12))\(purpose)\n              \(body.terminalText)")
-                try console.object(
-                    "fixture",
-                    [
-                        ("name", JSONValue(name)), ("for", JSONValue(uses == "send object" ? "object" : "message")),
-                        ("purpose", JSONValue(purpose)), ("body", body),
-                    ])
+                let use = uses == "send object" ? "object" : "message"
+                try console.object("fixture", ["name": name, "for": use, "purpose": purpose, "body": body])
             }
         }
     }

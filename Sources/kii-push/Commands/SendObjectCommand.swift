@@ -35,9 +35,7 @@ struct SendObjectCommand: ParsableCommand {
     var set: [DataChange] = []
 
     @OptionGroup(title: "Sending") var sending: SendingOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
-    @OptionGroup(title: "Cloud") var profile: ProfileOptions
-    @OptionGroup(title: "Cloud") var calls: CallOptions
+    @OptionGroup var cloud: CloudCommandOptions
 
     func validate() throws {
         if self.fixture != nil, self.data.isGiven {
@@ -51,18 +49,17 @@ struct SendObjectCommand: ParsableCommand {
     }
 
     func run() async throws {
-        let (console, name, sending) = (self.output.console, self.bucket, self.sending)
         let fields = try self.set.applied(to: self.data.given() ?? self.fixture?.fields ?? [:])
-        try await CloudSession.use(self.profile, self.calls, console: console) { session in
-            let bucket = Bucket(name.id, in: try session.scope(name.scope))
+        try await self.cloud.withSession { session in
+            let bucket = Bucket(self.bucket.id, in: try session.scope(self.bucket.scope))
             let sender = try session.ownOrAdmin()
             let call = try KiiCall.creating(fields, in: bucket)
-            if try sending.isShown(call, as: session.ownOrAdminRole, in: session) { return }
-            let watch = try sending.watch(session)
+            if try self.sending.isShown(call, as: session.ownOrAdminRole, in: session) { return }
+            let watch = try self.sending.watch(session)
             let object = try await sender.perform(call)
             let target = SubscriptionTarget.bucket(bucket)
-            try console.result("created object \(object.reference.id.terminalSafe) in \(target.text)")
-            try console.object("sent", [("id", JSONValue(object.reference.id)), ("target", .object(target.json))])
+            try session.console.result("created object \(object.reference.id.terminalSafe) in \(target.text)")
+            try session.console.object("sent", ["id": object.reference.id, "target": JSONValue.object(target.json)])
             try await watch?.conclude(object.reference)
         }
     }

@@ -29,36 +29,27 @@ struct SendTopicCommand: ParsableCommand {
     @OptionGroup(title: "Message") var content: ContentOptions
     @OptionGroup(title: "Message") var fields: TopicFieldOptions
     @OptionGroup(title: "Sending") var sending: SendingOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
-    @OptionGroup(title: "Cloud") var profile: ProfileOptions
-    @OptionGroup(title: "Cloud") var calls: CallOptions
+    @OptionGroup var cloud: CloudCommandOptions
 
     func validate() throws {
         try self.content.check(written: self.fields.written)
     }
 
     func run() async throws {
-        let (console, name, sending) = (self.output.console, self.topic, self.sending)
         var message = try self.content.assembled()
         self.fields.apply(to: &message)
-        try await CloudSession.use(self.profile, self.calls, console: console) { [message] session in
-            let topic = Topic(name.id, in: try session.scope(name.scope))
+        try await self.cloud.withSession { [message] session in
+            let topic = Topic(self.topic.id, in: try session.scope(self.topic.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.
             let isApps = topic.scope == .app
             let sender = try isApps ? session.adminOrOwn() : session.ownOrAdmin()
             let role = isApps ? session.adminOrOwnRole : session.ownOrAdminRole
             let call = try KiiCall.sending(message, to: .topic(topic))
-            if try sending.isShown(call, as: role, in: session) { return }
-            let watch = try sending.watch(session)
+            if try self.sending.isShown(call, as: role, in: session) { return }
+            let watch = try self.sending.watch(session)
             let sent = try await session.send(call, to: topic, as: sender)
             let target = SubscriptionTarget.topic(topic)
-            let receivers = await session.receiverCount(of: sent)
-            let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""
-            try console.result("sent \(sent.terminalSafe) to topic \(target.text)\(reach)")
-            try console.object(
-                "sent",
-                [("id", JSONValue(sent)), ("target", .object(target.json))]
-                    + (receivers.map { [("receivers", JSONValue($0))] } ?? []))
+            try await session.showSent(sent, to: "topic \(target.text)", .object(target.json))
             try await watch?.conclude(sent)
         }
     }

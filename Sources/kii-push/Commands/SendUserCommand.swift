@@ -26,34 +26,25 @@ struct SendUserCommand: ParsableCommand {
     @Argument(value: "USER", help: "A user's ID, or 'me' for the user that the profile receives as.") var user: String
     @OptionGroup(title: "Message") var content: ContentOptions
     @OptionGroup(title: "Sending") var sending: SendingOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
-    @OptionGroup(title: "Cloud") var profile: ProfileOptions
-    @OptionGroup(title: "Cloud") var calls: CallOptions
+    @OptionGroup var cloud: CloudCommandOptions
 
     func validate() throws {
         try self.content.check()
     }
 
     func run() async throws {
-        let (console, user, sending) = (self.output.console, self.user, self.sending)
         let message = try self.content.assembled()
-        try await CloudSession.use(self.profile, self.calls, console: console) { session in
-            let userID = try user == "me" ? session.ownUserID() : user
+        try await self.cloud.withSession { session in
+            let userID = try self.user == "me" ? session.ownUserID() : self.user
             let sender = try session.adminOrOwn()
             let call = try KiiCall.sending(message, to: .user(userID))
-            if try sending.isShown(call, as: session.adminOrOwnRole, in: session) { return }
-            let watch = try sending.watch(session)
+            if try self.sending.isShown(call, as: session.adminOrOwnRole, in: session) { return }
+            let watch = try self.sending.watch(session)
             let sent = try await sender.perform(call)
-            let receivers = await session.receiverCount(of: sent)
-            let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""
-            try console.result("sent \(sent.terminalSafe) to user \(userID.terminalSafe)\(reach)")
             let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
-            try console.object(
-                "sent",
-                [("id", JSONValue(sent)), ("target", target)]
-                    + (receivers.map { [("receivers", JSONValue($0))] } ?? []))
+            try await session.showSent(sent, to: "user \(userID.terminalSafe)", target)
             if message.apns?.alert != nil, let reason = session.reasonForUnseenAlerts(of: userID) {
-                console.warning(reason)
+                session.console.warning(reason)
             }
             try await watch?.conclude(sent)
         }

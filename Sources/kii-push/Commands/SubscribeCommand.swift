@@ -18,35 +18,75 @@ struct SubscribeCommand: ParsableCommand {
         environment: EnvironmentVariable.ofCloudCommands
     )
 
+    @OptionGroup var targets: TargetOptions
+
+    func run() async throws {
+        try await self.targets.change(isSubscribed: true, unchanged: "it was already") { session, principal, target in
+            try await session.subscribe(principal, to: target)
+        }
+    }
+}
+
+struct UnsubscribeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unsubscribe",
+        abstract: "Ends subscriptions of the profile to topics and buckets.",
+        examples: [
+            .init("A topic of the app", "kii-push unsubscribe alerts"),
+            .init("A bucket", "kii-push unsubscribe --bucket user:me/notes"),
+        ],
+        discussion: ["Not to be subscribed is no error; a topic that does not exist is."],
+        exitCodes: ExitStatus.ofCloudCommands,
+        environment: EnvironmentVariable.ofCloudCommands
+    )
+
+    @OptionGroup var targets: TargetOptions
+
+    func run() async throws {
+        try await self.targets.change(isSubscribed: false, unchanged: "it was not subscribed") {
+            session, principal, target in
+            let isChanged = try await session.unsubscribe(principal, from: target)
+            return CloudSession.SubscriptionOutcome(isChanged: isChanged, isTopicCreated: false)
+        }
+    }
+}
+
+/// Topics and buckets that the profile is to be subscribed to, or not any more.
+struct TargetOptions: ParsableArguments {
     @Argument(value: "TOPIC", help: "Topics: NAME, user:me/NAME, group:ID/NAME, … ('kii-push help scopes').")
     var topics: [TargetName] = []
 
     @Option(name: .shortAndCustomLong("b", "bucket"), value: "BUCKET", help: "A bucket; may be given again.")
     var buckets: [TargetName] = []
 
-    @OptionGroup(title: "Output") var output: OutputOptions
-    @OptionGroup(title: "Cloud") var profile: ProfileOptions
-    @OptionGroup(title: "Cloud") var calls: CallOptions
+    @OptionGroup var cloud: CloudCommandOptions
 
     func validate() throws {
         guard self.topics.isEmpty, self.buckets.isEmpty else { return }
         throw ValidationError("name a topic, or a bucket with --bucket")
     }
 
-    func run() async throws {
-        let (console, topics, buckets) = (self.output.console, self.topics, self.buckets)
-        try await CloudSession.use(self.profile, self.calls, console: console) { session in
+    /// Changes the subscription to each of them, and says what came of it.
+    ///
+    /// - Parameters:
+    ///   - isSubscribed: whether the profile is subscribed afterwards.
+    ///   - unchanged: what is said where that was so before.
+    func change(
+        isSubscribed: Bool, unchanged: String,
+        _ change: (CloudSession, Principal, SubscriptionTarget) async throws -> CloudSession.SubscriptionOutcome
+    ) async throws {
+        try await self.cloud.withSession { session in
             let principal = try session.registration().principal
-            for target in try SubscriptionTarget.targets(topics: topics, buckets: buckets, of: principal) {
-                let outcome = try await session.subscribe(principal, to: target)
-                try console.result("subscribed \(target.text)" + (outcome.isChanged ? "" : " (it was already)"))
-                try console.object(
+            for target in try SubscriptionTarget.targets(topics: self.topics, buckets: self.buckets, of: principal) {
+                let outcome = try await change(session, principal, target)
+                let done = "\(isSubscribed ? "" : "un")subscribed \(target.text)"
+                try session.console.result(outcome.isChanged ? done : "\(done) (\(unchanged))")
+                try session.console.object(
                     "subscription",
                     target.json + [
-                        ("subscribed", true), ("changed", JSONValue(outcome.isChanged)),
+                        ("subscribed", JSONValue(isSubscribed)), ("changed", JSONValue(outcome.isChanged)),
                         ("created", JSONValue(outcome.isTopicCreated)),
-                    ]
-                )
+                    ])
             }
         }
     }

@@ -28,16 +28,14 @@ struct SubscriptionsCommand: ParsableCommand {
     @Flag(help: "Instead, every topic of these scopes, subscribed or not. Without a scope: those of the app.")
     var available = false
 
-    @OptionGroup(title: "Output") var output: OutputOptions
-    @OptionGroup(title: "Cloud") var profile: ProfileOptions
-    @OptionGroup(title: "Cloud") var calls: CallOptions
+    @OptionGroup var cloud: CloudCommandOptions
 
     func run() async throws {
-        let (console, scopes, available) = (self.output.console, self.scopes, self.available)
-        try await CloudSession.use(self.profile, self.calls, console: console) { session in
+        try await self.cloud.withSession { session in
+            let console = session.console
             let principal = try session.registration().principal
-            let named = try scopes.map { try $0.resolved(for: principal) }
-            if available {
+            let named = try self.scopes.map { try $0.resolved(for: principal) }
+            if self.available {
                 for scope in named.isEmpty ? [.app] : named {
                     for try await topic in try session.own().topics(in: scope) {
                         let target = SubscriptionTarget.topic(topic)
@@ -52,8 +50,7 @@ struct SubscriptionsCommand: ParsableCommand {
             for (target, source) in try await session.subscribed(principal, among: candidates) {
                 try console.line(target.text)
                 try console.object(
-                    "subscription",
-                    target.json + [("subscribed", true), ("known_by", JSONValue(source.rawValue))])
+                    "subscription", target.json + [("subscribed", true), ("known_by", JSONValue(source.rawValue))])
             }
         }
     }

@@ -27,14 +27,12 @@ struct SyncCommand: ParsableCommand {
 
     @Flag(help: "Change nothing; show what would be changed.") var dryRun = false
     @Flag(help: "End what is subscribed and not declared.") var prune = false
-    @OptionGroup(title: "Output") var output: OutputOptions
-    @OptionGroup(title: "Cloud") var profile: ProfileOptions
-    @OptionGroup(title: "Cloud") var calls: CallOptions
+    @OptionGroup var cloud: CloudCommandOptions
 
     func run() async throws {
-        let (console, isDry, isPruning) = (self.output.console, self.dryRun, self.prune)
         let ofFile = try self.file.map { try DeclaredSubscriptions(reading: $0) }
-        try await CloudSession.use(self.profile, self.calls, console: console) { session in
+        try await self.cloud.withSession { session in
+            let console = session.console
             let principal = try session.registration().principal
             guard let declaration = try ofFile ?? session.declared() else {
                 throw CommandFailure(
@@ -46,17 +44,17 @@ struct SyncCommand: ParsableCommand {
             for target in declared {
                 guard try await !session.isSubscribed(principal, to: target) else { continue }
                 isEqual = false
-                if !isDry { _ = try await session.subscribe(principal, to: target) }
-                try console.show(.missing, target, isDone: !isDry)
+                if !self.dryRun { _ = try await session.subscribe(principal, to: target) }
+                try console.show(.missing, target, isDone: !self.dryRun)
             }
             let others = try await session.candidates(declared: declared, scopes: session.ownScopes())
                 .filter { !declared.contains($0.target) }
             for (target, _) in try await session.subscribed(principal, among: others) {
                 isEqual = false
-                let isEnded = isPruning && !isDry
+                let isEnded = self.prune && !self.dryRun
                 if isEnded { _ = try await session.unsubscribe(principal, from: target) }
                 try console.show(.surplus, target, isDone: isEnded)
-                if !isPruning { console.status("\(target.text) is kept; --prune ends it") }
+                if !self.prune { console.status("\(target.text) is kept; --prune ends it") }
             }
             if isEqual { console.status("nothing to do") }
         }

@@ -91,15 +91,7 @@ struct RunSession: Sendable {
             ("in_hand", JSONValue(self.receiver.notes.inHand)),
         ]
         do {
-            let ledger = try await self.runtime.ledger()
-            members += [
-                ("received", JSONValue(ledger.received)), ("duplicates", JSONValue(ledger.duplicates)),
-                ("waiting", JSONValue(ledger.waiting)), ("running", JSONValue(ledger.running)),
-                ("presented", JSONValue(ledger.presented)), ("done", JSONValue(ledger.done)),
-                ("dead", JSONValue(ledger.dead)), ("expired", JSONValue(ledger.expired)),
-                ("lost", JSONValue(ledger.lost)),
-                ("dropped", JSONValue(ledger.dropped)),
-            ]
+            members += try await self.runtime.ledger().counts.map { ($0, JSONValue($1)) }
         } catch {
             members.append(("counts_missing", JSONValue("\(error)")))
         }
