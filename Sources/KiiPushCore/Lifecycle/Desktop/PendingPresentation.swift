@@ -24,7 +24,5 @@ final class PendingPresentation: Sendable {
     }
 
     /// Waits for the decision.
-    func wait() -> PresentationOutcome {
-        self.outcome.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }
-    }
+    func wait() -> PresentationOutcome { self.outcome.wait { $0.map { .leave($0) } ?? .sleep(until: nil) } }
 }

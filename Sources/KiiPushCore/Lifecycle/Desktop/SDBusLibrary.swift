@@ -16,14 +16,9 @@ struct SDBusLibrary: Sendable {
     static let names = ["libsystemd.so.0", "libelogind.so.0"]
 
     /// `nil` where there is none.
-    static let shared: SDBusLibrary? = {
-        for name in names {
-            if let library = dlopen(name, RTLD_NOW | RTLD_LOCAL), let functions = try? SDBusLibrary(library) {
-                return functions
-            }
-        }
-        return nil
-    }()
+    static let shared: SDBusLibrary? = names.lazy.compactMap { name in
+        dlopen(name, RTLD_NOW | RTLD_LOCAL).flatMap { try? SDBusLibrary($0) }
+    }.first
 
     // Making a connection and ending it.
     let openUser: @Sendable @convention(c) (Slot<Bus?>) -> Int32
@@ -53,14 +48,13 @@ struct SDBusLibrary: Sendable {
     let isSignal: @Sendable @convention(c) (Message, Text, Text) -> Int32
     let sender: @Sendable @convention(c) (Message) -> Text?
     let replyCookie: @Sendable @convention(c) (Message, Slot<UInt64>) -> Int32
-    let expectReply: @Sendable @convention(c) (Message, Int32) -> Int32
     let unrefMessage: @Sendable @convention(c) (Message) -> Message?
-
-    private struct MissingFunction: Error {}
 
     private init(_ library: UnsafeMutableRawPointer) throws {
         func function<Function>(_ name: String) throws -> Function {
-            guard let address = dlsym(library, "sd_bus_\(name)") else { throw MissingFunction() }
+            guard let address = dlsym(library, "sd_bus_\(name)") else {
+                throw DesktopServiceError.noLibrary(names: Self.names)
+            }
             // The types above are those of <systemd/sd-bus.h>.
             return unsafeBitCast(address, to: Function.self)
         }
@@ -87,7 +81,6 @@ struct SDBusLibrary: Sendable {
         self.isSignal = try function("message_is_signal")
         self.sender = try function("message_get_sender")
         self.replyCookie = try function("message_get_reply_cookie")
-        self.expectReply = try function("message_set_expect_reply")
         self.unrefMessage = try function("message_unref")
     }
 }
