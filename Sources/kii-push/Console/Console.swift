@@ -33,10 +33,7 @@ struct Console: Sendable {
     }
 
     /// One line about what was done, for people; says nothing with `--json` or `--quiet`.
-    func result(_ text: String) throws {
-        guard !self.options.quiet else { return }
-        try self.line(text)
-    }
+    func result(_ text: String) throws { if !self.options.quiet { try self.line(text) } }
 
     /// One object for programs; says nothing without `--json`.
     func object(_ type: String, _ members: [(String, JSONValue)]) throws { try self.object(type) { $0.add(members) } }
@@ -64,28 +61,16 @@ struct Console: Sendable {
     }
 
     /// What is going on, on standard error, unless `--quiet`.
-    func status(_ text: String) {
-        guard !self.options.quiet else { return }
-        self.error(text)
-    }
+    func status(_ text: String) { if !self.options.quiet { self.error(text) } }
 
     /// The state of a connection, on standard error; with `--json` there is an object for it.
-    func state(_ text: String) {
-        guard !self.options.json else { return }
-        self.status(text)
-    }
+    func state(_ text: String) { if !self.options.json { self.status(text) } }
 
     /// Trouble, on standard error, also with `--quiet`; with `--json` there is an object for it.
-    func trouble(_ text: String) {
-        guard !self.options.json else { return }
-        self.error(text)
-    }
+    func trouble(_ text: String) { if !self.options.json { self.error(text) } }
 
     /// A detail for those who asked for `--verbose`.
-    func detail(_ text: String) {
-        guard self.options.verbose else { return }
-        self.error(self.statusStyle(text, .dim))
-    }
+    func detail(_ text: String) { if self.options.verbose { self.error(self.statusStyle(text, .dim)) } }
 
     /// Something that should not be overlooked, also with `--quiet`.
     func warning(_ text: String) { self.error("\(self.statusStyle("warning:", .yellow)) \(text)") }

@@ -1,11 +1,8 @@
 /// `--json`, `--quiet`, `--verbose`, `--color`: the same in every command.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "One JSON object a line on standard output ('kii-push help json').") var json = false
-
     @Flag(name: .customShort("q"), help: "Say only what was asked for and what went wrong.") var quiet = false
-
     @Flag(name: .customShort("v"), help: "Say more on standard error.") var verbose = false
-
     @Option(value: "WHEN", help: "Colours: auto, always or never.") var color = ColorChoice.auto
 
     var console: Console {

@@ -71,8 +71,6 @@ struct ProcessEnvironment: Sendable {
     /// `nil` when it is not set; an empty value counts as set.
     subscript(variable: EnvironmentVariable) -> String? { getenv(variable.rawValue).map { String(cString: $0) } }
 
-    subscript(variable: EnvironmentVariable, default value: String) -> String { self[variable] ?? value }
-
     /// The value when it is set and not empty.
     func text(_ variable: EnvironmentVariable) -> String? { self[variable].flatMap { $0.isEmpty ? nil : $0 } }
 

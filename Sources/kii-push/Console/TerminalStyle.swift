@@ -19,10 +19,7 @@ enum TextStyle: String {
 struct TerminalStyle: Sendable {
     let isColored: Bool
 
-    /// Without colours.
-    static let plain = TerminalStyle(isColored: false)
-
-    private init(isColored: Bool) { self.isColored = isColored }
+    static let plain = TerminalStyle(choice: .never, stream: .output, environment: ProcessEnvironment())
 
     /// `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then whether `stream` is a terminal.
     init(choice: ColorChoice, stream: StandardStream, environment: ProcessEnvironment) {
@@ -30,14 +27,9 @@ struct TerminalStyle: Sendable {
         case .always: self.isColored = true
         case .never: self.isColored = false
         case .auto:
-            if !environment[.noColor, default: ""].isEmpty {
-                self.isColored = false
-            } else if let force = environment.text(.forceColor), force != "0" {
-                self.isColored = true
-            } else {
-                self.isColored =
-                    environment[.color, default: "1"] != "0" && environment[.terminal] != "dumb" && stream.isTerminal
-            }
+            let isForced = environment.text(.forceColor).map { $0 != "0" } ?? false
+            let isUsual = environment[.color] != "0" && environment[.terminal] != "dumb" && stream.isTerminal
+            self.isColored = environment.text(.noColor) == nil && (isForced || isUsual)
         }
     }
 

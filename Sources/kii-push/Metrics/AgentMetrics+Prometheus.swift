@@ -22,13 +22,15 @@ extension AgentMetrics {
             ("disconnections_total", "Ends of such connections.", self.disconnections),
         ]
         for (name, help, value) in counters { page.family("kii_push_\(name)", "counter", help, [([], String(value))]) }
-        page.family("kii_push_connected", "gauge", "1 while messages can arrive.", [([], self.isConnected ? "1" : "0")])
-        page.family(
-            "kii_push_storage_failing", "gauge", "1 while the inbox cannot be written.",
-            [([], self.isStorageFailing ? "1" : "0")])
-        page.family(
-            "kii_push_reception_paused", "gauge", "1 while the inbox holds too many dead letters to receive more.",
-            [([], self.isReceptionPaused ? "1" : "0")])
+        let gauges = [
+            ("connected", "1 while messages can arrive.", self.isConnected),
+            ("storage_failing", "1 while the inbox cannot be written.", self.isStorageFailing),
+            (
+                "reception_paused", "1 while the inbox holds too many dead letters to receive more.",
+                self.isReceptionPaused
+            ),
+        ]
+        for (name, help, isSo) in gauges { page.family("kii_push_\(name)", "gauge", help, [([], isSo ? "1" : "0")]) }
         return page.text
     }
 

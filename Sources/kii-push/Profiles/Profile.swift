@@ -41,9 +41,7 @@ struct Profile: Sendable {
         self.registration = try Self.registered(directory, isReplacing: isReplacing) {
             try PushAgent.registration(in: directory)
         }
-        self.credentials = try ProfileCredentials.read(
-            self.location.paths, profile: self.location.name, directory: directory, environment: environment,
-            isReplacing: isReplacing)
+        self.credentials = try ProfileCredentials.read(self.location, environment, isReplacing: isReplacing)
     }
 
     /// Reads what `register` wrote; `nil` also when it is to be replaced and its content makes no sense.

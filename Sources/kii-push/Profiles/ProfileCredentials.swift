@@ -25,18 +25,17 @@ struct ProfileCredentials: Sendable {
     /// - Throws: ``FileError`` when a file is open to others or belongs to another user; ``CommandFailure`` with exit 78
     ///   when a source has one half of the administrator's credentials.
     static func read(
-        _ paths: FilePaths, profile: String, directory: String, environment: ProcessEnvironment,
-        isReplacing: Bool = false
+        _ location: ProfileLocation, _ environment: ProcessEnvironment, isReplacing: Bool
     ) throws -> ProfileCredentials {
         var found = ProfileCredentials()
-        if let path = paths.systemCredentials, let file = try VersionedFile(trustedAt: path) {
-            found.fill(from: try ProfileCredentials(file, of: profile), file.origin(profile))
+        func fill(from file: VersionedFile?) throws {
+            guard let file else { return }
+            found.fill(from: try ProfileCredentials(file, of: location.name), file.origin(location.name))
         }
+        try fill(from: location.paths.systemCredentials.flatMap { try VersionedFile(trustedAt: $0) })
         found.fill(from: try ProfileCredentials(environment)) { .environment($0.variable) }
-        if let file = try VersionedFile(privateAt: paths.credentials) {
-            found.fill(from: try ProfileCredentials(file, of: profile), file.origin(profile))
-        }
-        let path = Self.savedPath(directory)
+        try fill(from: VersionedFile(privateAt: location.paths.credentials))
+        let path = Self.savedPath(location.directory)
         let saved = try Profile.registered(path, isReplacing: isReplacing) {
             try VersionedFile(privateAt: path).map { file in
                 ProfileCredentials(appKey: try file.secret("appKey"), password: try file.secret("password"))

@@ -16,9 +16,7 @@ struct ContentOptions: ParsableArguments {
     var set: [DataChange] = []
 
     @OptionGroup(title: "Message") var message: MessageOptions
-
     @OptionGroup(title: "Payloads of Apple's devices") var alert: AlertOptions
-
     @OptionGroup(title: "Networks") var networks: NetworkOptions
 
     func validate() throws {

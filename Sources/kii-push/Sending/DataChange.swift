@@ -7,10 +7,10 @@ struct DataChange: ExpressibleByArgument {
 
     /// The pointer ends at the first `=`, so a key with one cannot be reached. A value that is no JSON is a string.
     init?(argument: String) {
-        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let pointer = JSONPointer(String(parts[0])), !pointer.tokens.isEmpty else { return nil }
+        guard let (name, text) = argument.halves, let pointer = JSONPointer(name), !pointer.tokens.isEmpty else {
+            return nil
+        }
         self.pointer = pointer
-        let text = String(parts[1])
         self.value = (try? JSONValue(parsing: text)) ?? JSONValue(text)
     }
 
@@ -58,6 +58,14 @@ struct DataChange: ExpressibleByArgument {
 
     private func failure(_ reason: String) -> CommandFailure {
         CommandFailure(.badInput, "cannot set \(self.pointer): \(reason)")
+    }
+}
+
+extension String {
+    /// What stands before the first `=` and behind it; `nil` without one.
+    var halves: (String, String)? {
+        guard let sign = self.firstIndex(of: "=") else { return nil }
+        return (String(self[..<sign]), String(self[self.index(after: sign)...]))
     }
 }
 

@@ -3,13 +3,9 @@ import KiiPushCore
 /// What goes along with a message that is sent.
 struct MessageOptions: ParsableArguments {
     @Option(value: "TEXT", help: "A type of your own; receivers see it as the message's type.") var type: String?
-
     @Flag(help: "Tell receivers when it was sent.") var when = false
-
     @Flag(help: "Tell receivers that somebody sent it (origin EXPLICIT).") var sendOrigin = false
-
     @Flag(name: .customLong("send-app-id"), help: "Tell receivers the ID of the app.") var sendAppID = false
-
     @Flag(help: "Do not tell receivers who sent it.") var noSender = false
 
     @Option(value: "WHICH", help: "Only to installations for development, or for production. Default: to both.")
@@ -49,7 +45,6 @@ enum InstallationChoice: String, CaseIterable, ExpressibleByArgument {
 /// What a message to a topic tells of the topic.
 struct TopicFieldOptions: ParsableArguments {
     @Flag(help: "Do not tell receivers the topic: they take the message for a direct push.") var noTopic = false
-
     @Flag(help: "Do not tell receivers the topic's scope.") var noScope = false
 
     func apply(to message: inout PushMessage) {
@@ -72,28 +67,19 @@ struct TopicFieldOptions: ParsableArguments {
 /// The part of a message that is for Apple's devices, and for installations with their payloads.
 struct AlertOptions: ParsableArguments {
     @Option(value: "TEXT", help: "Show this to the user.") var alert: String?
-
     @Option(value: "TEXT", help: "The title above the alert.") var title: String?
-
     @Option(value: "TEXT", help: "The line below the title.") var subtitle: String?
-
     @Option(value: "KEY", help: "Show the text with this key in the program's own strings.") var locKey: String?
-
     @Option(value: "TEXT", help: "Put this into that text. May be repeated.") var locArg: [String] = []
 
     @Option(value: "KEY", help: "The button's text: the one with this key in the program's own strings.")
     var actionLocKey: String?
 
     @Option(value: "NAME", help: "Show this image while the program starts.") var launchImage: String?
-
     @Option(value: "NAME", help: "Play this sound; 'default' is the usual one.") var sound: String?
-
     @Option(value: "N", help: "Set the number on the program's icon; 0 takes it away.") var badge: WholeNumber?
-
     @Option(value: "NAME", help: "Offer the actions of this category.") var category: String?
-
     @Flag(help: "Have the program called although it is in the background (content-available).") var wake = false
-
     @Flag(help: "Let the program change it before it is shown (mutable-content).") var mutable = false
 
     /// The first of them that is given; `nil` where none is.

@@ -25,7 +25,6 @@ struct NetworkOptions: ParsableArguments {
     var notification: [NotificationPart] = []
 
     @Flag(help: "gcm: wait while the device is idle.") var delayWhileIdle = false
-
     @Flag(help: "gcm: only check it.") var gcmDryRun = false
 
     /// Whether any network is named, or has data of its own.
@@ -53,49 +52,33 @@ struct NetworkOptions: ParsableArguments {
 
     /// Adds and removes the parts of the networks.
     func apply(to message: inout PushMessage) {
-        let named = Set(self.network)
         let own = Dictionary(self.networkData.map { ($0.network, $0.data) }) { $1 }
-        let isWanted = { (network: PushMessage.Network, isThere: Bool) in
-            own[network] != nil || (named.isEmpty ? isThere : named.contains(network))
+        func choose<Part>(
+            _ network: PushMessage.Network, _ part: inout Part?, _ new: Part, _ data: WritableKeyPath<Part, JSONValue?>
+        ) {
+            let isWanted = self.network.isEmpty ? part != nil : self.network.contains(network)
+            part = isWanted || own[network] != nil ? part ?? new : nil
+            if let ownData = own[network] { part?[keyPath: data] = ownData }
         }
-        message.mqtt =
-            isWanted(.mqtt, message.mqtt != nil || message.data != nil) ? message.mqtt ?? .init() : Optional.none
-        message.apns = isWanted(.apns, message.apns != nil) ? message.apns ?? .init() : Optional.none
-        message.jpush = isWanted(.jpush, message.jpush != nil) ? message.jpush ?? .init() : Optional.none
-        message.gcm = isWanted(.gcm, message.gcm != nil) ? message.gcm ?? .init() : Optional.none
-        message.fcm = isWanted(.fcm, message.fcm != nil) ? message.fcm ?? .init() : Optional.none
-        for (network, data) in own {
-            switch network {
-            case .mqtt: message.mqtt?.data = data
-            case .gcm: message.gcm?.data = data
-            case .fcm: message.fcm?.data = data
-            case .apns: message.apns?.data = data
-            case .jpush: message.jpush?.data = data
-            }
-        }
-        self.applyGoogle(to: &message)
-    }
-
-    private func applyGoogle(to message: inout PushMessage) {
-        for part in self.notification {
-            let (gcm, fcm) = (message.gcm?.notification, message.fcm?.notification)
-            message.gcm?.notification = part.applied(to: gcm)
-            message.fcm?.notification = part.applied(to: fcm)
-        }
-        if let collapseKey {
-            message.gcm?.collapseKey = collapseKey
-            message.fcm?.collapseKey = collapseKey
-        }
-        if let timeToLive = self.timeToLive?.duration {
-            message.gcm?.timeToLive = timeToLive
-            message.fcm?.timeToLive = timeToLive
-        }
-        if let package {
-            message.gcm?.restrictedPackageName = package
-            message.fcm?.restrictedPackageName = package
-        }
+        if message.data != nil { message.mqtt = message.mqtt ?? .init() }
+        choose(.mqtt, &message.mqtt, .init(), \.data)
+        choose(.gcm, &message.gcm, .init(), \.data)
+        choose(.fcm, &message.fcm, .init(), \.data)
+        choose(.apns, &message.apns, .init(), \.data)
+        choose(.jpush, &message.jpush, .init(), \.data)
+        message.gcm = self.appliedToAndroid(message.gcm)
+        message.fcm = self.appliedToAndroid(message.fcm)
         if self.delayWhileIdle { message.gcm?.delayWhileIdle = true }
         if self.gcmDryRun { message.gcm?.dryRun = true }
+    }
+
+    private func appliedToAndroid(_ part: PushMessage.AndroidPart?) -> PushMessage.AndroidPart? {
+        guard var part else { return nil }
+        for notification in self.notification { part.notification = notification.applied(to: part.notification) }
+        part.collapseKey = self.collapseKey ?? part.collapseKey
+        part.timeToLive = self.timeToLive?.duration ?? part.timeToLive
+        part.restrictedPackageName = self.package ?? part.restrictedPackageName
+        return part
     }
 }
 
@@ -108,12 +91,10 @@ struct NetworkData: ExpressibleByArgument {
     let data: JSONValue
 
     init?(argument: String) {
-        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, let network = PushMessage.Network(rawValue: parts[0]),
-            let data = try? JSONValue(parsing: parts[1]), data.kind == .object, data.duplicateKeys.isEmpty
+        guard let (name, text) = argument.halves, let network = PushMessage.Network(rawValue: name),
+            let data = try? JSONValue(parsing: text), data.kind == .object, data.duplicateKeys.isEmpty
         else { return nil }
-        self.network = network
-        self.data = data
+        (self.network, self.data) = (network, data)
     }
 
     static var expectation: String { "a network and a JSON object, such as gcm={\"msg\":\"hi\"}, with each key once" }
@@ -125,19 +106,12 @@ struct NotificationPart: ExpressibleByArgument {
     private let text: String
 
     init?(argument: String) {
-        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2 else { return nil }
-        switch parts[0] {
-        case "title": self.keyPath = \.title
-        case "body": self.keyPath = \.body
-        case "icon": self.keyPath = \.icon
-        case "sound": self.keyPath = \.sound
-        case "tag": self.keyPath = \.tag
-        case "color": self.keyPath = \.color
-        case "clickAction": self.keyPath = \.clickAction
-        default: return nil
-        }
-        self.text = parts[1]
+        let keyPaths: [String: any WritableKeyPath<PushMessage.AndroidNotification, String?> & Sendable] = [
+            "title": \.title, "body": \.body, "icon": \.icon, "sound": \.sound, "tag": \.tag, "color": \.color,
+            "clickAction": \.clickAction,
+        ]
+        guard let (name, text) = argument.halves, let keyPath = keyPaths[name] else { return nil }
+        (self.keyPath, self.text) = (keyPath, text)
     }
 
     static var expectation: String { "title, body, icon, sound, tag, color or clickAction, such as title=Hi" }
