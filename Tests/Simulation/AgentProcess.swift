@@ -88,7 +88,7 @@ final class AgentProcess: @unchecked Sendable {
         configuration.bounds.messagesInMemory = agent.messagesInMemory
         configuration.bounds.handledKeptFor = agent.keptFor
         configuration.bounds.handledKeptBytes = agent.keptBytes
-        configuration.clocks = self.history.clocks
+        configuration.environment.clocks = self.history.clocks
         return configuration
     }
 
