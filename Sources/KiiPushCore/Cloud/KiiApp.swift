@@ -1,18 +1,18 @@
 /// Which Kii app is spoken to, and where.
 public struct KiiApp: Sendable, Hashable {
     /// The app's ID: the `X-Kii-AppID` header and the `/apps/{appID}` segment.
-    public var appID: String
+    package var appID: String
     /// The app's key: the `X-Kii-AppKey` header, and the password of anonymous calls.
-    public var appKey: Secret
+    package var appKey: Secret
     /// The root of the REST API, usually ending in `/api`; a slash at the end is dropped. It is `https`, or `http` with an
     /// address of this machine's own; see ``allowsPlainHTTP``.
-    public var baseURL: String
+    package var baseURL: String
     /// The root of thing-if, which onboards things, at the server of ``baseURL``: tokens go to the server that issued
     /// them. Default: ``baseURL`` with `thing-if` in place of a last `api`, as at Kii's own sites.
-    public var thingIFBaseURL: String
+    package var thingIFBaseURL: String
     /// Whether the app's key and tokens may be sent over `http` to another machine, where everyone on the way reads them.
     /// Default: no. `localhost`, `127.0.0.0/8` and `[::1]` need no permission.
-    public var allowsPlainHTTP: Bool
+    package var allowsPlainHTTP: Bool
     /// Whom tokens belong to, where that is not the server of ``baseURL``: an emulator may come back at another port.
     package var issuer: String?
 

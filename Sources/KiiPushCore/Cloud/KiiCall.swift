@@ -128,7 +128,10 @@ package enum KiiBody: Sendable {
     case bytes([UInt8], mediaType: String)
 
     /// An object under one of Kii's own media types, such as `RegistrationRequest`.
-    static func kii(_ name: String, _ members: [(String, JSONValue)]) -> KiiBody {
+    static func kii(_ name: String, _ members: JSONMembers) -> KiiBody {
         .json(.object(members), mediaType: "application/vnd.kii.\(name)+json")
     }
+
+    /// The app's own JSON.
+    static func json(_ value: JSONValue) -> KiiBody { .json(value, mediaType: "application/json") }
 }

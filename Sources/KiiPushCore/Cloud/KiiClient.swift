@@ -14,7 +14,7 @@
 /// is none that may be repeated without another thought, such as one that sends a message.
 public struct KiiClient: Sendable {
     /// The app that is spoken to.
-    public let app: KiiApp
+    package let app: KiiApp
     /// Whether and when a call is repeated that did not come through; a copy may have another one.
     public var retry: RetryPolicy
     private let transport: any HTTPTransport
@@ -31,11 +31,8 @@ public struct KiiClient: Sendable {
     ///   - retry: Whether and when a call is repeated. Default: up to 3 requests within 30 s.
     ///   - now: Reads the wall clock, from which a token's expiry is counted. Default: the machine's.
     package init(
-        app: KiiApp,
-        transport: any HTTPTransport,
-        timeout: Duration = .seconds(30),
-        retry: RetryPolicy = RetryPolicy(),
-        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+        app: KiiApp, transport: any HTTPTransport, timeout: Duration = .seconds(30),
+        retry: RetryPolicy = RetryPolicy(), now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.app = app
         self.transport = transport
@@ -113,13 +110,11 @@ public struct KiiClient: Sendable {
     }
 
     private func authorizationField(
-        _ authorization: KiiAuthorization,
-        token: Secret?
+        _ authorization: KiiAuthorization, token: Secret?
     ) throws(KiiInputError) -> String? {
         switch authorization {
         case .none: return nil
-        case .app:
-            return "Basic " + self.app.basicCredentials.reveal()
+        case .app: return "Basic " + self.app.basicCredentials.reveal()
         case .token:
             guard let token, token.reveal().isVisibleASCII else {
                 throw KiiInputError(.token, rule: "an access token of visible ASCII characters; sign in to get one")

@@ -1,6 +1,6 @@
 extension KiiError {
     /// Whether it is the token that was refused, so that another one may help: 401, or 403 with
-    /// ``KiiErrorCode/wrongToken``. Not when the answer names whom the token belongs to: then a right is missing.
+    /// `WRONG_TOKEN`. Not when the answer names whom the token belongs to: then a right is missing.
     ///
     /// - Source: `authenticatedPrincipalID` in Kii's answers with `UNAUTHORIZED`
     var refusesToken: Bool {

@@ -20,8 +20,7 @@ extension KiiError {
             bodySeconds = body["retryAfter"].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
         }
         self.retryAfter = RetryAfter.duration(
-            field: http.field("Retry-After"), bodySeconds: bodySeconds, now: response.receivedAt,
-            date: response.date)
+            field: http.field("Retry-After"), bodySeconds: bodySeconds, now: response.receivedAt, date: response.date)
     }
 
     private static let namedFields: Set<String> = ["errorCode", "error", "message", "error_description", "retryAfter"]
@@ -30,15 +29,9 @@ extension KiiError {
 extension KiiErrorCode {
     /// Takes what can be a code, so that no echoed value is mistaken for one: 1 to 64 of `A-Z a-z 0-9 _`.
     fileprivate init?(plain text: String) {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
+        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isLetterOrDigit(or: "_") }) else {
+            return nil
         }
-        guard isPlain, (1...64).contains(text.utf8.count) else { return nil }
         self.init(rawValue: text)
     }
 }

@@ -26,14 +26,8 @@ public struct KiiError: Error, Sendable, Hashable {
 
     /// Makes an error.
     package init(
-        operation: KiiOperation,
-        status: Int,
-        errorCode: KiiErrorCode? = nil,
-        message: String? = nil,
-        context: JSONValue = [:],
-        retryAfter: Duration? = nil,
-        bodyByteCount: Int = 0,
-        isInDoubt: Bool = false
+        operation: KiiOperation, status: Int, errorCode: KiiErrorCode? = nil, message: String? = nil,
+        context: JSONValue = [:], retryAfter: Duration? = nil, bodyByteCount: Int = 0, isInDoubt: Bool = false
     ) {
         self.operation = operation
         self.status = status
@@ -53,7 +47,7 @@ public struct KiiError: Error, Sendable, Hashable {
 
     /// Whether the token, or the name and password, were refused, so that only signing in anew can help.
     ///
-    /// Kii answers 401 ``KiiErrorCode/unauthorized`` both to a token that is not one and to a principal that lacks a
+    /// Kii answers 401 `UNAUTHORIZED` both to a token that is not one and to a principal that lacks a
     /// right, so this can also mean the latter. Not when the principal is only disabled: once it is enabled again, what
     /// it has stays good.
     package var refusesCredentials: Bool {
@@ -64,9 +58,6 @@ public struct KiiError: Error, Sendable, Hashable {
     /// Whether the user, the thing or the app has been disabled. Nothing is lost by that but time; to register anew
     /// would lose something.
     package var saysDisabled: Bool {
-        switch self.errorCode {
-        case KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled, KiiErrorCode.appDisabled: true
-        default: false
-        }
+        [.userDisabled, .thingDisabled, .appDisabled].contains(self.errorCode)
     }
 }

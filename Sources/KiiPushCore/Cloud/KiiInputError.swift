@@ -74,9 +74,41 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
         self.rule = rule
     }
 
+    /// Refuses an empty text.
+    static func refuseEmpty(_ text: String, _ field: Field, rule: String = "not empty") throws(KiiInputError) {
+        if text.isEmpty { throw KiiInputError(field, rule: rule) }
+    }
+
+    /// Refuses an empty text where there was none to be given.
+    static func require(_ text: String, _ field: Field) throws(KiiInputError) {
+        try self.refuseEmpty(text, field, rule: "present and not empty")
+    }
+
     /// One line: which value was refused and what would be accepted.
     public var description: String {
         let place = self.pointer.map { $0.tokens.isEmpty ? "" : " at \($0.abbreviated)" } ?? ""
         return "\(self.field.rawValue)\(place) cannot be used: it must be \(self.rule)"
+    }
+}
+
+extension String {
+    /// Refuses what is no name of so many of `A-Z a-z 0-9 - _ .`.
+    func requireKiiName(_ lengths: ClosedRange<Int>, _ field: KiiInputError.Field) throws(KiiInputError) {
+        guard lengths.contains(self.utf8.count), self.utf8.allSatisfy(\.isKiiNameByte) else {
+            throw KiiInputError(
+                field, rule: "\(lengths.lowerBound) to \(lengths.upperBound) of A-Z a-z 0-9 - _ .")
+        }
+    }
+}
+
+extension JSONValue {
+    /// Refuses fields that are no object, or that have a key which is not the caller's to set.
+    func requireObject(without isReserved: (String) -> Bool, rule: String) throws(KiiInputError) {
+        guard let members = self.members else {
+            throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
+        }
+        for member in members where isReserved(member.key) {
+            throw KiiInputError(.fields, at: JSONPointer(tokens: [member.key]), rule: rule)
+        }
     }
 }

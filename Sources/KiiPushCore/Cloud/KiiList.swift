@@ -18,8 +18,7 @@ struct KiiPage<Element: Sendable>: Sendable {
 /// ```
 ///
 /// A page is asked for when the one before is used up. Every loop over a list begins anew with its first page. A loop
-/// ends in ``KiiResponseError`` with ``KiiResponseError/Problem/repeatedPage`` when a page leads back to one that was
-/// read already, and in `CancellationError` when its task is cancelled; otherwise see ``KiiClient``.
+/// ends in ``KiiResponseError`` when a page leads back to one that was read already, and in `CancellationError` when its task is cancelled; otherwise see ``KiiClient``.
 public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     private let page: @Sendable (_ paginationKey: String?) async throws -> KiiPage<Element>
     private let operation: @Sendable () throws -> KiiOperation

@@ -1,9 +1,9 @@
 /// Which call an error belongs to: enough to find it in a log, and nothing that is secret.
 public struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     /// The method.
-    public var method: HTTPMethod
+    package var method: HTTPMethod
     /// The percent-encoded path below the API's root, without the query.
-    public var path: String
+    package var path: String
 
     /// Names a call.
     package init(method: HTTPMethod, path: String) {
@@ -16,7 +16,7 @@ public struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The HTTP methods that Kii's REST API uses.
-public enum HTTPMethod: String, Sendable, Hashable {
+package enum HTTPMethod: String, Sendable, Hashable {
     /// Reads.
     case get = "GET"
     /// Asks whether something is there.

@@ -20,6 +20,12 @@ package struct KiiPath: Sendable {
         self.appending(segments: [.value(value, field)])
     }
 
+    /// Adds a segment that holds a value behind a word that says what it is.
+    func appending(_ kind: String, _ value: String, as field: KiiInputError.Field) throws(KiiInputError) -> KiiPath {
+        try KiiInputError.refuseEmpty(value, field)
+        return self.appending(kind + value, as: field)
+    }
+
     func appending(_ path: KiiPath) -> KiiPath { self.appending(segments: path.segments) }
 
     private func appending(segments: [Segment]) -> KiiPath {
@@ -87,19 +93,5 @@ extension String {
     /// The UTF-8 bytes with everything but RFC 3986's unreserved characters and `:` written as `%XX`.
     ///
     /// A colon is legal in a segment (section 3.3), and Kii writes it in `VENDOR_THING_ID:…` and `MQTT:…`.
-    var percentEncoded: String {
-        var encoded = ""
-        for byte in self.utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"), UInt8(ascii: ":"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                encoded += byte < 16 ? "%0" : "%"
-                encoded += String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return encoded
-    }
+    var percentEncoded: String { self.percentEncoded(but: "-._~:") }
 }

@@ -12,18 +12,18 @@
 /// - Source: RFC 9110 section 9.2.2 for repetition; KiiThingSDK and kii-rest-client4j for the server's waits.
 public struct RetryPolicy: Sendable {
     /// How many requests are made for one call, the first included. Default 3; less than 2 means no repetition.
-    public var maximumRequests: Int
+    package var maximumRequests: Int
     /// How long after a call began a further request may still be made. Default 30 s.
-    public var budget: Duration
+    package var budget: Duration
     /// The wait before the second request when the server does not say how long. Default 0.5 s.
-    public var firstDelay: Duration
+    package var firstDelay: Duration
     /// What the doubled waits do not exceed, unless ``firstDelay`` does. Default 8 s.
-    public var maximumDelay: Duration
+    package var maximumDelay: Duration
     /// What is waited on. Default: the machine's continuous clock.
-    public var clock: any Clock<Duration>
+    package var clock: any Clock<Duration>
     /// Lengthens each wait by this share of it, so that a fleet does not ask in step: called once a wait, must return
     /// 0 to 1. Default: at random from 0 to 0.25.
-    public var jitter: @Sendable () -> Double
+    package var jitter: @Sendable () -> Double
 
     /// Which failures the policy applies to.
     enum Subject: Sendable {
@@ -36,11 +36,8 @@ public struct RetryPolicy: Sendable {
 
     /// Describes the repetition.
     public init(
-        maximumRequests: Int = 3,
-        budget: Duration = .seconds(30),
-        firstDelay: Duration = .milliseconds(500),
-        maximumDelay: Duration = .seconds(8),
-        clock: any Clock<Duration> = ContinuousClock(),
+        maximumRequests: Int = 3, budget: Duration = .seconds(30), firstDelay: Duration = .milliseconds(500),
+        maximumDelay: Duration = .seconds(8), clock: any Clock<Duration> = ContinuousClock(),
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...0.25) }
     ) {
         self.maximumRequests = maximumRequests
@@ -66,16 +63,13 @@ extension RetryPolicy {
     ///   - request: Makes it. It is told whether an earlier one, whose answer is not known, may have been carried out.
     /// - Throws: What the last request threw; `CancellationError` when the task is cancelled during a wait.
     func repeating<Output>(
-        isIdempotent: Bool,
-        _ request: (_ isInDoubt: Bool) async throws -> Output
+        isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
     ) async throws -> Output {
         try await self.repeating(on: self.clock, isIdempotent: isIdempotent, request)
     }
 
     private func repeating<Output>(
-        on clock: some Clock<Duration>,
-        isIdempotent: Bool,
-        _ request: (_ isInDoubt: Bool) async throws -> Output
+        on clock: some Clock<Duration>, isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
     ) async throws -> Output {
         let start = clock.now
         var number = 1

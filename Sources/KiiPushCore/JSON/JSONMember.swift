@@ -1,25 +1,15 @@
 /// One member of an object.
 public struct JSONMember: Sendable, Hashable {
+    private let exactKey: ExactString
     /// The key, unescaped. Keys are compared by their Unicode scalars: `é` as one scalar and as two are two keys.
-    public var key: String
+    public var key: String { self.exactKey.text }
     /// The value.
     public var value: JSONValue
 
     /// Makes a member.
     package init(key: String, value: JSONValue) {
-        self.key = key
+        self.exactKey = ExactString(key)
         self.value = value
-    }
-
-    /// Whether the keys are the same text, scalar by scalar, and the values mean the same.
-    public static func == (left: JSONMember, right: JSONMember) -> Bool {
-        left.key.utf8.elementsEqual(right.key.utf8) && left.value == right.value
-    }
-
-    /// Hashes the key's scalars and the value's meaning.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(ExactString(self.key))
-        hasher.combine(self.value)
     }
 }
 

@@ -1,19 +1,23 @@
 /// The way from a document's root to one of its values (RFC 6901), such as `/aps/alert/loc-args/0`.
 ///
-/// Pointers are compared as keys are: scalar by scalar, so that `é` as one scalar and as two lead to two members.
+/// Pointers are compared as keys are (RFC 6901 section 4): scalar by scalar, so that `é` as one scalar and as two lead to two members.
 public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
+    private var steps: [ExactString]
     /// The steps, unescaped: a member's key, or an element's index in decimal digits.
-    public var tokens: [String]
+    public package(set) var tokens: [String] {
+        get { self.steps.map(\.text) }
+        set { self.steps = newValue.map(ExactString.init) }
+    }
 
     /// Makes a pointer from its steps; without any it points to the whole document.
-    package init(tokens: [String] = []) {
-        self.tokens = tokens
+    public init(tokens: [String] = []) {
+        self.steps = tokens.map(ExactString.init)
     }
 
     /// Reads RFC 6901's text form: empty, or `/` before every step with `~1` for `/` and `~0` for `~`.
     ///
     /// `nil` if the text does not start with `/` or a `~` is followed by anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard !text.isEmpty else {
             self.init()
             return
@@ -39,14 +43,10 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The pointer to the member `key` of what this one points to.
-    package func appending(_ key: String) -> JSONPointer {
-        JSONPointer(tokens: self.tokens + [key])
-    }
+    package func appending(_ key: String) -> JSONPointer { JSONPointer(tokens: self.tokens + [key]) }
 
     /// The pointer to the element `index` of what this one points to.
-    package func appending(_ index: Int) -> JSONPointer {
-        self.appending(String(index))
-    }
+    package func appending(_ index: Int) -> JSONPointer { self.appending(String(index)) }
 
     /// The text form; empty for the whole document.
     public var description: String {
@@ -70,17 +70,6 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         let scalars = self.description.unicodeScalars
         let printable = scalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()
         return "\"\(printable)\(scalars.count > 80 ? "…" : "")\""
-    }
-
-    /// Whether both have the same steps, scalar by scalar (RFC 6901 section 4).
-    public static func == (left: JSONPointer, right: JSONPointer) -> Bool {
-        left.tokens.elementsEqual(right.tokens) { $0.utf8.elementsEqual($1.utf8) }
-    }
-
-    /// Hashes what ``==(_:_:)`` compares.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(self.tokens.count)
-        for token in self.tokens { hasher.combine(ExactString(token)) }
     }
 
     private static func unescaped(_ part: Substring) -> String? {

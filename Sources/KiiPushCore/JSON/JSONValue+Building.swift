@@ -29,7 +29,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     package init(members: [JSONMember]) { self.init(storage: .object(members)) }
 
     /// An object whose members are written in the given order; of those with one key the last counts.
-    public static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
+    package static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
         JSONValue(members: members.map { JSONMember(key: $0.key, value: $0.value) })
     }
 

@@ -89,10 +89,7 @@ struct JSONWriter {
     }
 
     private mutating func writeContainer<Item>(
-        _ items: [Item],
-        open: Unicode.Scalar,
-        close: Unicode.Scalar,
-        level: Int,
+        _ items: [Item], open: Unicode.Scalar, close: Unicode.Scalar, level: Int,
         writeItem: (inout JSONWriter, Item) -> Void
     ) {
         self.bytes.append(UInt8(ascii: open))

@@ -24,9 +24,7 @@ struct FieldOffsets: Sendable {
     /// Safety: `payload` is the payload's bytes, which were scanned, and which the caller keeps alive.
     @inline(__always)
     func withText<Result>(
-        slot: Int,
-        at payload: UnsafeBufferPointer<UInt8>,
-        _ body: (UnsafeRawBufferPointer) -> Result
+        slot: Int, at payload: UnsafeBufferPointer<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
         let start = self[slot]
         guard start != 0, let base = payload.baseAddress else {

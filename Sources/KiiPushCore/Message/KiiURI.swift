@@ -75,7 +75,7 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
         case .administrator(let name): steps = ["admins", name]
         case .other(let text): return text
         }
-        return KiiURI.scheme + steps.map(KiiURI.percentEncoded).joined(separator: "/")
+        return KiiURI.scheme + steps.map { $0.percentEncoded(but: "-._~") }.joined(separator: "/")
     }
 
     private static func steps(_ bucket: Bucket) -> [String] {
@@ -89,22 +89,6 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
         case .group(let id): ["groups", id]
         case .thing(let id): ["things", id]
         }
-    }
-
-    private static func percentEncoded(_ step: String) -> String {
-        let hexadecimal = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in step.utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                bytes.append(byte)
-            default:
-                bytes += [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 0x0F)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func percentDecoded(_ part: Substring.UTF8View) -> String? {

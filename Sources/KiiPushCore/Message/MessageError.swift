@@ -13,7 +13,7 @@ public enum MessageError: Error, Sendable, Hashable {
     case thingCommand(ThingCommand)
 }
 
-extension MessageError: CustomStringConvertible, CustomDebugStringConvertible {
+extension MessageError: CustomStringConvertible {
     /// One line: what is wrong and what to do about it.
     public var description: String {
         switch self {
@@ -25,7 +25,4 @@ extension MessageError: CustomStringConvertible, CustomDebugStringConvertible {
             "the payload is a thing-if command; hand it to a command handler"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { self.description }
 }

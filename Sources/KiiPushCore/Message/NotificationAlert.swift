@@ -29,18 +29,11 @@ public struct NotificationAlert: Sendable, Hashable {
 
     /// Makes an alert. The defaults are those of an empty object.
     public init(
-        title: String? = nil,
-        subtitle: String? = nil,
-        body: String? = nil,
-        localizationKey: String? = nil,
-        localizationArguments: [String] = [],
-        titleLocalizationKey: String? = nil,
-        titleLocalizationArguments: [String] = [],
-        subtitleLocalizationKey: String? = nil,
-        subtitleLocalizationArguments: [String] = [],
-        actionLocalizationKey: String? = nil,
-        launchImage: String? = nil,
-        showsViewButton: Bool = true,
+        title: String? = nil, subtitle: String? = nil, body: String? = nil,
+        localizationKey: String? = nil, localizationArguments: [String] = [],
+        titleLocalizationKey: String? = nil, titleLocalizationArguments: [String] = [],
+        subtitleLocalizationKey: String? = nil, subtitleLocalizationArguments: [String] = [],
+        actionLocalizationKey: String? = nil, launchImage: String? = nil, showsViewButton: Bool = true,
         otherMembers: [JSONMember] = []
     ) {
         self.title = title

@@ -32,18 +32,13 @@ public struct NotificationContent: Sendable, Hashable {
     /// Everything else in `aps`, not interpreted.
     public var otherMembers: [JSONMember]
     /// What was left out for being of the wrong type, in the order of the payload; nearly always empty.
-    public internal(set) var findings: [PayloadFinding] = []
+    package internal(set) var findings: [PayloadFinding] = []
 
     /// Makes content. The defaults are those of an empty `aps`.
-    public init(
-        alert: NotificationAlert? = nil,
-        badge: Badge = .remove,
-        sound: String? = nil,
-        isContentAvailable: Bool = false,
-        category: String? = nil,
-        isMutableContent: Bool = false,
-        threadID: String? = nil,
-        otherMembers: [JSONMember] = []
+    package init(
+        alert: NotificationAlert? = nil, badge: Badge = .remove, sound: String? = nil,
+        isContentAvailable: Bool = false, category: String? = nil, isMutableContent: Bool = false,
+        threadID: String? = nil, otherMembers: [JSONMember] = []
     ) {
         self.alert = alert
         self.badge = badge

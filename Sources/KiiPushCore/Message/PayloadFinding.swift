@@ -6,9 +6,9 @@ public struct PayloadFinding: Sendable, Hashable, CustomStringConvertible {
     /// Where the value stands, from the payload's top level.
     public let pointer: JSONPointer
     /// What the key takes, in words such as "a whole number".
-    public let expected: String
+    package let expected: String
     /// What stands there.
-    public let found: JSONValue.Kind
+    package let found: JSONValue.Kind
 
     init(_ value: JSONValue, at pointer: JSONPointer, expected: String) {
         self.pointer = pointer

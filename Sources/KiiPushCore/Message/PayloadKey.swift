@@ -49,13 +49,11 @@ enum PayloadKey {
         case 1:
             return PayloadKey.short(key, [.appID, .sender, .type, .when, .origin])
         case 2:
-            return PayloadKey.short(
-                key,
-                [
-                    .topic, .scopeAppID, .scopeUserID, .scopeGroupID, .scopeType, .bucketID, .bucketType, .objectID,
-                    .objectModifiedAt,
-                ]
-            )
+            let fields: InlineArray<9, MessageField> = [
+                .topic, .scopeAppID, .scopeUserID, .scopeGroupID, .scopeType, .bucketID, .bucketType, .objectID,
+                .objectModifiedAt,
+            ]
+            return PayloadKey.short(key, fields)
         case 3:
             if PayloadKey.spells(key, "aps") { return PayloadKey.aps }
             return PayloadKey.short(key, [.scopeThingID])
@@ -80,8 +78,7 @@ enum PayloadKey {
     /// The slot of whichever of `fields`, all of the key's length, the long key `key` belongs to.
     @inline(__always)
     private static func long<let count: Int>(
-        _ key: UnsafePointer<UInt8>,
-        _ fields: InlineArray<count, MessageField>
+        _ key: UnsafePointer<UInt8>, _ fields: InlineArray<count, MessageField>
     ) -> Int? {
         for index in fields.indices where PayloadKey.spells(key, fields[index].longKey) {
             return PayloadKey.longFields + fields[index].rawValue
@@ -92,8 +89,7 @@ enum PayloadKey {
     /// The slot of whichever of `fields`, all of the key's length, the short key `key` belongs to.
     @inline(__always)
     private static func short<let count: Int>(
-        _ key: UnsafePointer<UInt8>,
-        _ fields: InlineArray<count, MessageField>
+        _ key: UnsafePointer<UInt8>, _ fields: InlineArray<count, MessageField>
     ) -> Int? {
         for index in fields.indices where PayloadKey.spells(key, fields[index].shortKey) {
             return PayloadKey.shortFields + fields[index].rawValue

@@ -152,10 +152,7 @@ extension ReceivedMessage: Hashable {
     }
 }
 
-extension ReceivedMessage: CustomStringConvertible, CustomDebugStringConvertible {
+extension ReceivedMessage: CustomStringConvertible {
     /// The kind and the length, without content, so that a message can be named in a log.
     public var description: String { "\(self.kind) message of \(self.fields.payload.range.count) bytes" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { self.description }
 }

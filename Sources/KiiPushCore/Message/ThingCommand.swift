@@ -9,11 +9,8 @@ public struct ThingCommand: Sendable, Hashable {
     /// The whole payload, with `schema`, `schemaVersion`, `target`, `issuer`, `title` and `description` if it has them.
     public let rawPayload: JSONValue
 
-    /// Makes a command.
     package init(commandID: String, actions: JSONValue, rawPayload: JSONValue) {
-        self.commandID = commandID
-        self.actions = actions
-        self.rawPayload = rawPayload
+        (self.commandID, self.actions, self.rawPayload) = (commandID, actions, rawPayload)
     }
 }
 
@@ -27,17 +24,12 @@ extension ThingCommand {
             let commandID = scan.value(slot: PayloadKey.commandID, of: bytes)?.string
         else { return nil }
         self.init(
-            commandID: commandID,
-            actions: actions,
-            rawPayload: JSONValue(slice: JSONSlice(bytes: bytes, range: scan.range))
-        )
+            commandID: commandID, actions: actions,
+            rawPayload: JSONValue(slice: JSONSlice(bytes: bytes, range: scan.range)))
     }
 }
 
-extension ThingCommand: CustomStringConvertible, CustomDebugStringConvertible {
+extension ThingCommand: CustomStringConvertible {
     /// The command's kind without its content, so that no log shows what a thing was told.
     public var description: String { "thing-if command" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { self.description }
 }

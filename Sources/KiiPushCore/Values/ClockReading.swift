@@ -23,11 +23,7 @@ package struct ClockReading: Sendable, Hashable {
         return ClockReading.time(CLOCK_MONOTONIC) - first < .milliseconds(100) ? reading : nil
     }
 
-    private static func time(_ clock: clockid_t) -> Duration {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
+    private static func time(_ clock: clockid_t) -> Duration { .nanoseconds(clockNanoseconds(clock)) }
 }
 
 /// What happened to the clocks between two looks at them.

@@ -17,15 +17,18 @@ package struct Clocks: Sendable {
 
     /// The machine's own.
     package static let machine = Clocks(
-        monotonic: { .now() },
-        calendarNanoseconds: {
-            var time = timespec()
-            clock_gettime(CLOCK_REALTIME, &time)
-            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        })
+        monotonic: { .now() }, calendarNanoseconds: { clockNanoseconds(CLOCK_REALTIME) })
 
     /// The calendar's time.
     package var calendar: Timestamp {
         Timestamp(millisecondsSinceEpoch: self.calendarNanoseconds() / 1_000_000)
     }
+}
+
+/// What one of the kernel's clocks shows.
+@inline(__always)
+func clockNanoseconds(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

@@ -31,7 +31,7 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether it may pass by itself: the machine, or the process, is short of something.
-    public var isTemporary: Bool {
+    package var isTemporary: Bool {
         guard case .system(_, _, let code) = self else { return false }
         return [EMFILE, ENFILE, ENOMEM, ENOLCK, ENOSPC, EDQUOT, EIO, EAGAIN, EINTR].contains(code)
     }

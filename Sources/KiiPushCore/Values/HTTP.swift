@@ -40,11 +40,7 @@ package struct HTTPRequest: Sendable {
 
     /// Makes a request.
     package init(
-        method: String,
-        url: String,
-        fields: [HTTPField] = [],
-        body: [UInt8]? = nil,
-        timeout: Duration = .seconds(30)
+        method: String, url: String, fields: [HTTPField] = [], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
     ) {
         self.method = method
         self.url = url

@@ -12,9 +12,7 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
     }
 
     package static func now() -> MonotonicInstant {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+        MonotonicInstant(nanoseconds: clockNanoseconds(CLOCK_MONOTONIC))
     }
 
     package static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {

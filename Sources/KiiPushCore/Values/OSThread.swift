@@ -29,7 +29,7 @@ package struct OSThread: Sendable {
     }
 
     /// Waits until the thread has ended. Once, and not from the thread itself.
-    func join() { pthread_join(self.handle, nil) }
+    package func join() { pthread_join(self.handle, nil) }
 
     /// Lets the thread end when it likes.
     package func detach() { pthread_detach(self.handle) }

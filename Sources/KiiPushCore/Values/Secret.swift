@@ -2,9 +2,7 @@
 ///
 /// Whatever prints a value prints `<redacted>`: interpolation, `debugPrint`, `dump` and `Mirror` alike. The text is
 /// reached by ``reveal()`` alone, so every place that uses it can be found by that name.
-public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible,
-    CustomDebugStringConvertible, CustomReflectable
-{
+public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible, CustomReflectable {
     private let text: String
 
     /// Takes `text` into custody.
@@ -22,9 +20,6 @@ public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
 
     /// Always `<redacted>`.
     public var description: String { "<redacted>" }
-
-    /// Always `<redacted>`.
-    public var debugDescription: String { "<redacted>" }
 
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }

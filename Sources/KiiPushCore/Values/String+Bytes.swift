@@ -1,5 +1,20 @@
 import Glibc
 
+extension UInt8 {
+    /// Whether the byte is one of `A-Z a-z 0-9`, or among `others`.
+    func isLetterOrDigit(or others: StaticString = "") -> Bool {
+        switch self {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: others.withUTF8Buffer { $0.contains(self) }
+        }
+    }
+
+    /// Whether the byte may stand in a login name, a vendor thing ID or an object's ID: one of `A-Z a-z 0-9 - _ .`.
+    var isKiiNameByte: Bool { self.isLetterOrDigit(or: "-_.") }
+}
+
 extension String {
     /// Whether the other is the same UTF-8, as MQTT and Kii compare: to `==`, texts that only look the same are equal.
     package func hasBytes(of other: String) -> Bool {
@@ -12,5 +27,21 @@ extension String {
             }
         }
         return (isSame ?? nil) ?? left.elementsEqual(right)
+    }
+}
+
+extension String {
+    /// The UTF-8 bytes, of which each that is no letter, no digit and none of `plain` is written as `%XX`.
+    func percentEncoded(but plain: StaticString) -> String {
+        var encoded = ""
+        for byte in self.utf8 {
+            if byte.isLetterOrDigit(or: plain) {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                encoded += byte < 16 ? "%0" : "%"
+                encoded += String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return encoded
     }
 }

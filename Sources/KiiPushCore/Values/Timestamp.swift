@@ -13,15 +13,13 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 
     /// Reads the machine's wall clock.
-    public static func now() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(millisecondsSinceEpoch: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    package static func now() -> Timestamp {
+        Timestamp(millisecondsSinceEpoch: clockNanoseconds(CLOCK_REALTIME) / 1_000_000)
     }
 
     /// The moment that lies `duration` after (or, if negative, before) this one, to the millisecond; the first or last
     /// one there is where no other is that far.
-    public static func + (moment: Timestamp, duration: Duration) -> Timestamp {
+    package static func + (moment: Timestamp, duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let end: Int64 = seconds < 0 ? .min : .max
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)

@@ -23,19 +23,19 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case invalidConfiguration
         /// The transport was shut down.
         case shutDown
-        /// Anything else; ``TransportError/detail`` says what.
+        /// Anything else; the description says what.
         case other
     }
 
     /// What failed.
     public var code: Code
     /// The transport's own words, without credentials. For people and logs, not for comparison.
-    public var detail: String
+    package var detail: String
     /// libcurl's `CURLcode`, where there is one.
-    public var curlCode: Int?
+    package var curlCode: Int?
     /// What it was about: a call with the address of its cloud, or the broker with its address. `nil` when the transport
     /// alone was concerned.
-    public var subject: String?
+    package var subject: String?
     /// Whether it is certain that nothing of the request was sent: the connection or the handshake was not done.
     package var isUnsent: Bool
     /// Whether the call may have been carried out all the same, and would be carried out once more by making it again.
@@ -43,11 +43,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
     /// Makes an error.
     package init(
-        _ code: Code,
-        detail: String,
-        curlCode: Int? = nil,
-        subject: String? = nil,
-        isUnsent: Bool = false,
+        _ code: Code, detail: String, curlCode: Int? = nil, subject: String? = nil, isUnsent: Bool = false,
         isInDoubt: Bool = false
     ) {
         self.code = code

@@ -112,10 +112,7 @@ extension EndpointCall {
         Self { try await $0.deleteBody(of: Self.object) },
     ]
 
-    private static func moments(_ token: AccessToken) -> [Timestamp] {
-        for clock in HTTPFuzzing.clocks { _ = token.isEnding(at: clock) }
-        return [token.expiresAt].compactMap(\.self)
-    }
+    private static func moments(_ token: AccessToken) -> [Timestamp] { [token.expiresAt].compactMap(\.self) }
 
     private static func moments(_ object: StoredObject) -> [Timestamp] {
         [object.createdAt, object.modifiedAt].compactMap(\.self)

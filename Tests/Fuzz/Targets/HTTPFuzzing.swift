@@ -9,7 +9,7 @@ enum HTTPFuzzing {
     private static let statuses = [
         200, 201, 202, 204, 301, 400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 503, 599, 100, 206, 999,
     ]
-    static let clocks: [Timestamp] = [
+    private static let clocks: [Timestamp] = [
         1_463_363_201_908, 0, .max, .min, -62_135_596_800_000, 253_402_300_799_999,
     ].map { Timestamp(millisecondsSinceEpoch: $0) }
     private static let longestWait = Duration.seconds(30 * 86_400)

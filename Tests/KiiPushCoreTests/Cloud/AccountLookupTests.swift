@@ -93,9 +93,9 @@ import Testing
 
     @Test(arguments: [
         (LoginGrant.user(name: "alice", password: "pw"), #""username":"alice""#),
-        (.user(emailAddress: "a@x.test", password: "pw"), #""username":"EMAIL:a@x.test""#),
-        (.user(phoneNumber: "+8190", password: "pw"), #""username":"PHONE:+8190""#),
-        (.user(phoneNumber: "JP-090", password: "pw"), #""username":"PHONE:JP-090""#),
+        (.user(name: "EMAIL:a@x.test", password: "pw"), #""username":"EMAIL:a@x.test""#),
+        (.user(name: "PHONE:+8190", password: "pw"), #""username":"PHONE:+8190""#),
+        (.user(name: "PHONE:JP-090", password: "pw"), #""username":"PHONE:JP-090""#),
         (.anonymous, #""grant_type":"client_credentials","client_id":"a1","client_secret":"k-secret""#),
     ])
     func everyoneSignsInByTheirForm(_ grant: LoginGrant, expected: String) async throws {

@@ -190,12 +190,4 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
         let (_, result) = await exchange(.status(200)) { try await $0.session(testToken).putObject([:], as: reference) }
         #expect(try result.get() == StoredObject(reference: reference))
     }
-
-    @Test func aTokenEndsWhenTooLittleIsLeft() {
-        var token = AccessToken(principal: nil, token: "t", expiresAt: testNow + .seconds(300))
-        #expect(token.isEnding(at: testNow))
-        #expect(!token.isEnding(at: testNow, remaining: .seconds(299)))
-        token.expiresAt = nil
-        #expect(!token.isEnding(at: testNow))
-    }
 }

@@ -17,9 +17,4 @@ public struct AccessToken: Sendable, Hashable {
         self.refreshToken = refreshToken
         self.expiresAt = expiresAt
     }
-
-    /// Whether less than `remaining` is left at `now`. Kii's own SDKs refresh a token when less than 5 min are left.
-    public func isEnding(at now: Timestamp, remaining: Duration = .seconds(300)) -> Bool {
-        self.expiresAt.map { now + remaining >= $0 } ?? false
-    }
 }

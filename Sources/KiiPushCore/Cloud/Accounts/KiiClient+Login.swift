@@ -1,7 +1,10 @@
 /// What proves to the cloud who signs in.
 public enum LoginGrant: Sendable, Hashable {
     /// A user's name and password. The name is a login name, an e-mail address or an international phone number as it
-    /// is, or one that says which: `EMAIL:{address}`, `PHONE:{number}`.
+    /// is, or one that says which where it could be taken for a login name: `EMAIL:{address}`, `PHONE:{number}`. The
+    /// number is one such as `+819012345678`, or a country and a local one such as `JP-09012345678`.
+    ///
+    /// - Source: Kii's guide on signing in
     case user(name: String, password: Secret)
     /// A thing's vendor thing ID and password.
     case thing(vendorThingID: String, password: Secret)
@@ -10,24 +13,6 @@ public enum LoginGrant: Sendable, Hashable {
     case administrator(clientID: String, clientSecret: Secret)
     /// The app itself: a token for what anybody may do who has the app's ID and key.
     case anonymous
-
-    /// A user's e-mail address and password, where the address could be taken for a login name.
-    ///
-    /// - Source: Kii's guide on signing in, `EMAIL:{address}`
-    public static func user(emailAddress: String, password: Secret) -> Self {
-        .user(name: "EMAIL:" + emailAddress, password: password)
-    }
-
-    /// A user's phone number and password, where the number could be taken for a login name.
-    ///
-    /// - Parameters:
-    ///   - phoneNumber: An international number such as `+819012345678`, or a country and a local one such as
-    ///     `JP-09012345678`.
-    ///   - password: The password.
-    /// - Source: Kii's guide on signing in, `PHONE:{number}`
-    public static func user(phoneNumber: String, password: Secret) -> Self {
-        .user(name: "PHONE:" + phoneNumber, password: password)
-    }
 }
 
 extension KiiClient {
@@ -41,14 +26,14 @@ extension KiiClient {
     public func login(_ grant: LoginGrant, expiresAt: Timestamp? = nil) async throws -> AccessToken {
         switch grant {
         case .user(let name, let password):
-            try Self.refuseEmpty(name, .username)
+            try KiiInputError.require(name, .username)
             return try await self.login(name: name, password, expiresAt) { .user($0) }
         case .thing(let vendorThingID, let password):
             try ThingRegistration.validate(vendorThingID: vendorThingID)
             return try await self.login(name: "VENDOR_THING_ID:" + vendorThingID, password, expiresAt) { .thing($0) }
         case .administrator(let clientID, let clientSecret):
-            try Self.refuseEmpty(clientID, .clientID)
-            try Self.refuseEmpty(clientSecret.reveal(), .clientSecret)
+            try KiiInputError.require(clientID, .clientID)
+            try KiiInputError.require(clientSecret.reveal(), .clientSecret)
             return try await self.login(clientID: clientID, clientSecret, expiresAt)
         case .anonymous:
             return try await self.login(clientID: self.app.appID, self.app.appKey, expiresAt)
@@ -58,14 +43,12 @@ extension KiiClient {
     /// Exchanges a token for a new one by its refresh token. Both old ones are void afterwards.
     ///
     /// - Throws: ``KiiInputError`` when `token` has no refresh token; ``KiiError`` with
-    ///   ``KiiErrorCode/wrongRefreshToken`` when it was used before; otherwise see ``KiiClient``.
+    ///   `WRONG_REFRESH_TOKEN` when it was used before; otherwise see ``KiiClient``.
     /// - Source: `POST /apps/{appID}/oauth2/token`
     public func refresh(_ token: AccessToken) async throws -> AccessToken {
         let refreshToken = token.refreshToken ?? Secret("")
-        try Self.refuseEmpty(refreshToken.reveal(), .refreshToken)
-        let members = [
-            ("grant_type", "refresh_token"), ("refresh_token", JSONValue(refreshToken.reveal())),
-        ]
+        try KiiInputError.require(refreshToken.reveal(), .refreshToken)
+        let members = [("grant_type", "refresh_token"), ("refresh_token", JSONValue(refreshToken.reveal()))]
         // The answer does not tell users from things.
         return try await self.perform(
             .token(members, nil, secret: refreshToken) { _ throws(KiiResponseError) in token.principal }.with {
@@ -77,7 +60,7 @@ extension KiiClient {
     private func login(
         name: String, _ password: Secret, _ expiresAt: Timestamp?, _ owner: @escaping @Sendable (String) -> Principal
     ) async throws -> AccessToken {
-        try Self.refuseEmpty(password.reveal(), .password)
+        try KiiInputError.require(password.reveal(), .password)
         let members = [
             ("grant_type", "password"), ("username", JSONValue(name)), ("password", JSONValue(password.reveal())),
         ]
@@ -98,16 +81,12 @@ extension KiiClient {
                 $0.authorization = .none
             })
     }
-
-    private static func refuseEmpty(_ text: String, _ field: KiiInputError.Field) throws(KiiInputError) {
-        if text.isEmpty { throw KiiInputError(field, rule: "present and not empty") }
-    }
 }
 
 extension KiiCall where Answer == AccessToken {
     /// A call for a token. A further one harms nobody, so it may be repeated.
     fileprivate static func token(
-        _ members: [(String, JSONValue)], _ expiresAt: Timestamp?, secret: Secret,
+        _ members: JSONMembers, _ expiresAt: Timestamp?, secret: Secret,
         of owner: @escaping @Sendable (KiiFields) throws(KiiResponseError) -> Principal?
     ) -> Self {
         let call = Self(.post, KiiPath("oauth2", "token"), statuses: [200]) { response throws(KiiResponseError) in
@@ -123,8 +102,8 @@ extension KiiCall where Answer == AccessToken {
             $0.isIdempotent = true
             $0.secrets = [secret]
             // Milliseconds here, though the answer's `expires_in` is in seconds.
-            let end = expiresAt.map { ("expiresAt", JSONValue($0.millisecondsSinceEpoch)) }
-            $0.body = .kii("OauthTokenRequest", members + (end.map { [$0] } ?? []))
+            let end = JSONMembers(present: ["expiresAt": expiresAt?.millisecondsSinceEpoch])
+            $0.body = .kii("OauthTokenRequest", members + end)
         }
     }
 }

@@ -1,7 +1,7 @@
 extension KiiClient {
     /// Registers a user who signs in with a name and a password. It returns no token; sign in to get one.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/userAlreadyExists`` when the name, address or number is taken;
+    /// - Throws: ``KiiError`` with `USER_ALREADY_EXISTS` when the name, address or number is taken;
     ///   otherwise see ``KiiClient``.
     /// - Source: `POST /apps/{appID}/users`
     public func registerUser(_ registration: UserRegistration) async throws -> RegisteredUser {
@@ -48,10 +48,9 @@ public struct RegisteredUser: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var userID: String
     /// The name that signs in, if there is one.
-    public var loginName: String?
+    package var loginName: String?
 
     package init(userID: String, loginName: String?) {
-        self.userID = userID
-        self.loginName = loginName
+        (self.userID, self.loginName) = (userID, loginName)
     }
 }

@@ -17,13 +17,11 @@ public enum UserReference: Sendable, Hashable {
     func path() throws(KiiInputError) -> KiiPath {
         let users = KiiPath("users")
         switch self {
-        case .loginName(""): throw KiiInputError(.loginName, rule: "not empty")
-        case .emailAddress(""), .phoneNumber(""): throw KiiInputError(.username, rule: "not empty")
         case .me: return users.appending("me")
         case .id(let id): return users.appending(id, as: .userID)
-        case .loginName(let name): return users.appending("LOGIN_NAME:\(name)", as: .loginName)
-        case .emailAddress(let address): return users.appending("EMAIL:\(address)", as: .username)
-        case .phoneNumber(let number): return users.appending("PHONE:\(number)", as: .username)
+        case .loginName(let name): return try users.appending("LOGIN_NAME:", name, as: .loginName)
+        case .emailAddress(let address): return try users.appending("EMAIL:", address, as: .username)
+        case .phoneNumber(let number): return try users.appending("PHONE:", number, as: .username)
         }
     }
 }
@@ -37,13 +35,13 @@ public struct KiiUser: Sendable, Hashable {
     /// The e-mail address. `nil` without one, and for a stranger.
     public var emailAddress: String?
     /// Whether the address was verified. `nil` when the cloud did not say.
-    public var isEmailAddressVerified: Bool?
+    package var isEmailAddressVerified: Bool?
     /// The phone number. `nil` without one, and for a stranger.
     public var phoneNumber: String?
     /// Whether the number was verified. `nil` when the cloud did not say.
-    public var isPhoneNumberVerified: Bool?
+    package var isPhoneNumberVerified: Bool?
     /// Whether the user has a password; a pseudo user has none. `nil` when the cloud did not say.
-    public var hasPassword: Bool?
+    package var hasPassword: Bool?
     /// What the app keeps about the user. A stranger sees the display name alone, unless the app is set otherwise.
     public var profile: UserProfile
 
@@ -63,14 +61,14 @@ extension KiiSession {
     /// Reads what the cloud knows about a user. With ``UserReference/me`` it tells whether the token is good, and whose.
     ///
     /// - Parameter reference: Which one. Default: whom the token belongs to.
-    /// - Throws: ``KiiError`` with status 401 or 403 when the token is not good, with ``KiiErrorCode/userNotFound`` when
+    /// - Throws: ``KiiError`` with status 401 or 403 when the token is not good, with `USER_NOT_FOUND` when
     ///   there is no such user.
     /// - Source: `GET /apps/{appID}/users/me`, `/users/{userID}` and `/users/{accountType}:{address}`
     public func user(_ reference: UserReference = .me) async throws -> KiiUser {
-        let call = KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
-            try KiiUser(response.fields())
-        }
-        return try await self.perform(call)
+        try await self.perform(
+            KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
+                try KiiUser(response.fields())
+            })
     }
 
     /// Changes a user's password. Every token of the user ends, the session's own included: sign in again.
@@ -79,21 +77,21 @@ extension KiiSession {
     ///   - oldPassword: The password so far; `nil` with an administrator's token.
     ///   - newPassword: The password from now on: 4 to 50 printable ASCII characters.
     ///   - user: Whose. Default: the token's.
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/wrongPassword``.
+    /// - Throws: ``KiiError`` with `WRONG_PASSWORD`.
     /// - Source: `PUT /apps/{appID}/users/me/password` and `/users/{userID}/password`
     public func changePassword(
         from oldPassword: Secret?, to newPassword: Secret, of user: UserReference = .me
     ) async throws {
         let path = try user.path().appending("password")
         try UserRegistration.validate(password: newPassword)
-        var members = [("newPassword", JSONValue(newPassword.reveal()))]
-        if let oldPassword { members.append(("oldPassword", JSONValue(oldPassword.reveal()))) }
         try await self.perform(
             KiiCall(.put, path, statuses: [204]).with {
                 // After the first time neither the token nor the old password is good.
                 $0.isIdempotent = false
                 $0.secrets = [oldPassword, newPassword].compactMap { $0 }
-                $0.body = .kii("ChangePasswordRequest", members)
+                $0.body = .kii(
+                    "ChangePasswordRequest",
+                    JSONMembers(present: ["newPassword": newPassword.reveal(), "oldPassword": oldPassword?.reveal()]))
             })
     }
 }

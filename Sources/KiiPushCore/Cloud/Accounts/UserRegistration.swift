@@ -1,22 +1,19 @@
 /// A user who is to be registered.
 public struct UserRegistration: Sendable, Hashable {
     /// The name that signs in: 3 to 64 of `A-Z a-z 0-9 - _ .`. One of this, an address or a number is needed.
-    public var loginName: String?
+    package var loginName: String?
     /// The e-mail address, which signs in as well.
-    public var emailAddress: String?
+    package var emailAddress: String?
     /// The phone number, which signs in as well; international numbers start with `+`.
-    public var phoneNumber: String?
+    package var phoneNumber: String?
     /// The password: 4 to 50 printable ASCII characters.
-    public var password: Secret
+    package var password: Secret
     /// What people see, and what else the app keeps about the user.
-    public var profile: UserProfile
+    package var profile: UserProfile
 
     /// Describes a user, who needs at least one of the three names.
     public init(
-        loginName: String? = nil,
-        emailAddress: String? = nil,
-        phoneNumber: String? = nil,
-        password: Secret,
+        loginName: String? = nil, emailAddress: String? = nil, phoneNumber: String? = nil, password: Secret,
         profile: UserProfile = UserProfile()
     ) {
         self.loginName = loginName
@@ -31,11 +28,7 @@ public struct UserRegistration: Sendable, Hashable {
             throw KiiInputError(.loginName, rule: "present when there is neither an e-mail address nor a phone number")
         }
         // The limits that Kii's SDKs enforce before they send.
-        if let loginName = self.loginName {
-            guard (3...64).contains(loginName.utf8.count), loginName.utf8.allSatisfy(\.isKiiNameByte) else {
-                throw KiiInputError(.loginName, rule: "3 to 64 of A-Z a-z 0-9 - _ .")
-            }
-        }
+        try self.loginName?.requireKiiName(3...64, .loginName)
         try Self.validate(password: self.password)
         try self.profile.validate()
     }
@@ -47,12 +40,12 @@ public struct UserRegistration: Sendable, Hashable {
         }
     }
 
-    var fields: [(String, JSONValue)] {
-        let named: [(String, String?)] = [
-            ("loginName", self.loginName), ("emailAddress", self.emailAddress), ("phoneNumber", self.phoneNumber),
-            ("password", self.password.reveal()),
-        ]
-        return named.compactMap { name, value in value.map { (name, JSONValue($0)) } } + self.profile.fields
+    var fields: JSONMembers {
+        let named = JSONMembers(present: [
+            "loginName": self.loginName, "emailAddress": self.emailAddress, "phoneNumber": self.phoneNumber,
+            "password": self.password.reveal(),
+        ])
+        return named + self.profile.fields
     }
 }
 
@@ -69,10 +62,7 @@ public struct UserProfile: Sendable, Hashable {
 
     /// Describes a user; everything is optional.
     public init(
-        displayName: String? = nil,
-        country: String? = nil,
-        locale: String? = nil,
-        customFields: JSONValue = [:]
+        displayName: String? = nil, country: String? = nil, locale: String? = nil, customFields: JSONValue = [:]
     ) {
         self.displayName = displayName
         self.country = country
@@ -96,30 +86,12 @@ public struct UserProfile: Sendable, Hashable {
     }
 
     func validate() throws(KiiInputError) {
-        guard let members = self.customFields.members else {
-            throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
-        }
-        for member in members where Self.isReserved(member.key) {
-            throw KiiInputError(
-                .fields, at: JSONPointer(tokens: [member.key]), rule: "under a key that Kii does not use itself")
-        }
+        try self.customFields.requireObject(
+            without: Self.isReserved, rule: "under a key that Kii does not use itself")
     }
 
-    var fields: [(String, JSONValue)] {
-        let named = [("displayName", self.displayName), ("country", self.country), ("locale", self.locale)]
-        return named.compactMap { name, value in value.map { (name, JSONValue($0)) } }
-            + (self.customFields.members ?? []).map { ($0.key, $0.value) }
-    }
-}
-
-extension UInt8 {
-    /// Whether the byte may stand in a login name or a vendor thing ID: one of `A-Z a-z 0-9 - _ .`.
-    var isKiiNameByte: Bool {
-        switch self {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-            true
-        default: false
-        }
+    var fields: JSONMembers {
+        JSONMembers(present: ["displayName": self.displayName, "country": self.country, "locale": self.locale])
+            + self.customFields.pairs
     }
 }

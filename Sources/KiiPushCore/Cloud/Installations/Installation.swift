@@ -11,16 +11,12 @@ public struct Installation: Sendable, Hashable {
     public var owner: Principal?
     /// Whether it gets what is sent to development rather than to production. `nil` when the cloud did not say.
     public var isDevelopment: Bool?
-
     package init(
         id: String, registrationID: String? = nil, deviceType: DeviceType? = nil, owner: Principal? = nil,
         isDevelopment: Bool? = nil
     ) {
-        self.id = id
-        self.registrationID = registrationID
-        self.deviceType = deviceType
-        self.owner = owner
-        self.isDevelopment = isDevelopment
+        (self.id, self.registrationID, self.deviceType) = (id, registrationID, deviceType)
+        (self.owner, self.isDevelopment) = (owner, isDevelopment)
     }
 
     init(_ fields: KiiFields) throws(KiiResponseError) {

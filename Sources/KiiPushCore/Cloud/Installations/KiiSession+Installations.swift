@@ -22,12 +22,11 @@ extension KiiSession {
             case .some(let id): id.isEmpty ? "not empty" : nil
             }
         if let rule { throw KiiInputError(.installationRegistrationID, rule: rule) }
-        var members: [(String, JSONValue)] = [
-            ("deviceType", JSONValue(deviceType.rawValue)), ("development", JSONValue(isDevelopment)),
-        ]
-        if let registrationID { members.append(("installationRegistrationID", JSONValue(registrationID))) }
-        if let owner { members.append((owner.memberName, JSONValue(owner.id))) }
-        if let payload { members.append(("payload", JSONValue(payload.rawValue))) }
+        var members = JSONMembers(present: [
+            "deviceType": deviceType.rawValue, "development": isDevelopment,
+            "installationRegistrationID": registrationID, "payload": payload?.rawValue,
+        ])
+        if let owner { members.append((owner.field.rawValue, JSONValue(owner.id))) }
         let call = KiiCall(.post, KiiPath("installations"), statuses: [200, 201]) {
             response throws(KiiResponseError) in
             var installation = try Installation(response.fields())
@@ -36,7 +35,7 @@ extension KiiSession {
             return installation
         }
         return try await self.perform(
-            call.with {
+            call.with { [members] in
                 // What is there is returned.
                 $0.isIdempotent = true
                 $0.body = .kii("InstallationCreationRequest", members)
@@ -45,17 +44,17 @@ extension KiiSession {
 
     /// Reads one installation.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/installationNotFound`` when it is not there.
+    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when it is not there.
     /// - Source: `GET /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`
     public func installation(_ reference: InstallationReference) async throws -> Installation {
-        let call = KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
-            try Installation(response.fields())
-        }
-        return try await self.perform(call)
+        try await self.perform(
+            KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
+                try Installation(response.fields())
+            })
     }
 
     /// The installations of `owner`, or with `nil` and an administrator's token, of the whole app. To a user's or a
-    /// thing's token the cloud refuses every list but its own with 401 ``KiiErrorCode/unauthorized``. A user's list does
+    /// thing's token the cloud refuses every list but its own with 401 `UNAUTHORIZED`. A user's list does
     /// not hold the installations of the things that the user owns.
     ///
     /// Kii's reference shows no pages here; a `paginationKey` is followed all the same, as in its other lists.
@@ -64,20 +63,20 @@ extension KiiSession {
     public func installations(of owner: Principal?) -> KiiList<Installation> {
         KiiList(self) {
             // An empty ID would ask for everybody's.
-            if let owner, owner.id.isEmpty { throw KiiInputError(owner.field, rule: "not empty") }
+            if let owner { try KiiInputError.refuseEmpty(owner.id, owner.field) }
             let call = KiiCall(.get, KiiPath("installations"), statuses: [200]) { response throws(KiiResponseError) in
                 let fields = try response.fields()
                 var installations: [Installation] = []
                 for one in try fields.objects("installations") { installations.append(try Installation(one)) }
                 return KiiPage(installations, paginationKey: try fields.paginationKey())
             }
-            return call.with { if let owner { $0.query = [(owner.memberName, owner.id)] } }
+            return call.with { if let owner { $0.query = [(owner.field.rawValue, owner.id)] } }
         }
     }
 
     /// Removes an installation; nothing is delivered to it any more.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/installationNotFound`` when it is not there.
+    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when it is not there.
     /// - Source: `DELETE /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`.
     ///   Kii documents an empty body and no status
     public func deleteInstallation(_ reference: InstallationReference) async throws {
@@ -91,7 +90,7 @@ extension KiiSession {
     ///   - waiting: How often, and for how long, to ask again while the cloud is still making it;
     ///     ``RetryPolicy/endpoint`` is meant for this. A connection that fails stays a matter of ``KiiClient/retry``.
     ///     Default `nil`: as any other call.
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/mqttEndpointNotReady`` and ``KiiError/retryAfter`` when the cloud has
+    /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has
     ///   not made it in that time.
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
     public func mqttEndpoint(of installationID: String, waiting: RetryPolicy? = nil) async throws -> MQTTEndpoint {
@@ -115,14 +114,7 @@ extension KiiSession {
 }
 
 extension Principal {
-    /// Under which name its ID stands in a body or a query.
-    fileprivate var memberName: String {
-        switch self {
-        case .user: "userID"
-        case .thing: "thingID"
-        }
-    }
-
+    /// What its ID is; the raw value is the name in a body or a query.
     fileprivate var field: KiiInputError.Field {
         switch self {
         case .user: .userID

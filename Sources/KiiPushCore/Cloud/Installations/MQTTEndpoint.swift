@@ -11,9 +11,9 @@ public struct MQTTEndpoint: Sendable, Hashable {
     /// The port for MQTT over TLS; `nil` when the broker offers none.
     public var portSSL: UInt16?
     /// The port for MQTT over WebSocket; absent from Kii's reference, present in live answers.
-    public var portWS: UInt16?
+    package var portWS: UInt16?
     /// The port for MQTT over WebSocket and TLS.
-    public var portWSS: UInt16?
+    package var portWSS: UInt16?
     /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well. Not a Kii topic. An endpoint that is
     /// read has one without wildcards or U+0000, of 1 to 1,024 bytes, that does not begin with `$`.
     public var mqttTopic: String
@@ -30,14 +30,8 @@ public struct MQTTEndpoint: Sendable, Hashable {
 
     /// Puts an endpoint together, such as from a stored state.
     package init(
-        installationID: String,
-        host: String,
-        portTCP: UInt16?,
-        portSSL: UInt16?,
-        mqttTopic: String,
-        username: String,
-        password: Secret,
-        timeToLive: Duration? = nil
+        installationID: String, host: String, portTCP: UInt16?, portSSL: UInt16?, mqttTopic: String,
+        username: String, password: Secret, timeToLive: Duration? = nil
     ) {
         self.installationID = installationID
         self.host = host
@@ -68,11 +62,7 @@ extension MQTTEndpoint {
     ///   - fields: The object that is the endpoint.
     ///   - installationID: The installation it is lent to.
     ///   - response: The whole answer, whose header may tell the time to live.
-    init(
-        _ fields: KiiFields,
-        of installationID: String,
-        in response: KiiResponse
-    ) throws(KiiResponseError) {
+    init(_ fields: KiiFields, of installationID: String, in response: KiiResponse) throws(KiiResponseError) {
         let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
         let host = try fields.string("host")
         let (portTCP, portSSL) = (try fields.optionalPort("portTCP"), try fields.optionalPort("portSSL"))
@@ -80,14 +70,8 @@ extension MQTTEndpoint {
         let topic = try fields.string("mqttTopic")
         guard MQTTEndpoint.isUsable(topic: topic) else { throw fields.error(.unusableTopic, at: "mqttTopic") }
         self.init(
-            installationID: installationID,
-            host: host,
-            portTCP: portTCP,
-            portSSL: portSSL,
-            mqttTopic: topic,
-            username: try fields.string("username"),
-            password: Secret(try fields.string("password"))
-        )
+            installationID: installationID, host: host, portTCP: portTCP, portSSL: portSSL, mqttTopic: topic,
+            username: try fields.string("username"), password: Secret(try fields.string("password")))
         self.portWS = try fields.optionalPort("portWS")
         self.portWSS = try fields.optionalPort("portWSS")
         self.timeToLive = (lifetime ?? response.http.field("X-MQTT-TTL").flatMap { Int64($0) })

@@ -10,7 +10,7 @@ extension KiiSession {
     ///   - sizeLimits: How large it may be on each network. Default: what Kii documents.
     /// - Returns: The ID that the cloud gave the message. Receivers do not get it.
     /// - Throws: ``KiiInputError`` with the place in the message when Kii would refuse it; ``KiiError`` with
-    ///   ``KiiErrorCode/topicNotFound`` or ``KiiErrorCode/userNotFound`` when the destination is not there.
+    ///   `TOPIC_NOT_FOUND` or `USER_NOT_FOUND` when the destination is not there.
     /// - Source: `POST …/topics/{topicID}/push/messages` and `POST /apps/{appID}/users/{userID}/push/messages`. There is
     ///   no such resource for a thing. Kii documents the body of the answer and not its status
     @discardableResult

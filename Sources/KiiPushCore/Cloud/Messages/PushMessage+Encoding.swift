@@ -1,6 +1,6 @@
 extension PushMessage {
     /// The message as it goes over the wire.
-    public var json: JSONValue {
+    package var json: JSONValue {
         .object(present: [
             "data": self.data, "pushMessageType": self.pushMessageType, "sendToDevelopment": self.sendToDevelopment,
             "sendToProduction": self.sendToProduction, "sendAppID": self.sendAppID, "sendSender": self.sendSender,

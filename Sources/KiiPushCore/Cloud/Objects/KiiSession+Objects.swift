@@ -20,10 +20,7 @@ extension KiiSession {
     /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
     @discardableResult
     public func putObject(_ fields: JSONValue, as reference: ObjectReference) async throws -> StoredObject {
-        let id = reference.id.utf8
-        guard (2...100).contains(id.count), id.allSatisfy(\.isKiiNameByte) else {
-            throw KiiInputError(.objectID, rule: "2 to 100 of A-Z a-z 0-9 - _ .")
-        }
+        try reference.id.requireKiiName(2...100, .objectID)
         return try await self.write(fields, .put, to: reference, statuses: [200, 201])
     }
 
@@ -32,7 +29,7 @@ extension KiiSession {
     /// A field cannot be removed in this way. The call may be repeated, since the fields are set and not counted up;
     /// subscribers may then hear of the change twice.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectNotFound`` when it is not there.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it is not there.
     /// - Source: `PATCH /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`, as ebisu sends it; Kii's guide
     ///   sends POST with `X-HTTP-Method-Override: PATCH`, which is the same call
     @discardableResult
@@ -44,9 +41,7 @@ extension KiiSession {
         _ fields: JSONValue, _ method: HTTPMethod, to reference: ObjectReference, statuses: Set<Int>
     ) async throws -> StoredObject {
         try fields.validateObjectFields()
-        return try await self.write(
-            .json(fields, mediaType: "application/json"), method, to: reference.path, of: reference,
-            statuses: statuses)
+        return try await self.write(.json(fields), method, to: reference.path, of: reference, statuses: statuses)
     }
 
     private func write(
@@ -61,20 +56,20 @@ extension KiiSession {
     /// Reads an object: the app's own fields, and the cloud's under keys that start with an underscore, such as `_id`,
     /// `_created`, `_modified`, `_owner` and `_version`.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectNotFound`` when it is not there.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it is not there.
     /// - Source: `GET /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
     public func object(_ reference: ObjectReference) async throws -> JSONValue {
-        let call = KiiCall(.get, reference.path, statuses: [200]) { response throws(KiiResponseError) in
-            let object = try response.json()
-            guard object.kind == .object else { throw KiiResponseError(.wrongType(.object), in: response) }
-            return object
-        }
-        return try await self.perform(call)
+        try await self.perform(
+            KiiCall(.get, reference.path, statuses: [200]) { response throws(KiiResponseError) in
+                let object = try response.json()
+                guard object.kind == .object else { throw KiiResponseError(.wrongType(.object), in: response) }
+                return object
+            })
     }
 
     /// Removes an object. Subscribers of the bucket get `DATA_OBJECT_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectNotFound`` when it is not there.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it is not there.
     /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
     public func deleteObject(_ reference: ObjectReference) async throws {
         try await self.perform(KiiCall(.delete, reference.path, statuses: [200, 204]))
@@ -88,7 +83,7 @@ extension KiiSession {
     ///   - mediaType: What they are, such as `image/png`. The cloud gives it back to whoever reads the body. Default
     ///     `application/octet-stream`.
     ///   - reference: The object.
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectNotFound`` when the object is not there.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object is not there.
     /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`. The answer 200 was seen live in
     ///   the tests of ebisu; 201 and 204 are taken as well
     @discardableResult
@@ -103,18 +98,18 @@ extension KiiSession {
     /// Reads an object's body. The whole body is held in memory, and one that is larger than an answer may be is a
     /// ``TransportError``.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectBodyNotFound`` when the object has none.
+    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND` when the object has none.
     /// - Source: `GET /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`
     public func body(of reference: ObjectReference) async throws -> ObjectBody {
-        let call = KiiCall(.get, reference.path.appending("body"), statuses: [200]) { response in
-            ObjectBody(bytes: response.http.body, mediaType: response.http.field("Content-Type"))
-        }
-        return try await self.perform(call)
+        try await self.perform(
+            KiiCall(.get, reference.path.appending("body"), statuses: [200]) { response in
+                ObjectBody(bytes: response.http.body, mediaType: response.http.field("Content-Type"))
+            })
     }
 
     /// Removes an object's body and leaves the object. Subscribers of the bucket get `DATA_OBJECT_BODY_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/objectBodyNotFound`` when the object has none.
+    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND` when the object has none.
     /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`
     public func deleteBody(of reference: ObjectReference) async throws {
         try await self.perform(KiiCall(.delete, reference.path.appending("body"), statuses: [200, 204]))
@@ -122,7 +117,7 @@ extension KiiSession {
 
     /// Removes a bucket with all its objects. Its subscribers get `BUCKET_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/bucketNotFound`` when it is not there.
+    /// - Throws: ``KiiError`` with `BUCKET_NOT_FOUND` when it is not there.
     /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}`. The status was not found in Kii's documents
     public func deleteBucket(_ bucket: Bucket) async throws {
         try await self.perform(KiiCall(.delete, bucket.path, statuses: [200, 204]))
@@ -141,6 +136,6 @@ extension KiiCall where Answer == StoredObject {
                 reference: ObjectReference(try fields.string("objectID"), in: bucket), createdAt: createdAt,
                 modifiedAt: createdAt)
         }
-        return call.with { $0.body = .json(fields, mediaType: "application/json") }
+        return call.with { $0.body = .json(fields) }
     }
 }

@@ -6,13 +6,8 @@ extension JSONValue {
     private static let maximumObjectCharacters = 65_534
 
     func validateObjectFields() throws(KiiInputError) {
-        guard let members = self.members else {
-            throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
-        }
-        for member in members where member.key.utf8.first == UInt8(ascii: "_") {
-            throw KiiInputError(
-                .fields, at: JSONPointer(tokens: [member.key]), rule: "under a key that does not start with _")
-        }
+        try self.requireObject(
+            without: { $0.utf8.first == UInt8(ascii: "_") }, rule: "under a key that does not start with _")
         // Counted only where the bytes, which are never fewer than the characters, do not settle it.
         let bytes = self.serialized()
         guard

@@ -8,9 +8,7 @@ public struct StoredObject: Sendable, Hashable {
     public var modifiedAt: Timestamp?
 
     package init(reference: ObjectReference, createdAt: Timestamp? = nil, modifiedAt: Timestamp? = nil) {
-        self.reference = reference
-        self.createdAt = createdAt
-        self.modifiedAt = modifiedAt
+        (self.reference, self.createdAt, self.modifiedAt) = (reference, createdAt, modifiedAt)
     }
 }
 
@@ -20,11 +18,6 @@ public struct ObjectBody: Sendable, Hashable {
     public var bytes: [UInt8]
     /// What they are, as whoever stored them said. `nil` when the cloud does not say.
     public var mediaType: String?
-
-    package init(bytes: [UInt8], mediaType: String?) {
-        self.bytes = bytes
-        self.mediaType = mediaType
-    }
 }
 
 extension StoredObject {

@@ -2,7 +2,7 @@ extension KiiSession {
     /// Subscribes somebody to a topic or a bucket.
     ///
     /// A topic must be there. A bucket that is not is created according to Kii's reference, and refused with
-    /// ``KiiErrorCode/filterNotFound`` according to its guide.
+    /// `FILTER_NOT_FOUND` according to its guide.
     ///
     /// - Parameters:
     ///   - target: To what.
@@ -11,8 +11,8 @@ extension KiiSession {
     ///   - acceptsExisting: Whether a subscription that is there already is a success. Default: yes.
     /// - Returns: Whether this call made the subscription. When its answer was lost and the call was repeated, it may
     ///   have been the first request.
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/topicNotFound`` or ``KiiErrorCode/filterNotFound`` when the target is
-    ///   not there, with ``KiiErrorCode/pushSubscriptionAlreadyExists`` unless `acceptsExisting`.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND` when the target is
+    ///   not there, with `PUSH_SUBSCRIPTION_ALREADY_EXISTS` unless `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/push/subscriptions/users/{userID}` and
     ///   `…/buckets/{bucketID}/filters/all/push/subscriptions/…`, with an empty body
     @discardableResult
@@ -45,7 +45,7 @@ extension KiiSession {
     /// - Parameters:
     ///   - target: To what.
     ///   - principal: Whose. Default: of whom the token belongs to.
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/pushSubscriptionNotFound`` when there is none.
+    /// - Throws: ``KiiError`` with `PUSH_SUBSCRIPTION_NOT_FOUND` when there is none.
     /// - Source: `DELETE …/push/subscriptions/users/{userID}` and `…/things/{thingID}`; the ID may not be left out
     public func unsubscribe(from target: SubscriptionTarget, as principal: Principal? = nil) async throws {
         try await self.perform(on: target, of: principal) { KiiCall(.delete, $0, statuses: [200, 204]) }

@@ -36,11 +36,8 @@ public struct KiiThing: Sendable, Hashable {
         thingID: String, vendorThingID: String, thingType: String? = nil, createdAt: Timestamp? = nil,
         fields: JSONValue = [:]
     ) {
-        self.thingID = thingID
-        self.vendorThingID = vendorThingID
-        self.thingType = thingType
-        self.createdAt = createdAt
-        self.fields = fields
+        (self.thingID, self.vendorThingID, self.thingType) = (thingID, vendorThingID, thingType)
+        (self.createdAt, self.fields) = (createdAt, fields)
     }
 
     init(_ fields: KiiFields) throws(KiiResponseError) {
@@ -56,12 +53,12 @@ extension KiiSession {
     /// Reads what the cloud knows about a thing; for the thing itself, its owner and an administrator. With a thing's
     /// own token it tells whether that is good.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/thingNotFound`` when there is no such thing.
+    /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when there is no such thing.
     /// - Source: `GET /apps/{appID}/things/{thingID}` and `/things/VENDOR_THING_ID:{vendorThingID}`
     public func thing(_ reference: ThingReference) async throws -> KiiThing {
-        let call = KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
-            try KiiThing(response.fields())
-        }
-        return try await self.perform(call)
+        try await self.perform(
+            KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
+                try KiiThing(response.fields())
+            })
     }
 }

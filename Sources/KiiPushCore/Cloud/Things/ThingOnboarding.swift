@@ -6,18 +6,14 @@ public enum ThingOwner: Sendable, Hashable {
     case group(String)
 
     /// As it stands in a body, such as `user:{userID}`.
-    var text: String {
+    fileprivate func onboarding() throws(KiiInputError) -> JSONMembers {
         switch self {
-        case .user(let id): "user:\(id)"
-        case .group(let id): "group:\(id)"
-        }
-    }
-
-    func validate() throws(KiiInputError) {
-        switch self {
-        case .user(""): throw KiiInputError(.userID, rule: "not empty")
-        case .group(""): throw KiiInputError(.groupID, rule: "not empty")
-        case .user, .group: return
+        case .user(let id):
+            try KiiInputError.refuseEmpty(id, .userID)
+            return [("owner", JSONValue("user:\(id)"))]
+        case .group(let id):
+            try KiiInputError.refuseEmpty(id, .groupID)
+            return [("owner", JSONValue("group:\(id)"))]
         }
     }
 }
@@ -26,19 +22,17 @@ public enum ThingOwner: Sendable, Hashable {
 /// it has.
 public struct ThingDescription: Sendable, Hashable {
     /// What kind of thing it is. Default `nil`.
-    public var thingType: String?
+    package var thingType: String?
     /// The version of its firmware. Default `nil`.
-    public var firmwareVersion: String?
+    package var firmwareVersion: String?
     /// Where it stands among other things. Default `nil`: on its own.
-    public var layoutPosition: LayoutPosition?
+    package var layoutPosition: LayoutPosition?
     /// Further fields, Kii's predefined ones (`_vendor`, …) and the app's own: a JSON object. Default: none.
-    public var properties: JSONValue
+    package var properties: JSONValue
 
     /// Describes a thing.
     public init(
-        thingType: String? = nil,
-        firmwareVersion: String? = nil,
-        layoutPosition: LayoutPosition? = nil,
+        thingType: String? = nil, firmwareVersion: String? = nil, layoutPosition: LayoutPosition? = nil,
         properties: JSONValue = [:]
     ) {
         self.thingType = thingType
@@ -47,20 +41,17 @@ public struct ThingDescription: Sendable, Hashable {
         self.properties = properties
     }
 
-    func validate() throws(KiiInputError) {
-        guard self.properties.kind == .object else {
+    /// The members that are set, under the names of the body.
+    fileprivate func onboarding(vendorThingID: String) throws(KiiInputError) -> JSONMembers {
+        try ThingRegistration.validate(vendorThingID: vendorThingID)
+        guard let properties = self.properties.members else {
             throw KiiInputError(.thingProperties, at: JSONPointer(), rule: "a JSON object")
         }
-    }
-
-    /// The members that are set, under the names of the body.
-    var members: [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = []
-        if let thingType = self.thingType { members.append(("thingType", JSONValue(thingType))) }
-        if let version = self.firmwareVersion { members.append(("firmwareVersion", JSONValue(version))) }
-        if let position = self.layoutPosition { members.append(("layoutPosition", JSONValue(position.rawValue))) }
-        if self.properties.members?.isEmpty == false { members.append(("thingProperties", self.properties)) }
-        return members
+        return JSONMembers(present: [
+            "vendorThingID": vendorThingID, "thingType": self.thingType, "firmwareVersion": self.firmwareVersion,
+            "layoutPosition": self.layoutPosition?.rawValue,
+            "thingProperties": properties.isEmpty ? JSONValue?.none : self.properties,
+        ])
     }
 }
 
@@ -143,35 +134,20 @@ extension KiiSession {
     ///   - password: The thing's password.
     ///   - owner: Who is to own it.
     /// - Returns: The thing with a token of its own.
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/thingNotFound`` when there is no such thing.
+    /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when there is no such thing.
     public func onboardThing(thingID: String, password: Secret, owner: ThingOwner) async throws -> OnboardedThing {
         let members = try owner.onboarding()
-        guard !thingID.isEmpty else { throw KiiInputError(.thingID, rule: "not empty") }
+        try KiiInputError.refuseEmpty(thingID, .thingID)
         return try await self.perform(
             .onboarding("OnboardingWithThingIDByOwner", members + [("thingID", JSONValue(thingID))], password))
     }
 }
 
-extension ThingOwner {
-    fileprivate func onboarding() throws(KiiInputError) -> [(String, JSONValue)] {
-        try self.validate()
-        return [("owner", JSONValue(self.text))]
-    }
-}
-
-extension ThingDescription {
-    fileprivate func onboarding(vendorThingID: String) throws(KiiInputError) -> [(String, JSONValue)] {
-        try ThingRegistration.validate(vendorThingID: vendorThingID)
-        try self.validate()
-        return [("vendorThingID", JSONValue(vendorThingID))] + self.members
-    }
-}
-
 extension KiiCall where Answer == OnboardedThing {
     fileprivate static func onboarding(
-        _ way: String, _ members: [(String, JSONValue)], _ password: Secret
+        _ way: String, _ members: JSONMembers, _ password: Secret
     ) throws(KiiInputError) -> Self {
-        guard !password.reveal().isEmpty else { throw KiiInputError(.password, rule: "present and not empty") }
+        try KiiInputError.require(password.reveal(), .password)
         let call = Self(.post, KiiPath("onboardings"), statuses: [200, 201]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             let thingID = try fields.string("thingID")

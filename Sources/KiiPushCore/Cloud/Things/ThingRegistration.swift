@@ -1,14 +1,14 @@
 /// A thing that is to be registered.
 public struct ThingRegistration: Sendable, Hashable {
     /// The ID its vendor gave it, unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
-    public var vendorThingID: String
+    package var vendorThingID: String
     /// The password it signs in with.
-    public var password: Secret
+    package var password: Secret
     /// What kind of thing it is. Default `nil`.
-    public var thingType: String?
+    package var thingType: String?
     /// Further fields, Kii's predefined ones (`_vendor`, `_firmwareVersion`, …) and the app's own: an object.
     /// Default: none.
-    public var fields: JSONValue
+    package var fields: JSONValue
 
     /// Describes a thing.
     public init(vendorThingID: String, password: Secret, thingType: String? = nil, fields: JSONValue = [:]) {
@@ -19,33 +19,23 @@ public struct ThingRegistration: Sendable, Hashable {
     }
 
     static func validate(vendorThingID: String) throws(KiiInputError) {
-        guard (1...200).contains(vendorThingID.utf8.count), vendorThingID.utf8.allSatisfy(\.isKiiNameByte) else {
-            throw KiiInputError(.vendorThingID, rule: "1 to 200 of A-Z a-z 0-9 - _ .")
-        }
+        try vendorThingID.requireKiiName(1...200, .vendorThingID)
     }
 
-    fileprivate var members: [(String, JSONValue)] {
-        var members = [
-            ("_vendorThingID", JSONValue(self.vendorThingID)), ("_password", JSONValue(self.password.reveal())),
-        ]
-        if let thingType = self.thingType { members.append(("_thingType", JSONValue(thingType))) }
-        return members + (self.fields.members ?? []).map { ($0.key, $0.value) }
+    fileprivate var members: JSONMembers {
+        let named = JSONMembers(present: [
+            "_vendorThingID": self.vendorThingID, "_password": self.password.reveal(), "_thingType": self.thingType,
+        ])
+        return named + self.fields.pairs
     }
 
     private static let reservedNames: Set<String> = ["_vendorThingID", "_password", "_thingType", "_thingID"]
 
     func validate() throws(KiiInputError) {
         try Self.validate(vendorThingID: self.vendorThingID)
-        guard !self.password.reveal().isEmpty else {
-            throw KiiInputError(.password, rule: "present and not empty")
-        }
-        guard let members = self.fields.members else {
-            throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
-        }
-        for member in members where Self.reservedNames.contains(member.key) {
-            throw KiiInputError(
-                .fields, at: JSONPointer(tokens: [member.key]), rule: "under a key that this call does not set itself")
-        }
+        try KiiInputError.require(self.password.reveal(), .password)
+        try self.fields.requireObject(
+            without: Self.reservedNames.contains, rule: "under a key that this call does not set itself")
     }
 }
 
@@ -67,7 +57,7 @@ extension KiiClient {
     /// - Parameters:
     ///   - registration: What is to be registered.
     ///   - grantsToken: Whether a token comes back. Default: yes.
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/thingAlreadyExists`` when the vendor thing ID is taken; otherwise see
+    /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when the vendor thing ID is taken; otherwise see
     ///   ``KiiClient``.
     /// - Source: `POST /apps/{appID}/things`; the media type decides whether a token comes back
     public func registerThing(

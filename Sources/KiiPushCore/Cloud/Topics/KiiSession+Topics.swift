@@ -5,7 +5,7 @@ extension KiiSession {
     ///   yes.
     /// - Returns: Whether this call created it. When its answer was lost and the call was repeated, it may have been the
     ///   first request.
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/topicAlreadyExists`` unless `acceptsExisting`.
+    /// - Throws: ``KiiError`` with `TOPIC_ALREADY_EXISTS` unless `acceptsExisting`.
     /// - Source: `PUT /apps/{appID}/{scope}/topics/{topicID}` with an empty body
     @discardableResult
     public func createTopic(_ topic: Topic, acceptsExisting: Bool = true) async throws -> Bool {
@@ -28,7 +28,7 @@ extension KiiSession {
 
     /// Removes a topic with its subscriptions.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/topicNotFound`` when it is not there.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when it is not there.
     /// - Source: `DELETE /apps/{appID}/{scope}/topics/{topicID}`
     public func deleteTopic(_ topic: Topic) async throws {
         try topic.validate()
@@ -56,7 +56,7 @@ extension KiiSession {
 extension KiiSession {
     /// Reads all that is allowed on a topic.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/topicNotFound`` when there is no such topic.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic.
     /// - Source: `GET …/topics/{topicID}/acl`; the reference gives each subject as an object with one of `userID`,
     ///   `groupID` and `thingID`, and the form of a path (`UserID:…`) is read as well
     public func access(to topic: Topic) async throws -> TopicAccess {
@@ -87,8 +87,8 @@ extension KiiSession {
     ///
     /// - Parameter acceptsExisting: Whether an entry that is there already is a success. Default: yes.
     /// - Returns: Whether this call made the entry.
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/topicNotFound`` when there is no such topic, with
-    ///   ``KiiErrorCode/aclAlreadyExists`` unless `acceptsExisting`.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic, with
+    ///   `ACL_ALREADY_EXISTS` unless `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}` with an empty body. The status was not found in Kii's
     ///   documents
     @discardableResult
@@ -104,7 +104,7 @@ extension KiiSession {
 
     /// Takes back what was allowed on a topic. What somebody may do through a group or as one of all stays.
     ///
-    /// - Throws: ``KiiError`` with ``KiiErrorCode/aclNotFound`` when it was not allowed.
+    /// - Throws: ``KiiError`` with `ACL_NOT_FOUND` when it was not allowed.
     /// - Source: `DELETE …/topics/{topicID}/acl/{verb}/{subject}`. The status was not found in Kii's documents
     public func revoke(_ verb: TopicVerb, on topic: Topic, from subject: AccessSubject) async throws {
         let path = try topic.entry(of: subject, for: verb)

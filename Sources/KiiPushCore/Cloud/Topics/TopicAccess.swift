@@ -76,10 +76,10 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
     /// Refuses an empty ID, which the path of an entry would hide behind its `UserID:`.
     func validate() throws(KiiInputError) {
         switch self {
-        case .user(""): throw KiiInputError(.userID, rule: "not empty")
-        case .group(""): throw KiiInputError(.groupID, rule: "not empty")
-        case .thing(""): throw KiiInputError(.thingID, rule: "not empty")
-        case .user, .group, .thing, .anyAuthenticatedUser, .anonymousUser: return
+        case .user(let id): try KiiInputError.refuseEmpty(id, .userID)
+        case .group(let id): try KiiInputError.refuseEmpty(id, .groupID)
+        case .thing(let id): try KiiInputError.refuseEmpty(id, .thingID)
+        case .anyAuthenticatedUser, .anonymousUser: return
         }
     }
 }
@@ -87,10 +87,10 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
 /// All that is allowed on one topic; what is not in it is refused.
 public struct TopicAccess: Sendable, Hashable {
     /// Who may do what. A verb that nobody may use can be absent or empty.
-    public var subjects: [TopicVerb: Set<AccessSubject>]
+    package var subjects: [TopicVerb: Set<AccessSubject>]
 
     /// Lists what is allowed.
-    public init(_ subjects: [TopicVerb: Set<AccessSubject>] = [:]) {
+    package init(_ subjects: [TopicVerb: Set<AccessSubject>] = [:]) {
         self.subjects = subjects
     }
 
