@@ -19,9 +19,7 @@ final class CloudService: RequestHandler {
                 // If the disk cannot be read either, the state in memory is all there is.
                 if let stored = try? EmulatorState(store: self.store) { self.cloud.state = stored.cloud }
                 return EmulatedCloud.Reply(
-                    response: KiiFailure.stateUnwritable.response,
-                    effects: EmulatedCloud.Effects()
-                )
+                    response: KiiFailure.stateUnwritable.response, effects: EmulatedCloud.Effects())
             }
         }
     }
@@ -32,11 +30,7 @@ final class CloudService: RequestHandler {
     private let delayed: DelayedReplies
 
     init(
-        cloud: EmulatedCloud,
-        store: sending StateStore,
-        broker: Broker,
-        publisher: Publisher,
-        delayed: DelayedReplies
+        cloud: EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher, delayed: DelayedReplies
     ) {
         self.core = Locked(Core(cloud: cloud, store: store))
         self.broker = broker

@@ -14,13 +14,13 @@ final class DelayedReplies: Sendable {
     }
 
     private let mailbox: Mailbox<Message>
-    private let thread: Thread
+    private let thread: OSThread
     private let stopped = Locked(false)
 
     init() throws(EmulatorError) {
         let mailbox = try Mailbox<Message>()
         self.mailbox = mailbox
-        self.thread = try Thread(named: "kii-delay") { DelayedReplies.run(mailbox) }
+        self.thread = try OSThread(named: "kii-delay") { DelayedReplies.run(mailbox) }
     }
 
     /// Calls `give` after `delay`, or as soon as this is stopped: on another thread, or at once without a delay.
@@ -31,11 +31,7 @@ final class DelayedReplies: Sendable {
 
     /// Gives what waits and ends the thread. Only the first call does anything.
     func stop() {
-        let isFirst = self.stopped.withLock { stopped in
-            defer { stopped = true }
-            return !stopped
-        }
-        guard isFirst else { return }
+        guard self.stopped.isFirst() else { return }
         _ = self.mailbox.post(.stop)
         self.thread.join()
     }
@@ -47,8 +43,7 @@ final class DelayedReplies: Sendable {
         var isRunning = true
         while isRunning {
             var entry = pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)
-            let left = waiting.map { $0.due }.min().map { max($0 - .now(), .zero).wholeMillisecondsRoundedUp }
-            poll(&entry, 1, left.map { Int32(clamping: $0) } ?? -1)
+            poll(&entry, 1, waiting.map { $0.due }.min()?.millisecondsLeft ?? -1)
             for message in mailbox.takeAll() {
                 switch message {
                 case .wait(let reply): waiting.append(reply)

@@ -51,19 +51,10 @@ public final class Emulator: Sendable {
 
         /// Makes a configuration.
         public init(
-            port: UInt16 = 0,
-            httpsPort: UInt16 = 0,
-            mqttPort: UInt16 = 0,
-            mqttTLSPort: UInt16 = 0,
-            directory: String? = nil,
-            runtimeFile: String? = nil,
-            strict: Bool = false,
-            mosquittoPath: String? = nil,
-            endpointDelay: Duration = .zero,
-            mqttTTL: Duration? = nil,
-            tokenLifetime: Duration? = nil,
-            refreshTokens: Bool = true,
-            brokerPersistence: BrokerPersistence = .everyChange
+            port: UInt16 = 0, httpsPort: UInt16 = 0, mqttPort: UInt16 = 0, mqttTLSPort: UInt16 = 0,
+            directory: String? = nil, runtimeFile: String? = nil, strict: Bool = false, mosquittoPath: String? = nil,
+            endpointDelay: Duration = .zero, mqttTTL: Duration? = nil, tokenLifetime: Duration? = nil,
+            refreshTokens: Bool = true, brokerPersistence: BrokerPersistence = .everyChange
         ) {
             self.port = port
             self.httpsPort = httpsPort
@@ -92,53 +83,45 @@ public final class Emulator: Sendable {
     }
 
     /// The root of the REST calls, `http://127.0.0.1:{port}/api`.
-    public let baseURL: String
+    public var baseURL: String { self.parts.ports.baseURL }
     /// The same by HTTPS, `https://127.0.0.1:{port}/api`, with a certificate of ``certificateAuthorityFile``.
     ///
     /// `nil` where the libmicrohttpd of this machine was built without TLS.
-    public let httpsBaseURL: String?
+    public var httpsBaseURL: String? { self.parts.ports.httpsBaseURL }
     /// The app's ID, the same for every emulator.
-    public let appID: String
+    public var appID: String { self.app.appID }
     /// The app's key, random and kept with the state.
-    public let appKey: Secret
+    public var appKey: Secret { self.app.appKey }
     /// What the app's administrator logs in with, kept with the state.
-    public let adminClientID: String
+    public var adminClientID: String { self.app.clientID }
     /// What the app's administrator logs in with, kept with the state.
-    public let adminClientSecret: Secret
+    public var adminClientSecret: Secret { self.app.clientSecret }
     /// The certificate (PEM) of the authority that signed the one of HTTPS and of the broker, whose names are
     /// `localhost` and `127.0.0.1`.
-    public let certificateAuthorityFile: String
+    public var certificateAuthorityFile: String { self.parts.directory.brokerFiles.certificates.authority }
     /// The broker's port.
-    public let mqttPort: UInt16
+    public var mqttPort: UInt16 { self.parts.broker.ports.tcp }
     /// The broker's port for TLS.
-    public let mqttTLSPort: UInt16
+    public var mqttTLSPort: UInt16 { self.parts.broker.ports.tls }
     /// The directory with state, certificates and the broker's log.
-    public let directory: String
+    public var directory: String { self.parts.directory.path }
 
     private let parts: Parts
+    private let app: AppIdentity
     private let runtimeFile: String?
-    private let stopping = Locked(false)
+    private let stopped = Locked(false)
 
-    private init(parts: Parts, app: AppIdentity, configuration: Configuration) {
+    private init(parts: Parts, app: AppIdentity, runtimeFile: String?) {
         self.parts = parts
-        self.runtimeFile = configuration.runtimeFile
-        self.baseURL = parts.ports.baseURL
-        self.httpsBaseURL = parts.ports.httpsBaseURL
-        self.appID = app.appID
-        self.appKey = app.appKey
-        self.adminClientID = app.clientID
-        self.adminClientSecret = app.clientSecret
-        self.certificateAuthorityFile = parts.directory.brokerFiles.certificates.authority
-        self.mqttPort = parts.broker.ports.tcp
-        self.mqttTLSPort = parts.broker.ports.tls
-        self.directory = parts.directory.path
+        self.app = app
+        self.runtimeFile = runtimeFile
     }
 
     /// Starts an emulator and returns when it takes requests and connections.
     ///
     /// - Throws: ``EmulatorError``: the directory is in use, a port is taken, or a program is missing or does not start.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> Emulator {
-        let launch = try await Thread.run(named: "kii-prepare") { try Launch(configuration) }
+        let launch = try await OSThread.run(named: "kii-prepare") { try Launch(configuration) }
         return try await launch.run()
     }
 
@@ -146,11 +129,7 @@ public final class Emulator: Sendable {
     ///
     /// Only the first call does anything.
     public func stop() async {
-        let isFirst = self.stopping.withLock { stopping in
-            defer { stopping = true }
-            return !stopping
-        }
-        guard isFirst else { return }
+        guard self.stopped.isFirst() else { return }
         if let runtimeFile = self.runtimeFile { RuntimeFile.remove(runtimeFile, of: self.baseURL) }
         await self.parts.stop()
     }
@@ -195,7 +174,7 @@ extension Emulator {
                 delayed.stop()
                 for server in servers { server.stop() }
             }
-            do { try await Thread.run(named: "kii-stop", stopAll) } catch { stopAll() }
+            do { try await OSThread.run(named: "kii-stop", stopAll) } catch { stopAll() }
             self.directory.release()
         }
     }
@@ -232,9 +211,7 @@ extension Emulator {
         func run() async throws -> Emulator {
             var identifiers = Identifiers()
             let publisherCredential = BrokerCredential(
-                username: BrokerFiles.publisherName,
-                password: Secret(identifiers.secret(43))
-            )
+                username: BrokerFiles.publisherName, password: Secret(identifiers.secret(43)))
             let broker: Broker
             do {
                 broker = try await Broker.start(self.brokerSettings(publisherCredential))
@@ -243,10 +220,10 @@ extension Emulator {
                 throw error
             }
             do {
-                let parts = try await Thread.run(named: "kii-launch") {
+                let parts = try await OSThread.run(named: "kii-launch") {
                     try self.serve(broker: broker, publisher: publisherCredential)
                 }
-                return Emulator(parts: parts, app: self.app, configuration: self.configuration)
+                return Emulator(parts: parts, app: self.app, runtimeFile: self.configuration.runtimeFile)
             } catch {
                 await broker.stop()
                 self.directory.release()
@@ -258,17 +235,12 @@ extension Emulator {
             var files = self.directory.brokerFiles
             files.upgradesQoS = self.configuration.upgradesQoS
             return Broker.Settings(
-                files: files,
-                programs: self.programs,
+                files: files, programs: self.programs,
                 ports: BrokerPorts(tcp: self.configuration.mqttPort, tls: self.configuration.mqttTLSPort),
-                preferredPorts: self.ports.broker,
-                persistence: self.configuration.brokerPersistence,
+                preferredPorts: self.ports.broker, persistence: self.configuration.brokerPersistence,
                 publisher: publisher,
                 usernames: Set(self.state.installations.values.compactMap { $0.credential?.username }),
-                presence: self.presence,
-                lock: self.directory.brokerLock,
-                patience: self.configuration.patience
-            )
+                presence: self.presence, lock: self.directory.brokerLock, patience: self.configuration.patience)
         }
 
         /// Tells others where the emulator is, once it answers.
@@ -297,12 +269,8 @@ extension Emulator {
             }
             try EmulatorState.save(ports, in: store)
             let settings = EmulatedCloud.Settings(
-                app: self.app,
-                brokerPorts: self.configuration.advertisedBrokerPorts ?? broker.ports,
-                isStrict: self.configuration.strict,
-                baseURL: ports.baseURL,
-                httpsBaseURL: ports.httpsBaseURL
-            )
+                app: self.app, brokerPorts: self.configuration.advertisedBrokerPorts ?? broker.ports,
+                isStrict: self.configuration.strict, baseURL: ports.baseURL, httpsBaseURL: ports.httpsBaseURL)
             let delayed = try DelayedReplies()
             let publisher = try Publisher(
                 port: broker.ports.tcp, credential: credential, patience: self.configuration.patience.publish)
@@ -310,12 +278,7 @@ extension Emulator {
                 var cloud = EmulatedCloud(settings: settings, app: self.configuration.appSettings, state: self.state)
                 cloud.presence = { [presence = self.presence] in presence.usernames() }
                 let service = CloudService(
-                    cloud: cloud,
-                    store: store,
-                    broker: broker,
-                    publisher: publisher,
-                    delayed: delayed
-                )
+                    cloud: cloud, store: store, broker: broker, publisher: publisher, delayed: delayed)
                 var servers = [try HTTPServer(listener, handler: service)]
                 do throws(EmulatorError) {
                     if let secureListener {
@@ -333,13 +296,8 @@ extension Emulator {
                     throw error
                 }
                 return Parts(
-                    directory: self.directory,
-                    broker: broker,
-                    publisher: publisher,
-                    delayed: delayed,
-                    servers: servers,
-                    ports: ports
-                )
+                    directory: self.directory, broker: broker, publisher: publisher, delayed: delayed, servers: servers,
+                    ports: ports)
             } catch {
                 publisher.stop()
                 throw error

@@ -6,10 +6,7 @@ package struct RuntimeFile: Sendable {
     package var baseURL: String
     /// `nil` where the emulator serves no HTTPS.
     package var httpsBaseURL: String?
-    package var appID: String
-    package var appKey: Secret
-    package var clientID: String
-    package var clientSecret: Secret
+    package var app: AppIdentity
     package var mqttPort: UInt16
     package var mqttTLSPort: UInt16
     package var caFile: String
@@ -64,49 +61,35 @@ package struct RuntimeFile: Sendable {
     }
 
     package var json: JSONValue {
-        .compact([
+        let place: [(String, JSONValue)] = [
             ("version", 1), ("baseURL", JSONValue(self.baseURL)), ("httpsBaseURL", .optional(self.httpsBaseURL)),
-            ("appID", JSONValue(self.appID)),
-            ("appKey", JSONValue(self.appKey.reveal())), ("clientID", JSONValue(self.clientID)),
-            ("clientSecret", JSONValue(self.clientSecret.reveal())), ("mqttPort", JSONValue(self.mqttPort)),
-            ("mqttTLSPort", JSONValue(self.mqttTLSPort)), ("caFile", JSONValue(self.caFile)),
-            ("pid", self.process.map { JSONValue($0.processID) } ?? .null),
+        ]
+        let rest: [(String, JSONValue)] = [
+            ("mqttPort", JSONValue(self.mqttPort)), ("mqttTLSPort", JSONValue(self.mqttTLSPort)),
+            ("caFile", JSONValue(self.caFile)), ("pid", self.process.map { JSONValue($0.processID) } ?? .null),
             ("startTime", self.process.map { JSONValue($0.startTime) } ?? .null),
             ("bootID", .optional(self.process?.boot)),
-        ])
+        ]
+        return .compact(place + self.app.json.fields + rest)
     }
+}
 
+extension RuntimeFile {
     package init?(json: JSONValue) {
-        guard json["version"]?.int64 == 1, let baseURL = json["baseURL"]?.string, let appID = json["appID"]?.string,
-            let appKey = json["appKey"]?.string, let clientID = json["clientID"]?.string,
-            let clientSecret = json["clientSecret"]?.string,
+        guard json["version"]?.int64 == 1, let baseURL = json["baseURL"]?.string, let app = AppIdentity(json: json),
             let mqttPort = json["mqttPort"]?.int64.flatMap({ UInt16(exactly: $0) }),
             let mqttTLSPort = json["mqttTLSPort"]?.int64.flatMap({ UInt16(exactly: $0) }),
             let caFile = json["caFile"]?.string
         else { return nil }
-        self.baseURL = baseURL
-        self.httpsBaseURL = json["httpsBaseURL"]?.string
-        self.appID = appID
-        self.appKey = Secret(appKey)
-        self.clientID = clientID
-        self.clientSecret = Secret(clientSecret)
-        self.mqttPort = mqttPort
-        self.mqttTLSPort = mqttTLSPort
-        self.caFile = caFile
-        self.process = RuntimeFile.process(json)
+        self.init(
+            baseURL: baseURL, httpsBaseURL: json["httpsBaseURL"]?.string, app: app, mqttPort: mqttPort,
+            mqttTLSPort: mqttTLSPort, caFile: caFile, process: RuntimeFile.process(json))
     }
 
     init(app: AppIdentity, ports: EmulatorState.Ports, caFile: String) {
-        self.baseURL = ports.baseURL
-        self.httpsBaseURL = ports.httpsBaseURL
-        self.appID = app.appID
-        self.appKey = app.appKey
-        self.clientID = app.clientID
-        self.clientSecret = app.clientSecret
-        self.mqttPort = ports.broker.tcp
-        self.mqttTLSPort = ports.broker.tls
-        self.caFile = caFile
-        self.process = ProcessIdentity(of: getpid())
+        self.init(
+            baseURL: ports.baseURL, httpsBaseURL: ports.httpsBaseURL, app: app, mqttPort: ports.broker.tcp,
+            mqttTLSPort: ports.broker.tls, caFile: caFile, process: ProcessIdentity(of: getpid()))
     }
 
     private static func process(_ json: JSONValue) -> ProcessIdentity? {

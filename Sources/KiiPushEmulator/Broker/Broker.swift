@@ -41,7 +41,7 @@ final class Broker: Sendable {
         return try await withCheckedThrowingContinuation { continuation in
             do {
                 // The thread lives as long as mosquitto is wanted: mosquitto ends with it (PR_SET_PDEATHSIG).
-                try Thread(named: "kii-broker") {
+                try OSThread(named: "kii-broker") {
                     let supervisor: BrokerSupervisor
                     do throws(EmulatorError) {
                         supervisor = try BrokerSupervisor(settings, mailbox: mailbox)

@@ -3,59 +3,41 @@ import KiiPushCore
 
 /// An MQTT connection of the emulator's own to its broker. Used by one thread.
 final class BrokerConnection {
-    /// What became of an attempt to log in.
-    enum Login {
-        case accepted(BrokerConnection)
-        case refused(ConnackCode)
-        /// Nobody listens, or the answer did not come in time.
-        case unreachable
-    }
-
     private let socket: FileDescriptor
     private var decoder = FrameDecoder()
     private var unsent: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 16_384)
 
-    private init(socket: consuming FileDescriptor) {
-        self.socket = socket
-    }
+    private init(socket: consuming FileDescriptor) { self.socket = socket }
 
     /// Connects and logs in with a clean session; blocks no longer than `patience` milliseconds.
+    ///
+    /// - Returns: `nil` when nobody listens, the answer does not come in time, or the broker refuses.
     static func open(
-        port: UInt16,
-        credential: BrokerCredential,
-        clientID: String,
-        patience: Int32
-    ) throws(EmulatorError) -> Login {
-        guard let socket = try LoopbackSocket.connected(to: port) else { return .unreachable }
+        port: UInt16, credential: BrokerCredential, clientID: String, patience: Int32
+    ) throws(EmulatorError) -> BrokerConnection? {
+        guard let socket = try LoopbackSocket.connected(to: port) else { return nil }
         let flags = fcntl(socket.raw, F_GETFL)
         _ = fcntl(socket.raw, F_SETFL, flags | O_NONBLOCK)
         let connection = BrokerConnection(socket: socket)
         // Keep alive 0: on the loopback interface a connection is whole or closed, never half open.
         let connect = MQTTConnect(
-            clientID: clientID,
-            cleanSession: true,
-            keepAlive: 0,
-            username: credential.username,
-            password: credential.password
-        )
-        guard connection.send(.connect(connect)) else { return .unreachable }
+            clientID: clientID, cleanSession: true, keepAlive: 0, username: credential.username,
+            password: credential.password)
+        guard connection.send(.connect(connect)) else { return nil }
         let deadline = MonotonicInstant.now() + .milliseconds(Int64(patience))
         var code: ConnackCode?
         while code == nil {
-            let left = deadline - .now()
-            guard left > .zero else { return .unreachable }
+            let left = deadline.millisecondsLeft
+            guard left > 0 else { return nil }
             var entry = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&entry, 1, Int32(clamping: left.wholeMillisecondsRoundedUp)) >= 0 || errno == EINTR else {
-                return .unreachable
-            }
+            guard poll(&entry, 1, left) >= 0 || errno == EINTR else { return nil }
             let isOpen = connection.receive { packet in
                 if case .connack(let connack) = packet { code = connack.code }
             }
-            guard isOpen || code != nil else { return .unreachable }
+            guard isOpen || code != nil else { return nil }
         }
-        guard let code else { return .unreachable }
-        return code == .accepted ? .accepted(connection) : .refused(code)
+        return code == .accepted ? connection : nil
     }
 
     var descriptor: Int32 { self.socket.raw }

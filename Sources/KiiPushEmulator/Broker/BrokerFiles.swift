@@ -44,11 +44,9 @@ struct Programs: Sendable {
             broker = try Files.find(program: "mosquitto", in: directories)
         }
         return Programs(
-            mosquitto: broker,
-            mosquittoPasswd: try Files.find(program: "mosquitto_passwd", in: directories),
+            mosquitto: broker, mosquittoPasswd: try Files.find(program: "mosquitto_passwd", in: directories),
             openssl: try Files.find(program: "openssl", in: directories),
-            setpriv: try Files.find(program: "setpriv", in: directories)
-        )
+            setpriv: try Files.find(program: "setpriv", in: directories))
     }
 }
 
@@ -115,15 +113,14 @@ struct BrokerFiles: Sendable {
         try Files.replace(self.access, with: Array(BrokerFiles.accessText.utf8))
         try Files.replace(
             self.configuration,
-            with: Array(self.configurationText(ports: ports, persistence: persistence, isRoot: isRoot).utf8)
-        )
+            with: Array(self.configurationText(ports: ports, persistence: persistence, isRoot: isRoot).utf8))
     }
 
     /// The last lines of the broker's log, for an error message.
-    func lastLogLines(_ count: Int = 3) -> String {
+    func lastLogLines() -> String {
         // A log that cannot be read leaves the message shorter, no more.
         let bytes = (try? Files.read(self.log)) ?? []
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        return lines.suffix(count).joined(separator: " | ")
+        return lines.suffix(3).joined(separator: " | ")
     }
 }

@@ -16,9 +16,7 @@ final class BrokerPresence: Sendable {
     private let state = Locked(State())
 
     /// - Parameter log: where the broker writes; it starts anew with each broker.
-    init(log: String) {
-        self.path = log
-    }
+    init(log: String) { self.path = log }
 
     /// Begins with an empty log. To be called when there is no broker, before the next one is started.
     func restart() {

@@ -30,10 +30,7 @@ final class BrokerSupervisor {
         self.mailbox = mailbox
         self.ports = settings.ports
         self.passwords = try PasswordFile(
-            path: settings.files.passwords,
-            programs: settings.programs,
-            known: settings.usernames
-        )
+            path: settings.files.passwords, programs: settings.programs, known: settings.usernames)
         try self.passwords.set([settings.publisher])
         try self.startOnFreePorts()
     }
@@ -75,14 +72,8 @@ final class BrokerSupervisor {
         var preferred = self.settings.preferredPorts
         for _ in 0..<BrokerSupervisor.attempts {
             self.ports = BrokerPorts(
-                tcp: try self.choosePort(self.settings.ports.tcp, preferred: preferred.tcp, not: 0),
-                tls: 0
-            )
-            self.ports.tls = try self.choosePort(
-                self.settings.ports.tls,
-                preferred: preferred.tls,
-                not: self.ports.tcp
-            )
+                tcp: try self.choosePort(self.settings.ports.tcp, preferred: preferred.tcp, not: 0), tls: 0)
+            self.ports.tls = try self.choosePort(self.settings.ports.tls, preferred: preferred.tls, not: self.ports.tcp)
             switch try self.start() {
             case .accepted: return
             case .silent: throw self.failure("mosquitto takes no connections")
@@ -97,11 +88,7 @@ final class BrokerSupervisor {
         EmulatorError(.brokerFailed, "\(what): \(self.settings.files.lastLogLines())")
     }
 
-    private func choosePort(
-        _ wanted: UInt16,
-        preferred: UInt16,
-        not taken: UInt16
-    ) throws(EmulatorError) -> UInt16 {
+    private func choosePort(_ wanted: UInt16, preferred: UInt16, not taken: UInt16) throws(EmulatorError) -> UInt16 {
         if wanted != 0 {
             guard let port = try LoopbackSocket.freePort(preferring: wanted) else {
                 throw EmulatorError(.portInUse(wanted), "port \(wanted) of 127.0.0.1 is taken")
@@ -124,12 +111,8 @@ final class BrokerSupervisor {
         try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
         self.settings.presence.restart()
         self.child = try ChildProcess(
-            program: self.settings.programs.mosquitto,
-            arguments: ["-c", files.configuration],
-            output: files.log,
-            inherited: self.settings.lock.descriptor,
-            launcher: self.settings.programs.setpriv
-        )
+            program: self.settings.programs.mosquitto, arguments: ["-c", files.configuration], output: files.log,
+            inherited: self.settings.lock.descriptor, launcher: self.settings.programs.setpriv)
         do throws(EmulatorError) {
             if try self.waitUntilAccepted(self.settings.publisher, patience: self.settings.patience.start) {
                 return .accepted
@@ -163,23 +146,21 @@ final class BrokerSupervisor {
     ///
     /// - Parameter signalledAt: when mosquitto was told to read its files for it; `nil` if it was not.
     private func waitUntilAccepted(
-        _ credential: BrokerCredential,
-        patience: Duration,
-        signalledAt: MonotonicInstant? = nil
+        _ credential: BrokerCredential, patience: Duration, signalledAt: MonotonicInstant? = nil
     ) throws(EmulatorError) -> Bool {
         let deadline = MonotonicInstant.now() + patience
         var signalledAt = signalledAt
         while true {
-            let left = deadline - .now()
-            guard left > .zero else { return false }
-            let login = try BrokerConnection.open(
+            let left = deadline.millisecondsLeft
+            guard left > 0 else { return false }
+            let connection = try BrokerConnection.open(
                 port: self.ports.tcp,
                 credential: credential,
                 // Never the installation's own client ID: that would take its session over.
                 clientID: BrokerConnections.probeID,
-                patience: Int32(clamping: left.wholeMillisecondsRoundedUp)
+                patience: left
             )
-            if case .accepted(let connection) = login {
+            if let connection {
                 _ = connection.send(.disconnect)
                 return true
             }

@@ -39,9 +39,7 @@ struct Certificates: Sendable {
             let stillGood = try ChildProcess.run(
                 programs.openssl,
                 ["x509", "-in", self.serverCertificate, "-noout", "-checkend", "\(Certificates.renewalSeconds)"],
-                output: log,
-                launcher: programs.setpriv
-            )
+                output: log, launcher: programs.setpriv)
             if stillGood == 0 { return }
         }
         // Made beside and moved into place whole, so that a start cut short leaves no half set behind.
@@ -50,12 +48,7 @@ struct Certificates: Sendable {
         try Files.makePrivateDirectory(draft.directory)
         try Files.replace("\(draft.directory)/openssl.cnf", with: Array(Certificates.configuration.utf8))
         for arguments in draft.commands {
-            let code = try ChildProcess.run(
-                programs.openssl,
-                arguments,
-                output: log,
-                launcher: programs.setpriv
-            )
+            let code = try ChildProcess.run(programs.openssl, arguments, output: log, launcher: programs.setpriv)
             guard code == 0 else {
                 throw EmulatorError(.certificatesFailed, "`openssl \(arguments[0])` ended with \(code), see \(log)")
             }

@@ -27,11 +27,7 @@ struct PasswordFile {
         defer { Files.remove(draft) }
         let log = "\(self.path).log"
         let code = try ChildProcess.run(
-            self.programs.mosquittoPasswd,
-            ["-U", draft],
-            output: log,
-            launcher: self.programs.setpriv
-        )
+            self.programs.mosquittoPasswd, ["-U", draft], output: log, launcher: self.programs.setpriv)
         guard code == 0, let hashed = try Files.read(draft) else {
             throw EmulatorError(.brokerFailed, "`mosquitto_passwd -U` ended with \(code), see \(log)")
         }

@@ -24,9 +24,7 @@ package struct PublishQueue {
     private var nextSequence: UInt64 = 0
 
     /// - Parameter window: how many messages may be unacknowledged.
-    package init(window: Int = 1000) {
-        self.window = window
-    }
+    package init(window: Int = 1000) { self.window = window }
 
     package var isEmpty: Bool { self.jobs.isEmpty }
 
@@ -53,11 +51,8 @@ package struct PublishQueue {
             self.inFlight[packetID] = item
             messages.append(
                 MQTTPublish(
-                    topic: item.publication.topic,
-                    payload: item.publication.payload,
-                    qos: .atLeastOnce,
-                    packetID: packetID
-                )
+                    topic: item.publication.topic, payload: item.publication.payload, qos: .atLeastOnce,
+                    packetID: packetID)
             )
         }
         // What was taken is let go in pieces as large as what stays, so that each message moves once at most.

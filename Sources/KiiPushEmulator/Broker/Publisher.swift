@@ -9,14 +9,14 @@ final class Publisher: Sendable {
     }
 
     private let mailbox: Mailbox<Message>
-    private let thread: Thread
+    private let thread: OSThread
     private let stopped = Locked(false)
 
     /// - Parameter patience: how long the broker may take to acknowledge a send.
     init(port: UInt16, credential: BrokerCredential, patience: Duration) throws(EmulatorError) {
         let mailbox = try Mailbox<Message>()
         self.mailbox = mailbox
-        self.thread = try Thread(named: "kii-publisher") {
+        self.thread = try OSThread(named: "kii-publisher") {
             var loop = Loop(port: port, credential: credential, patience: patience, mailbox: mailbox)
             loop.run()
         }
@@ -31,11 +31,7 @@ final class Publisher: Sendable {
 
     /// Gives up what is not acknowledged and ends the thread. Blocks for a moment; only the first call does anything.
     func stop() {
-        let isFirst = self.stopped.withLock { stopped in
-            defer { stopped = true }
-            return !stopped
-        }
-        guard isFirst else { return }
+        guard self.stopped.isFirst() else { return }
         _ = self.mailbox.post(.stop)
         self.thread.join()
     }
@@ -54,13 +50,6 @@ final class Publisher: Sendable {
         var nextJob: UInt64 = 0
         var connection: BrokerConnection?
         var nextAttempt = MonotonicInstant.now()
-
-        init(port: UInt16, credential: BrokerCredential, patience: Duration, mailbox: Mailbox<Message>) {
-            self.port = port
-            self.credential = credential
-            self.patience = patience
-            self.mailbox = mailbox
-        }
 
         mutating func run() {
             while self.takeMessages() {
@@ -94,14 +83,11 @@ final class Publisher: Sendable {
 
         private mutating func connectIfNeeded(now: MonotonicInstant) {
             guard self.connection == nil, self.nextAttempt <= now else { return }
-            let login = try? BrokerConnection.open(
-                port: self.port,
-                credential: self.credential,
-                clientID: self.credential.username,
-                patience: Loop.loginPatience
-            )
-            // Whatever was in the way (no socket, no broker, a refusal while it starts): try again in a moment.
-            if case .accepted(let connection)? = login { self.connection = connection }
+            // Whatever is in the way (no socket, no broker, a refusal while it starts): try again in a moment.
+            let name = self.credential.username
+            self.connection =
+                (try? BrokerConnection.open(
+                    port: self.port, credential: self.credential, clientID: name, patience: Loop.loginPatience)) ?? nil
             self.nextAttempt = .now() + Loop.reconnectDelay
         }
 
@@ -124,8 +110,7 @@ final class Publisher: Sendable {
             } else {
                 deadline = min(deadline ?? self.nextAttempt, self.nextAttempt)
             }
-            let left = deadline.map { max($0 - .now(), .zero).wholeMillisecondsRoundedUp }
-            poll(&entries, nfds_t(entries.count), left.map { Int32(clamping: $0) } ?? -1)
+            poll(&entries, nfds_t(entries.count), deadline?.millisecondsLeft ?? -1)
         }
 
         private mutating func receive() {

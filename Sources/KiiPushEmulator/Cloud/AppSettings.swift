@@ -17,25 +17,15 @@ package struct AppSettings: Sendable, Hashable {
     /// `nil`, the default, is no limit.
     package var requestLimit: RequestLimit?
     /// The networks that the app has keys for. Default all.
-    package var networks = Set(Network.allCases)
+    var networks = Set(PushNetwork.keyed)
 
     package init() {}
-
-    /// A network that the app needs a key for; MQTT needs none.
-    package enum Network: String, Sendable, CaseIterable {
-        case gcm, fcm, apns, jpush
-    }
 }
 
 /// How many requests an app may make in how long.
 package struct RequestLimit: Sendable, Hashable {
-    package var requests: Int
-    package var period: Duration
-
-    package init(requests: Int, period: Duration) {
-        self.requests = requests
-        self.period = period
-    }
+    var requests: Int
+    var period: Duration
 }
 
 extension AppSettings {
@@ -46,7 +36,7 @@ extension AppSettings {
             ("endpointDelay", .seconds(self.endpointDelay)), ("mqttTTL", .seconds(self.mqttTTL)),
             ("tokenLifetime", .seconds(self.tokenLifetime)), ("refreshTokens", JSONValue(self.givesRefreshTokens)),
             ("requestLimit", self.requestLimit?.json ?? .null),
-            ("networks", .object(Network.allCases.map { ($0.rawValue, JSONValue(self.networks.contains($0))) })),
+            ("networks", .object(PushNetwork.keyed.map { ($0.rawValue, JSONValue(self.networks.contains($0))) })),
         ])
     }
 
@@ -66,8 +56,8 @@ extension AppSettings {
             }
         }
         if let networks = try body.objectOrNull("networks") {
-            try networks.allow(Network.allCases.map { $0.rawValue })
-            for network in Network.allCases {
+            try networks.allow(PushNetwork.keyed.map { $0.rawValue })
+            for network in PushNetwork.keyed {
                 guard let hasKey = try networks.bool(network.rawValue) else { continue }
                 if hasKey { merged.networks.insert(network) } else { merged.networks.remove(network) }
             }
@@ -77,9 +67,7 @@ extension AppSettings {
 }
 
 extension RequestLimit {
-    var json: JSONValue {
-        .object([("requests", JSONValue(self.requests)), ("seconds", .seconds(self.period))])
-    }
+    var json: JSONValue { .object([("requests", JSONValue(self.requests)), ("seconds", .seconds(self.period))]) }
 
     init(_ body: ControlBody) throws(KiiFailure) {
         try body.allow("requests", "seconds")

@@ -46,9 +46,7 @@ package struct CloudState: Sendable {
         self.userNames["\(field) \(value)"].flatMap { self.users[$0] }
     }
 
-    func thing(vendorThingID: String) -> ThingRecord? {
-        self.vendorThingIDs[vendorThingID].flatMap { self.things[$0] }
-    }
+    func thing(vendorThingID: String) -> ThingRecord? { self.vendorThingIDs[vendorThingID].flatMap { self.things[$0] } }
 
     mutating func save(_ user: UserRecord) {
         self.users[user.id] = user

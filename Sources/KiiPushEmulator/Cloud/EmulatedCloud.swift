@@ -16,10 +16,7 @@ package struct EmulatedCloud: Sendable {
         package var httpsBaseURL: String?
 
         package init(
-            app: AppIdentity,
-            brokerPorts: BrokerPorts,
-            isStrict: Bool = false,
-            baseURL: String,
+            app: AppIdentity, brokerPorts: BrokerPorts, isStrict: Bool = false, baseURL: String,
             httpsBaseURL: String? = nil
         ) {
             self.app = app
@@ -73,9 +70,7 @@ package struct EmulatedCloud: Sendable {
     var effects = Effects()
 
     package init(
-        settings: Settings,
-        app: AppSettings = AppSettings(),
-        state: CloudState = CloudState(),
+        settings: Settings, app: AppSettings = AppSettings(), state: CloudState = CloudState(),
         identifiers: Identifiers = Identifiers()
     ) {
         self.settings = settings
@@ -124,9 +119,7 @@ package struct EmulatedCloud: Sendable {
     ///
     /// The controls are always let through: what was switched off has to be switched on again.
     private mutating func admit(
-        _ request: IncomingRequest,
-        now: Timestamp,
-        delay: inout Duration
+        _ request: IncomingRequest, now: Timestamp, delay: inout Duration
     ) throws(KiiFailure) -> HTTPResponse? {
         guard !request.isBodyTooLarge else { throw .bodyTooLarge(limit: HTTPServer.maximumBodyBytes) }
         let target = try RequestTarget(parsing: request.target)
@@ -146,9 +139,7 @@ package struct EmulatedCloud: Sendable {
     }
 
     private mutating func carryOut(
-        _ request: IncomingRequest,
-        _ target: RequestTarget,
-        now: Timestamp
+        _ request: IncomingRequest, _ target: RequestTarget, now: Timestamp
     ) throws(KiiFailure) -> HTTPResponse {
         if let limit = self.app.requestLimit { try self.requestWindow.count(limit, now: now) }
         if self.app.isDisabled { throw .appDisabled }
@@ -156,9 +147,7 @@ package struct EmulatedCloud: Sendable {
     }
 
     private mutating func dispatch(
-        _ request: IncomingRequest,
-        _ target: RequestTarget,
-        now: Timestamp
+        _ request: IncomingRequest, _ target: RequestTarget, now: Timestamp
     ) throws(KiiFailure) -> HTTPResponse {
         // Kii's JavaScript SDK makes the path of a new object from that of any object, by leaving the ID away.
         let isCollection = request.meantMethod == "POST" && target.path.count > 1 && target.path.last == ""

@@ -27,7 +27,5 @@ package struct Identifiers: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private mutating func grouped(_ lengths: [Int]) -> String {
-        lengths.map { self.hex($0) }.joined(separator: "-")
-    }
+    private mutating func grouped(_ lengths: [Int]) -> String { lengths.map { self.hex($0) }.joined(separator: "-") }
 }

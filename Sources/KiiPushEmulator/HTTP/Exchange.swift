@@ -11,9 +11,7 @@ final class Exchange {
     /// What the handler was asked for; `nil` until it was.
     private var pending: PendingAnswer?
 
-    init(target: String) {
-        self.target = target
-    }
+    init(target: String) { self.target = target }
 
     /// Whether the handler was asked.
     var wasHandled: Bool { self.pending != nil }
@@ -21,20 +19,12 @@ final class Exchange {
     /// libmicrohttpd's access handler: called with the head, with each piece of the body, at the body's end, and again
     /// after the connection was resumed.
     func advance(
-        connection: sending OpaquePointer,
-        method: UnsafePointer<CChar>,
-        upload: UnsafeRawBufferPointer,
-        uploadSize: UnsafeMutablePointer<Int>,
-        handler: any RequestHandler,
-        unanswered: UnansweredRequests
+        connection: sending OpaquePointer, method: UnsafePointer<CChar>, upload: UnsafeRawBufferPointer,
+        uploadSize: UnsafeMutablePointer<Int>, handler: any RequestHandler, unanswered: UnansweredRequests
     ) -> MHD_Result {
         guard var request = self.head else {
             let head = IncomingRequest(
-                method: String(cString: method),
-                target: self.target,
-                fields: Exchange.fields(of: connection),
-                body: []
-            )
+                method: String(cString: method), target: self.target, fields: Exchange.fields(of: connection), body: [])
             self.head = head
             guard head.isForThisMachine else { return Exchange.queue(KiiFailure.misdirected.response, on: connection) }
             // Said before the body is sent, so that `Expect: 100-continue` is refused in time.
@@ -64,10 +54,7 @@ final class Exchange {
         guard let answer else { return .NO }
         let response = answer.body.withUnsafeBytes { bytes in
             MHD_create_response_from_buffer(
-                bytes.count,
-                UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                .RESPMEM_MUST_COPY
-            )
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
         }
         guard let response else { return .NO }
         defer { MHD_destroy_response(response) }

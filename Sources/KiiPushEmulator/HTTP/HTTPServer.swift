@@ -76,9 +76,7 @@ final class HTTPServer: Sendable {
 
     /// Serves what comes to `listener`: HTTPS with the server's certificate of `certificates`, else plain HTTP.
     init(
-        _ listener: consuming Listener,
-        handler: any RequestHandler,
-        certificates: Certificates? = nil
+        _ listener: consuming Listener, handler: any RequestHandler, certificates: Certificates? = nil
     ) throws(EmulatorError) {
         let identity = try certificates?.serverIdentity()
         self.port = listener.port
@@ -99,13 +97,9 @@ final class HTTPServer: Sendable {
                 // Balanced in the completion callback: unretained here.
                 let exchange = Unmanaged<Exchange>.fromOpaque(raw).takeUnretainedValue()
                 return exchange.advance(
-                    connection: connection,
-                    method: method,
-                    upload: UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee),
-                    uploadSize: uploadSize,
-                    handler: server.handler,
-                    unanswered: server.unanswered
-                )
+                    connection: connection, method: method,
+                    upload: UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee), uploadSize: uploadSize,
+                    handler: server.handler, unanswered: server.unanswered)
             },
             { _, uri, _ in
                 // The first call of a request; the completion callback releases the exchange.

@@ -22,9 +22,7 @@ final class PendingAnswer: Sendable {
     private let state: Locked<State>
 
     /// For a request that came on `connection`.
-    init(on connection: sending OpaquePointer) {
-        self.state = Locked(State(connection: connection))
-    }
+    init(on connection: sending OpaquePointer) { self.state = Locked(State(connection: connection)) }
 
     /// Gives the answer; the first one counts.
     func give(_ response: HTTPResponse?) {

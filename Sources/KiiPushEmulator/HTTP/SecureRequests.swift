@@ -4,9 +4,7 @@ package import KiiPushCore
 package final class SecureRequests: RequestHandler {
     private let handler: any RequestHandler
 
-    init(to handler: any RequestHandler) {
-        self.handler = handler
-    }
+    init(to handler: any RequestHandler) { self.handler = handler }
 
     package func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
         var request = request

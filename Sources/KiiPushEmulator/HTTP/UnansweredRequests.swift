@@ -11,13 +11,9 @@ final class UnansweredRequests: Sendable {
     private let state = Locked(State())
     private let none: WakeUp
 
-    init() throws(EmulatorError) {
-        self.none = try WakeUp()
-    }
+    init() throws(EmulatorError) { self.none = try WakeUp() }
 
-    func add() {
-        self.state.withLock { $0.count += 1 }
-    }
+    func add() { self.state.withLock { $0.count += 1 } }
 
     func remove() {
         let isAwaited = self.state.withLock { state in
@@ -36,7 +32,7 @@ final class UnansweredRequests: Sendable {
         guard !isNone else { return }
         let deadline = MonotonicInstant.now() + patience
         var entry = pollfd(fd: self.none.descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&entry, 1, Int32(clamping: max(deadline - .now(), .zero).wholeMillisecondsRoundedUp)) < 0 {
+        while poll(&entry, 1, deadline.millisecondsLeft) < 0 {
             guard errno == EINTR else { return }
         }
     }

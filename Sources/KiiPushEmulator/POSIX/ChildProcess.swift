@@ -15,11 +15,7 @@ struct ChildProcess: ~Copyable {
     ///
     /// - Parameter inherited: a descriptor that the child holds open while it lives, such as that of a lock.
     init(
-        program: String,
-        arguments: [String],
-        output: String,
-        inherited: Int32? = nil,
-        launcher: String
+        program: String, arguments: [String], output: String, inherited: Int32? = nil, launcher: String
     ) throws(EmulatorError) {
         let pair = try FileDescriptor.connectedPair()
         var actions = posix_spawn_file_actions_t()
@@ -47,9 +43,7 @@ struct ChildProcess: ~Copyable {
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(
-            &attributes,
-            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
-        )
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
         let words = [launcher, "--pdeathsig", "TERM", program] + arguments
         let vector = words.map { strdup($0) } + [nil]
@@ -68,9 +62,7 @@ struct ChildProcess: ~Copyable {
         return poll(&entry, 1, timeout) <= 0
     }
 
-    func signal(_ number: Int32) {
-        kill(self.pid, number)
-    }
+    func signal(_ number: Int32) { kill(self.pid, number) }
 
     /// Waits for the end and returns the exit code, or 128 + the signal that ended it.
     consuming func wait() -> Int32 {
@@ -89,7 +81,5 @@ struct ChildProcess: ~Copyable {
     /// Runs a program to its end; the calling thread blocks meanwhile. Returns its exit code.
     static func run(_ program: String, _ arguments: [String], output: String, launcher: String) throws(EmulatorError)
         -> Int32
-    {
-        try ChildProcess(program: program, arguments: arguments, output: output, launcher: launcher).wait()
-    }
+    { try ChildProcess(program: program, arguments: arguments, output: output, launcher: launcher).wait() }
 }

@@ -4,9 +4,7 @@ import Glibc
 struct FileDescriptor: ~Copyable, Sendable {
     let raw: Int32
 
-    init(owning raw: Int32) {
-        self.raw = raw
-    }
+    init(owning raw: Int32) { self.raw = raw }
 
     deinit { close(self.raw) }
 
@@ -30,9 +28,7 @@ struct FileDescriptor: ~Copyable, Sendable {
     static func connectedPair() throws(EmulatorError) -> FileDescriptorPair {
         var pair: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else {
-            throw .system("make a pair of sockets", errno)
-        }
+        guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw .system("make a pair of sockets", errno) }
         return FileDescriptorPair(first: .init(owning: pair[0]), second: .init(owning: pair[1]))
     }
 }
@@ -47,9 +43,7 @@ struct FileDescriptorPair: ~Copyable, Sendable {
 final class WakeUp: Sendable {
     private let pair: FileDescriptorPair
 
-    init() throws(EmulatorError) {
-        self.pair = try FileDescriptor.connectedPair()
-    }
+    init() throws(EmulatorError) { self.pair = try FileDescriptor.connectedPair() }
 
     /// Becomes readable after ``signal()``.
     var descriptor: Int32 { self.pair.first.raw }

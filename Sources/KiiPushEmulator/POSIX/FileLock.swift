@@ -20,9 +20,7 @@ final class FileLock: Sendable {
     var descriptor: Int32 { self.file.raw }
 
     /// Lets the lock go, also for child processes that hold the descriptor.
-    func release() {
-        flock(self.file.raw, LOCK_UN)
-    }
+    func release() { flock(self.file.raw, LOCK_UN) }
 
     /// Writes this process's ID into the file, for whoever is refused.
     func recordOwner() throws(EmulatorError) {

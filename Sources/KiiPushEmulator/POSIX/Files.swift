@@ -28,11 +28,11 @@ enum Files {
         return count < 3
     }
 
-    /// A new directory of our own below `/tmp` (or `base`).
-    static func makeTemporaryDirectory(in base: String = "/tmp") throws(EmulatorError) -> String {
+    /// A new directory of our own below `/tmp`.
+    static func makeTemporaryDirectory() throws(EmulatorError) -> String {
         // mkdtemp(3) wants six of them at the end, in whose place it puts a name that is free.
         let placeholder = String(repeating: "X", count: 6)
-        var template = Array("\(base)/kii-push-emulator.\(placeholder)".utf8CString)
+        var template = Array("/tmp/kii-push-emulator.\(placeholder)".utf8CString)
         guard mkdtemp(&template) != nil else { throw .system("make a temporary directory", errno) }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -75,14 +75,10 @@ enum Files {
     }
 
     /// Makes an empty file of mode 0600 unless there is one.
-    static func touch(_ path: String) throws(EmulatorError) {
-        _ = try Files.openOwn(path)
-    }
+    static func touch(_ path: String) throws(EmulatorError) { _ = try Files.openOwn(path) }
 
     /// Removes a file, if it is there.
-    static func remove(_ path: String) {
-        unlink(path)
-    }
+    static func remove(_ path: String) { unlink(path) }
 
     /// Moves a file or directory to a name that is free.
     static func rename(_ path: String, to target: String) throws(EmulatorError) {

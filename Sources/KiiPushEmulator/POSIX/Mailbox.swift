@@ -10,9 +10,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     private let state = Locked(State())
     private let wakeUp: WakeUp
 
-    init() throws(EmulatorError) {
-        self.wakeUp = try WakeUp()
-    }
+    init() throws(EmulatorError) { self.wakeUp = try WakeUp() }
 
     /// Readable while something may have come.
     var descriptor: Int32 { self.wakeUp.descriptor }

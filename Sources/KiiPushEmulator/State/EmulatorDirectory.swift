@@ -23,9 +23,7 @@ struct EmulatorDirectory: Sendable {
         let lockPath = "\(self.path)/emulator.lock"
         guard let lock = try FileLock(path: lockPath) else {
             throw EmulatorError(
-                .directoryInUse(pid: FileLock.owner(path: lockPath)),
-                "another emulator uses \(self.path)"
-            )
+                .directoryInUse(pid: FileLock.owner(path: lockPath)), "another emulator uses \(self.path)")
         }
         try lock.recordOwner()
         self.lock = lock

@@ -17,14 +17,12 @@ struct EmulatorState {
         var httpsBaseURL: String? { self.https == 0 ? nil : "https://127.0.0.1:\(self.https)/api" }
     }
 
-    let store: StateStore
     private(set) var cloud = CloudState()
     private(set) var app: AppIdentity
     private(set) var ports = Ports()
 
     /// Reads all of `store`; a new one gets an app.
     init(store: StateStore) throws(EmulatorError) {
-        self.store = store
         var identifiers = Identifiers()
         var app: AppIdentity?
         var ports = Ports()
@@ -45,9 +43,7 @@ struct EmulatorState {
         self.cloud = cloud
         self.ports = ports
         self.app = app ?? AppIdentity(identifiers: &identifiers)
-        if app == nil {
-            try store.apply([.save(table: EmulatorState.table, key: "app", value: self.app.json)])
-        }
+        if app == nil { try store.apply([.save(table: EmulatorState.table, key: "app", value: self.app.json)]) }
     }
 
     /// Remembers where this start listens.

@@ -10,10 +10,10 @@ final class StateStore {
     /// What runs with every change, compiled at its first use.
     private var compiled: [String: OpaquePointer] = [:]
 
-    /// Opens or makes the database at `path` (`:memory:` keeps nothing).
+    /// Opens or makes the database at `path`.
     init(path: String) throws(EmulatorError) {
         // SQLite makes files that others may read; the log beside it takes its mode from this one.
-        if path != ":memory:" { try Files.touch(path) }
+        try Files.touch(path)
         var database: OpaquePointer?
         let code = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
         guard code == SQLITE_OK, let database else {
@@ -104,9 +104,7 @@ final class StateStore {
 
     /// Runs a statement about one row, or with no table about none.
     private func step(
-        _ sql: String,
-        _ table: String? = nil,
-        _ key: String = "",
+        _ sql: String, _ table: String? = nil, _ key: String = "",
         binding rest: (OpaquePointer) -> Int32 = { _ in SQLITE_OK }
     ) throws(EmulatorError) {
         let statement: OpaquePointer

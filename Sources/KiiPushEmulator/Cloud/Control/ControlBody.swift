@@ -57,9 +57,7 @@ struct ControlBody {
 
     /// A time in seconds, to the millisecond.
     func duration(
-        _ name: String,
-        from shortest: Duration = .milliseconds(1),
-        to longest: Duration = ControlBody.longest
+        _ name: String, from shortest: Duration = .milliseconds(1), to longest: Duration = ControlBody.longest
     ) throws(KiiFailure) -> Duration? {
         guard let member = self.value[name] else { return nil }
         let refusal = self.wrong(name, "has to be a number of seconds: at least \(shortest), at most \(longest)")
@@ -89,7 +87,5 @@ struct ControlBody {
         (try self.objectOrNull(name)?.value.members ?? []).map { ($0.key, $0.value) }
     }
 
-    func wrong(_ name: String, _ what: String) -> KiiFailure {
-        .invalidInput("\(self.pointer)/\(name) \(what).")
-    }
+    func wrong(_ name: String, _ what: String) -> KiiFailure { .invalidInput("\(self.pointer)/\(name) \(what).") }
 }

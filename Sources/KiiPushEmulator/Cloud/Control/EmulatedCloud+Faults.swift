@@ -4,9 +4,7 @@ import KiiPushCore
 extension EmulatedCloud {
     private static let maximumFaults = 1000
 
-    func listFaults() -> HTTPResponse {
-        .json(200, nil, ["faults": JSONValue(self.faults.map { $0.json })])
-    }
+    func listFaults() -> HTTPResponse { .json(200, nil, ["faults": JSONValue(self.faults.map { $0.json })]) }
 
     mutating func addFault(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         guard self.faults.count < EmulatedCloud.maximumFaults else {

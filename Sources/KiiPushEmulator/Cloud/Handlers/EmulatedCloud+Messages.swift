@@ -21,14 +21,15 @@ extension EmulatedCloud {
     ) throws(KiiFailure) -> HTTPResponse {
         let send = try SendRequest(call.object(of: "SendPushMessageRequest"), isStrict: self.settings.isStrict)
         for network in PushNetwork.allCases where send.sections.isEnabled(network) {
-            if let key = network.key, !self.app.networks.contains(key) { throw .keyNotFound(key) }
+            if let refusal = self.app.refusal(of: network) { throw refusal }
         }
         let renderings = self.composer(call).renderings(of: send, to: recipient, sender: call.caller)
         for rendering in renderings {
             guard let limit = rendering.network.maximumBytes, rendering.countedBytes > limit else { continue }
             throw .invalidInput("The message for \(rendering.network.rawValue) is larger than \(limit) bytes.")
         }
-        let id = self.deliver(recipient.messageKind, recipient.sourcePath, renderings, to: principals, call) { installation in
+        let (kind, source) = (recipient.messageKind, recipient.sourcePath)
+        let id = self.deliver(kind, source, renderings, to: principals, call) { installation in
             installation.isDevelopment ? send.sendToDevelopment : send.sendToProduction
         }
         return .json(200, "SendPushMessageResponse", ["pushMessageID": JSONValue(id)])
@@ -50,10 +51,9 @@ extension EmulatedCloud {
     private mutating func announce(_ push: PushToApp, _ call: CloudCall) {
         let subscribers = self.state.subscribers(of: .bucket(push.bucket))
         guard !subscribers.isEmpty else { return }
-        let networks = self.app.networks
-        let renderings = self.composer(call).renderings(of: push, sender: call.caller).filter { rendering in
-            rendering.network.key.map { networks.contains($0) } ?? true
-        }
+        let settings = self.app
+        let renderings = self.composer(call).renderings(of: push, sender: call.caller)
+            .filter { settings.refusal(of: $0.network) == nil }
         self.deliver(.pushToApp, push.sourcePath, renderings, to: subscribers, call) { _ in true }
     }
 

@@ -1,12 +1,13 @@
 import KiiPushCore
 
 extension Route {
-    static let object = "buckets/{bucket}/objects/{object}"
+    private static let objects = "buckets/{bucket}/objects"
+    static let object = "\(objects)/{object}"
 
     /// Objects, whose changes cause pushes, and the subscriptions to their buckets.
     static let buckets: [Route] = Route.inEveryScope(
         [
-            Route("POST", "buckets/{bucket}/objects") { cloud, call throws(KiiFailure) in try cloud.createObject(call) },
+            Route("POST", objects) { cloud, call throws(KiiFailure) in try cloud.createObject(call) },
             Route("GET", object) { cloud, call throws(KiiFailure) in try cloud.showObject(call) },
             Route("PUT", object) { cloud, call throws(KiiFailure) in try cloud.putObject(call) },
             Route("PATCH", object) { cloud, call throws(KiiFailure) in try cloud.patchObject(call) },

@@ -52,7 +52,9 @@ extension EmulatedCloud {
         let hasRight = call.caller == .admin || self.maySubscribe(Caller(subscriber), to: target)
         try self.require(mayAct && hasRight, call, "No right to subscribe here.")
         let record = SubscriptionRecord(target: target, subscriber: subscriber)
-        guard !self.state.isSubscribed(subscriber, to: target) else { throw .subscriptionExists(record, app: self.appID) }
+        guard !self.state.isSubscribed(subscriber, to: target) else {
+            throw .subscriptionExists(record, app: self.appID)
+        }
         // The reference: subscribing to a bucket that is not there creates it.
         if case .bucket(let bucket) = target { self.ensure(bucket, call) }
         self.state.save(record)

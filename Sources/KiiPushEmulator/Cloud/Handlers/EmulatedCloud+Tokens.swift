@@ -84,9 +84,7 @@ extension EmulatedCloud {
 
     /// The name forms of a login: login name, e-mail, `EMAIL:`, `+81…`, `PHONE:+81…`, `PHONE:{CC}-{local}`.
     private func user(loggingInAs name: String) -> UserRecord? {
-        if name.hasPrefix("EMAIL:") {
-            return self.state.user(field: "emailAddress", value: String(name.dropFirst(6)))
-        }
+        if name.hasPrefix("EMAIL:") { return self.state.user(field: "emailAddress", value: String(name.dropFirst(6))) }
         if name.hasPrefix("PHONE:") {
             let number = String(name.dropFirst(6))
             if let user = self.state.user(field: "phoneNumber", value: number) { return user }

@@ -26,9 +26,7 @@ extension EmulatedCloud {
     /// The topic of the path; its scope exists, itself it need not.
     func topic(_ call: CloudCall) throws(KiiFailure) -> Topic {
         let topic = Topic(call["topic"], in: try self.scope(call))
-        guard Topic.isValidID(topic.id) else {
-            throw .invalidInput("A topic ID has to be 1 to 64 of A-Z a-z 0-9 _ -")
-        }
+        guard Topic.isValidID(topic.id) else { throw .invalidInput("A topic ID has to be 1 to 64 of A-Z a-z 0-9 _ -") }
         return topic
     }
 

@@ -88,7 +88,9 @@ extension EmulatedCloud {
         }
         let password = try self.checkedPassword(body["newPassword"])
         if call.caller != .admin {
-            guard let former = user.password else { throw .operationNotAllowed("A pseudo user has no password to change.") }
+            guard let former = user.password else {
+                throw .operationNotAllowed("A pseudo user has no password to change.")
+            }
             guard let old = body["oldPassword"]?.string else { throw .invalidInput("oldPassword is needed.") }
             guard old == former.reveal() else {
                 throw .wrongPassword(principalID: user.id, address: user.address, app: self.appID)

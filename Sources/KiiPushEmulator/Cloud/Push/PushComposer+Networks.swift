@@ -18,10 +18,7 @@ extension PushComposer {
 
     /// In `data` every value is a string; `notification` stands beside it.
     func google(
-        _ network: PushNetwork,
-        _ fields: [Field],
-        _ data: [JSONMember],
-        _ sections: PushSections
+        _ network: PushNetwork, _ fields: [Field], _ data: [JSONMember], _ sections: PushSections
     ) -> PushRendering {
         var options: [Field] = []
         if let notification = sections.section(network)?["notification"], notification.members?.isEmpty == false {
@@ -38,10 +35,7 @@ extension PushComposer {
     }
 
     func google(
-        _ network: PushNetwork,
-        _ fields: [Field],
-        _ data: [JSONMember] = [],
-        options: [Field]
+        _ network: PushNetwork, _ fields: [Field], _ data: [JSONMember] = [], options: [Field]
     ) -> PushRendering {
         let texts = (self.payload(data, fields).members ?? []).compactMap { member -> Field? in
             PushComposer.text(member.value).map { (member.key, JSONValue($0)) }
@@ -65,9 +59,7 @@ extension PushComposer {
     // MARK: - Apple
 
     /// Push to app: silent. What else Kii's cloud puts into `aps` is not known.
-    func apple(_ fields: [Field]) -> PushRendering {
-        self.apple(fields, [], aps: [("content-available", 1)])
-    }
+    func apple(_ fields: [Field]) -> PushRendering { self.apple(fields, [], aps: [("content-available", 1)]) }
 
     func apple(_ fields: [Field], _ data: [JSONMember], _ sections: PushSections) -> PushRendering {
         let section = sections.section(.apns) ?? [:]
@@ -82,9 +74,7 @@ extension PushComposer {
             if let value = section[name], !value.isNull { aps.append((name, value)) }
         }
         for (name, appleName) in [("contentAvailable", "content-available"), ("mutableContent", "mutable-content")]
-        where PushComposer.isSet(section[name]) {
-            aps.append((appleName, 1))
-        }
+        where PushComposer.isSet(section[name]) { aps.append((appleName, 1)) }
         if let category = section["category"], !category.isNull { aps.append(("category", category)) }
         return self.apple(fields, data, aps: aps)
     }
@@ -93,15 +83,11 @@ extension PushComposer {
     private func apple(_ fields: [Field], _ data: [JSONMember], aps: [Field]) -> PushRendering {
         let short = fields.map { name, value -> Field in
             let isTime = name == "when" || name == "modifiedAt"
-            return (
-                PushComposer.shortNames[name] ?? name,
-                isTime ? PushComposer.text(value).map { JSONValue($0) } ?? value : value
-            )
+            let text = isTime ? PushComposer.text(value).map { JSONValue($0) } : nil as JSONValue?
+            return (PushComposer.shortNames[name] ?? name, text ?? value)
         }
-        let apsField: Field = ("aps", .object(aps))
         let custom = data.filter { $0.key != "aps" }
-        let members = (self.payload(custom, short).members ?? []).map { ($0.key, $0.value) }
-        return PushRendering(.apns, .object([apsField] + members))
+        return PushRendering(.apns, .object([("aps", .object(aps))] + self.payload(custom, short).fields))
     }
 
     /// Anything but absent, false and 0.

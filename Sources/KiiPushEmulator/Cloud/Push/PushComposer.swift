@@ -51,8 +51,8 @@ struct PushComposer {
             let data = send.sections.data(of: network)
             switch network {
             case .mqtt:
-                return PushRendering(
-                    .mqtt, self.payload(data, self.mqttFields(of: send, to: recipient, sender: sender)))
+                let own = self.mqttFields(of: send, to: recipient, sender: sender)
+                return PushRendering(.mqtt, self.payload(data, own))
             case .jpush: return self.jpush(fields, data)
             case .gcm, .fcm: return self.google(network, fields, data, send.sections)
             case .apns: return self.apple(fields, data, send.sections)
@@ -66,11 +66,9 @@ struct PushComposer {
     private func fields(of push: PushToApp, sender: Caller) -> [Field] {
         var fields: [Field] = [
             ("type", JSONValue(push.event.rawValue)), ("origin", "EVENT"),
-            ("when", JSONValue(self.now.millisecondsSinceEpoch)),
+            ("when", JSONValue(self.now)),
         ]
-        if let modifiedAt = push.modifiedAt {
-            fields.append(("modifiedAt", JSONValue(modifiedAt.millisecondsSinceEpoch)))
-        }
+        if let modifiedAt = push.modifiedAt { fields.append(("modifiedAt", JSONValue(modifiedAt))) }
         fields.append(("appID", JSONValue(self.appID)))
         if let principal = sender.principal { fields.append(("sender", JSONValue(principal.id))) }
         fields += self.scopeFields(push.bucket.scope)
@@ -124,7 +122,7 @@ struct PushComposer {
     /// What is sent only if the sender asks for it.
     private func requestedFields(of send: SendRequest) -> [Field] {
         var fields: [Field] = []
-        if send.sendWhen { fields.append(("when", JSONValue(self.now.millisecondsSinceEpoch))) }
+        if send.sendWhen { fields.append(("when", JSONValue(self.now))) }
         if send.sendOrigin { fields.append(("origin", "EXPLICIT")) }
         if send.sendAppID { fields.append(("appID", JSONValue(self.appID))) }
         if let type = send.pushMessageType { fields.append(("type", JSONValue(type))) }

@@ -25,27 +25,25 @@ enum PushNetwork: String, CaseIterable, Sendable {
         }
     }
 
-    /// The key that the app has to have for it; `nil` for MQTT, which needs none.
-    var key: AppSettings.Network? {
+    /// What Kii's errors call the key that the app has to have for it, with one for both of Google's networks; `nil` for
+    /// MQTT, which needs none.
+    fileprivate var keyName: String? {
         switch self {
-        case .gcm: .gcm
-        case .fcm: .fcm
-        case .apns: .apns
-        case .jpush: .jpush
+        case .gcm, .fcm: "GCMKEY"
+        case .apns: "APNSKEY"
+        case .jpush: "JPUSHKEY"
         case .mqtt: nil
         }
     }
+
+    /// The networks that the app needs keys for.
+    static let keyed = PushNetwork.allCases.filter { $0.keyName != nil }
 }
 
-extension KiiFailure {
-    /// Kii's table has one code for both of Google's networks.
-    static func keyNotFound(_ network: AppSettings.Network) -> KiiFailure {
-        let key =
-            switch network {
-            case .gcm, .fcm: "GCMKEY"
-            case .apns: "APNSKEY"
-            case .jpush: "JPUSHKEY"
-            }
+extension AppSettings {
+    /// Why `network` cannot be sent to; `nil` when the app has its key, or needs none.
+    func refusal(of network: PushNetwork) -> KiiFailure? {
+        guard let key = network.keyName, !self.networks.contains(network) else { return nil }
         return KiiFailure(404, "\(key)_NOT_FOUND", "The app has no key for \(network.rawValue).")
     }
 }

@@ -88,11 +88,7 @@ struct PushSections: Sendable {
         }
     }
 
-    private static func checkKeys(
-        _ data: [JSONMember],
-        prefixes: [String],
-        reserved: Set<String>
-    ) throws(KiiFailure) {
+    private static func checkKeys(_ data: [JSONMember], prefixes: [String], reserved: Set<String>) throws(KiiFailure) {
         for member in data
         where reserved.contains(member.key) || prefixes.contains(where: { member.key.hasPrefix($0) }) {
             throw .invalidInput("The key \(member.key) is reserved.")
@@ -101,9 +97,7 @@ struct PushSections: Sendable {
 
     /// The members of an object without objects and arrays in it; `nil` when there is none.
     private static func flatMembers(
-        _ value: JSONValue?,
-        name: String,
-        onlyStrings: Bool
+        _ value: JSONValue?, name: String, onlyStrings: Bool
     ) throws(KiiFailure) -> [JSONMember]? {
         guard let value, !value.isNull else { return nil }
         guard let members = value.members else { throw .invalidInput("\(name) has to be an object.") }

@@ -16,9 +16,7 @@ struct SectionFields {
     }
 
     func checkGoogle() throws(KiiFailure) {
-        for name in ["collapseKey", "restrictedPackageName"] {
-            try self.check(name, "a string") { $0.string != nil }
-        }
+        for name in ["collapseKey", "restrictedPackageName"] { try self.check(name, "a string") { $0.string != nil } }
         for name in ["delayWhileIdle", "dryRun"] { try self.check(name, "true or false") { $0.bool != nil } }
         try self.check("timeToLive", "a whole number of seconds") { ($0.int64 ?? -1) >= 0 }
         let hasTimeToLive = self.value["timeToLive"].map { !$0.isNull } ?? false

@@ -13,9 +13,7 @@ enum Attributes {
     ///   - known: the fields that Kii knows, and what they hold.
     ///   - others: fields that are kept elsewhere, or not at all.
     static func checked(
-        _ body: JSONValue,
-        known: [String: JSONValue.Kind],
-        leavingOut others: Set<String>
+        _ body: JSONValue, known: [String: JSONValue.Kind], leavingOut others: Set<String>
     ) throws(KiiFailure) -> [(String, JSONValue)] {
         var kept: [(String, JSONValue)] = []
         var customBytes = 0
@@ -65,11 +63,10 @@ extension UserRecord {
 extension ThingRecord {
     /// What is kept of a registration.
     static func attributes(_ body: JSONValue) throws(KiiFailure) -> [(String, JSONValue)] {
-        var known: [String: JSONValue.Kind] = [:]
-        for name in ["vendorThingID", "thingType", "layoutPosition", "vendor", "firmwareVersion", "productName", "lot"]
-        {
-            known["_" + name] = .string
-        }
+        let texts = [
+            "_vendorThingID", "_thingType", "_layoutPosition", "_vendor", "_firmwareVersion", "_productName", "_lot",
+        ]
+        var known = Dictionary(uniqueKeysWithValues: texts.map { ($0, JSONValue.Kind.string) })
         for number in 1...5 {
             known["_stringField\(number)"] = .string
             known["_numberField\(number)"] = .number

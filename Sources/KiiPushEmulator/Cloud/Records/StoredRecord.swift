@@ -40,9 +40,7 @@ extension JSONValue {
     static func optional(_ time: Timestamp?) -> JSONValue { time.map { JSONValue($0) } ?? .null }
 
     /// An object without the members that are null.
-    static func compact(_ members: [(String, JSONValue)]) -> JSONValue {
-        .object(members.filter { !$0.1.isNull })
-    }
+    static func compact(_ members: [(String, JSONValue)]) -> JSONValue { .object(members.filter { !$0.1.isNull }) }
 
     /// The members of an object, to write more beside them; none of another kind.
     var fields: [(String, JSONValue)] { (self.members ?? []).map { ($0.key, $0.value) } }

@@ -72,9 +72,7 @@ struct TopicRights: Sendable, Hashable {
     }
 
     /// Returns `false` when `holder` does not have the right.
-    mutating func revoke(_ verb: Verb, from holder: Holder) -> Bool {
-        self.holders[verb]?.remove(holder) != nil
-    }
+    mutating func revoke(_ verb: Verb, from holder: Holder) -> Bool { self.holders[verb]?.remove(holder) != nil }
 
     /// The body of `GET …/acl`.
     var description: JSONValue { self.json { $0.description } }

@@ -45,9 +45,7 @@ struct Route: Sendable {
     }
 
     /// A route below `/__kii`, for the administrator alone.
-    static func control(
-        _ method: String, _ path: String, query: [String] = [], _ handler: @escaping Handler
-    ) -> Route {
+    static func control(_ method: String, _ path: String, query: [String] = [], _ handler: @escaping Handler) -> Route {
         Route(method, path, need: .administrator, query: query, handler)
     }
 
