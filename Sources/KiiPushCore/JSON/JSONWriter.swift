@@ -15,7 +15,7 @@ extension JSONValue {
     }
 
     /// The value on one line, as ``serialized(pretty:sortedKeys:)`` writes it.
-    package var text: String { String(decoding: self.serialized(), as: UTF8.self) }
+    public var text: String { String(decoding: self.serialized(), as: UTF8.self) }
 }
 
 extension JSONValue: CustomStringConvertible {
