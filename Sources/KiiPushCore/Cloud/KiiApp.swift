@@ -1,17 +1,14 @@
 /// Which Kii app is spoken to, and where.
 public struct KiiApp: Sendable, Hashable {
-    /// The app's ID: the `X-Kii-AppID` header and the `/apps/{appID}` segment.
+    /// The `X-Kii-AppID` header and the `/apps/{appID}` segment.
     package var appID: String
-    /// The app's key: the `X-Kii-AppKey` header, and the password of anonymous calls.
+    /// The `X-Kii-AppKey` header, and the password of anonymous calls.
     package var appKey: Secret
-    /// The root of the REST API, usually ending in `/api`; a slash at the end is dropped. It is `https`, or `http` with an
-    /// address of this machine's own; see ``allowsPlainHTTP``.
+    /// A slash at the end is dropped.
     package var baseURL: String
-    /// The root of thing-if, which onboards things, at the server of ``baseURL``: tokens go to the server that issued
-    /// them. Default: ``baseURL`` with `thing-if` in place of a last `api`, as at Kii's own sites.
+    /// At the server of ``baseURL``: tokens go to the server that issued them.
     package var thingIFBaseURL: String
-    /// Whether the app's key and tokens may be sent over `http` to another machine, where everyone on the way reads them.
-    /// Default: no. `localhost`, `127.0.0.0/8` and `[::1]` need no permission.
+    /// `localhost`, `127.0.0.0/8` and `[::1]` need no permission.
     package var allowsPlainHTTP: Bool
     /// Whom tokens belong to, where that is not the server of ``baseURL``: an emulator may come back at another port.
     package var issuer: String?
@@ -23,9 +20,12 @@ public struct KiiApp: Sendable, Hashable {
     /// - Parameters:
     ///   - appID: The app's ID.
     ///   - appKey: The app's key.
-    ///   - baseURL: The root of the REST API.
-    ///   - thingIFBaseURL: The root of thing-if. Default: derived from `baseURL`.
-    ///   - allowsPlainHTTP: Whether `baseURL` may be `http` with another machine. Default: no.
+    ///   - baseURL: The root of the REST API, usually ending in `/api`. It is `https`, or `http` with an address of this
+    ///     machine's own.
+    ///   - thingIFBaseURL: The root of thing-if, which onboards things, at the server of `baseURL`. Default: `baseURL`
+    ///     with `thing-if` in place of a last `api`, as at Kii's own sites.
+    ///   - allowsPlainHTTP: Whether the app's key and tokens may be sent over `http` to another machine, where everyone
+    ///     on the way reads them. Default: no.
     public init(
         appID: String, appKey: Secret, baseURL: String, thingIFBaseURL: String? = nil, allowsPlainHTTP: Bool = false
     ) {
@@ -52,11 +52,8 @@ extension KiiApp {
     ///
     /// - Throws: ``KiiInputError`` when a value could not be sent, or would change another part of the request.
     func checkedBaseURL(of service: KiiService) throws(KiiInputError) -> String {
-        guard self.appID.isVisibleASCII else {
-            throw KiiInputError(.appID, rule: "one or more visible ASCII characters")
-        }
-        guard self.appKey.reveal().isVisibleASCII else {
-            throw KiiInputError(.appKey, rule: "one or more visible ASCII characters")
+        for (text, field) in [(self.appID, KiiInputError.Field.appID), (self.appKey.reveal(), .appKey)] {
+            guard text.isVisibleASCII else { throw KiiInputError(field, rule: "one or more visible ASCII characters") }
         }
         switch service {
         case .api: return try self.checked(self.baseURL, .baseURL)

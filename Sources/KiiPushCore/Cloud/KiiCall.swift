@@ -40,13 +40,18 @@ package struct KiiCall<Answer: Sendable>: Sendable {
         self.isIdempotent = method != .post
     }
 
+    /// GETs an object.
+    static func reading(
+        _ path: KiiPath, _ read: @escaping @Sendable (KiiFields) throws(KiiResponseError) -> Answer
+    ) -> Self {
+        Self(.get, path, statuses: [200]) { response throws(KiiResponseError) in try read(response.fields()) }
+    }
+
     func encodedPath(in app: KiiApp) throws(KiiInputError) -> String {
         try (self.isOfApp ? app.path.appending(self.path) : self.path).encoded()
     }
 
     /// Where it goes, without the query.
-    ///
-    /// - Throws: ``KiiInputError``.
     package func url(in app: KiiApp) throws(KiiInputError) -> String {
         try app.checkedBaseURL(of: self.service) + self.encodedPath(in: app)
     }

@@ -22,14 +22,9 @@ public struct KiiClient: Sendable {
     /// Reads the wall clock.
     package let now: @Sendable () -> Timestamp
 
-    /// Makes a client.
-    ///
     /// - Parameters:
-    ///   - app: The app to speak to.
-    ///   - transport: What sends the requests.
-    ///   - timeout: How long one exchange may take. Default 30 s.
-    ///   - retry: Whether and when a call is repeated. Default: up to 3 requests within 30 s.
-    ///   - now: Reads the wall clock, from which a token's expiry is counted. Default: the machine's.
+    ///   - timeout: How long one exchange may take.
+    ///   - now: Reads the wall clock, from which a token's expiry is counted.
     package init(
         app: KiiApp, transport: any HTTPTransport, timeout: Duration = .seconds(30),
         retry: RetryPolicy = RetryPolicy(), now: @escaping @Sendable () -> Timestamp = Timestamp.now

@@ -24,7 +24,6 @@ public struct KiiError: Error, Sendable, Hashable {
     /// a 5xx without a wait, to a call that may not be made twice.
     public var isInDoubt: Bool
 
-    /// Makes an error.
     package init(
         operation: KiiOperation, status: Int, errorCode: KiiErrorCode? = nil, message: String? = nil,
         context: JSONValue = [:], retryAfter: Duration? = nil, bodyByteCount: Int = 0, isInDoubt: Bool = false

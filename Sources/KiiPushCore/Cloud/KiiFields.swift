@@ -46,6 +46,9 @@ package struct KiiFields: Sendable {
         return text
     }
 
+    /// A token that must be there and hold something.
+    func secret(_ key: String) throws(KiiResponseError) -> Secret { Secret(try self.string(key)) }
+
     /// A string that may be absent, of ``maximumTextBytes`` at most; the first of `keys` that is there, for a field with
     /// more than one name.
     package func optionalString(_ keys: String...) throws(KiiResponseError) -> String? {
@@ -100,12 +103,6 @@ package struct KiiFields: Sendable {
     /// A moment in milliseconds that may be absent; the first of `keys` that is there.
     package func optionalTimestamp(_ keys: String...) throws(KiiResponseError) -> Timestamp? {
         try self.optionalInteger(keys).map { Timestamp(millisecondsSinceEpoch: $0) }
-    }
-
-    /// What asks for a list's next page; `nil` on the last one.
-    package func paginationKey() throws(KiiResponseError) -> String? {
-        guard let key = try self.optionalString("paginationKey"), !key.isEmpty else { return nil }
-        return key
     }
 
     /// The members but those that `isNamed` tells.

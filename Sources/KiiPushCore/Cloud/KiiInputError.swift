@@ -3,56 +3,28 @@
 /// The value itself is never part of it. Sending the same call again fails again.
 public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What the refused value was meant for. The raw value is the name as Kii spells it where Kii has one.
-    public enum Field: String, Sendable, Hashable {
-        /// ``KiiApp/appID``.
-        case appID
-        /// ``KiiApp/appKey``.
-        case appKey
-        /// ``KiiApp/baseURL``.
-        case baseURL
-        /// ``KiiApp/thingIFBaseURL``.
-        case thingIFBaseURL
-        /// The media type of a body.
+    package enum Field: String, Sendable, Hashable {
+        case appID, appKey, baseURL, thingIFBaseURL
         case mediaType = "Content-Type"
-        /// The access token of a call that needs one.
         case token
-        /// A user's ID in a path.
-        case userID
-        /// A group's ID in a path.
-        case groupID
-        /// A thing's ID in a path.
-        case thingID
-        /// A topic's ID.
-        case topicID
-        /// A verb of an access control list.
+        /// IDs in a path.
+        case userID, groupID, thingID, topicID, bucketID, objectID, installationID
+        /// Of an access control list.
         case topicVerb = "verb"
-        /// A subject of an access control list.
         case accessSubject = "subject"
-        /// A bucket's ID.
-        case bucketID
-        /// An object's ID.
-        case objectID
         /// An object's or a registration's own fields.
         case fields
-        /// An installation's ID.
-        case installationID
         /// The network's own ID of an installation.
         case installationRegistrationID
-        /// A user's login name.
         case loginName
         /// The name that signs in.
         case username
-        /// A password.
-        case password
-        /// The ID that a vendor gave a thing.
-        case vendorThingID
+        case password, vendorThingID
         /// The further fields of a thing that is onboarded.
         case thingProperties
-        /// The ID of an app administrator.
+        /// Of an app administrator.
         case clientID = "client_id"
-        /// The secret of an app administrator.
         case clientSecret = "client_secret"
-        /// A refresh token.
         case refreshToken = "refresh_token"
         /// A message that is to be sent.
         case message
@@ -61,13 +33,12 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     /// What the refused value was meant for.
-    public var field: Field
+    package var field: Field
     /// Where in the body the value stands, when it is part of a message or an object's fields.
     public var pointer: JSONPointer?
     /// What would be accepted, as a noun phrase such as `1 to 64 of A-Z a-z 0-9 _ -`.
     public var rule: String
 
-    /// Makes an error.
     package init(_ field: Field, at pointer: JSONPointer? = nil, rule: String) {
         self.field = field
         self.pointer = pointer

@@ -1,13 +1,19 @@
 /// One page of a list.
 struct KiiPage<Element: Sendable>: Sendable {
     /// What the page holds, in the cloud's order.
-    var elements: [Element]
+    let elements: [Element]
     /// What asks for the next page. `nil` on the last one.
-    var paginationKey: String?
+    let paginationKey: String?
 
-    init(_ elements: [Element], paginationKey: String? = nil) {
+    /// Reads the objects of the member `key`.
+    init(
+        _ fields: KiiFields, _ key: String, _ read: (KiiFields) throws(KiiResponseError) -> Element
+    ) throws(KiiResponseError) {
+        var elements: [Element] = []
+        for object in try fields.objects(key) { elements.append(try read(object)) }
         self.elements = elements
-        self.paginationKey = paginationKey
+        let next = try fields.optionalString("paginationKey")
+        self.paginationKey = next == "" ? nil : next
     }
 }
 

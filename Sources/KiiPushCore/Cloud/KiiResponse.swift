@@ -1,6 +1,5 @@
 /// An answer together with the call that it belongs to.
 package struct KiiResponse: Sendable {
-    /// The call.
     package let operation: KiiOperation
     /// What the server answered.
     package let http: HTTPResponse

@@ -27,19 +27,12 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
 
     /// What a value should have been.
     package enum ExpectedType: String, Sendable, Hashable {
-        /// A JSON object.
-        case object
-        /// A JSON array.
-        case array
-        /// A JSON string.
-        case string
+        case object, array, string
         /// A number without a fraction.
         case integer
-        /// `true` or `false`.
         case bool = "boolean"
     }
 
-    /// The call.
     package var operation: KiiOperation
     /// The HTTP status.
     package var status: Int

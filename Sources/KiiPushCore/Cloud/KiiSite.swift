@@ -2,14 +2,7 @@
 ///
 /// - Source: Kii's REST guides and SDKs. An old China site (`api-cn2`) is gone and not listed.
 package enum KiiSite: String, Sendable, Hashable, CaseIterable {
-    /// United States.
-    case us
-    /// Japan.
-    case jp
-    /// Singapore.
-    case sg
-    /// Europe.
-    case eu
+    case us, jp, sg, eu
     /// China; Kii announced the end of its support for 2019-07-31.
     case cn3
 

@@ -12,7 +12,7 @@ package enum RetryAfter {
         field: String?, bodySeconds: Int64?, now: Timestamp, date: (String) -> Timestamp?
     ) -> Duration? {
         let fromField = field.flatMap { Self.duration(field: $0, now: now, date: date) }
-        let fromBody = bodySeconds.flatMap { Self.duration(seconds: $0) }
+        let fromBody = bodySeconds.flatMap { $0 < 0 ? nil : min(.seconds($0), Self.longest) }
         return [fromField, fromBody].compactMap { $0 }.max()
     }
 
@@ -25,9 +25,5 @@ package enum RetryAfter {
         let milliseconds = end.millisecondsSinceEpoch.subtractingReportingOverflow(now.millisecondsSinceEpoch)
         guard !milliseconds.overflow else { return nil }
         return max(.zero, min(.milliseconds(milliseconds.partialValue), Self.longest))
-    }
-
-    private static func duration(seconds: Int64) -> Duration? {
-        seconds < 0 ? nil : min(.seconds(seconds), Self.longest)
     }
 }

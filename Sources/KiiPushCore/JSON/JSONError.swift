@@ -38,7 +38,6 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The value that holds the place; the root if no value had begun.
     public var pointer: JSONPointer
 
-    /// Makes an error.
     package init(code: Code, byteOffset: Int, pointer: JSONPointer) {
         self.code = code
         self.byteOffset = byteOffset

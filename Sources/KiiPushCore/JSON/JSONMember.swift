@@ -6,7 +6,6 @@ public struct JSONMember: Sendable, Hashable {
     /// The value.
     public var value: JSONValue
 
-    /// Makes a member.
     package init(key: String, value: JSONValue) {
         self.exactKey = ExactString(key)
         self.value = value

@@ -58,17 +58,14 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         return value
     }
 
-    /// The text.
     package var description: String { self.text }
 
-    /// Whether both have the same value.
     package static func == (left: JSONNumber, right: JSONNumber) -> Bool {
         if left.text == right.text { return true }
         guard let leftDecimal = Decimal(left.text), let rightDecimal = Decimal(right.text) else { return false }
         return leftDecimal == rightDecimal
     }
 
-    /// Hashes the value.
     package func hash(into hasher: inout Hasher) {
         if let decimal = Decimal(self.text) {
             hasher.combine(decimal)

@@ -37,7 +37,6 @@ package struct JSONObjectWriter {
         self.writer.bytes.append(contentsOf: integer.description.utf8)
     }
 
-    /// Adds several members.
     package mutating func add(_ members: [(String, JSONValue)]) {
         for (key, value) in members { self.add(key, value) }
     }

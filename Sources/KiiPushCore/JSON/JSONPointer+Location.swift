@@ -35,14 +35,13 @@ extension JSONPointer {
                 position += 1
             }
         }
-        self.init(
-            tokens: levels.compactMap { level in
-                switch level {
-                case .array(let index): String(index)
-                case .object(let key): key
-                }
+        let tokens = levels.compactMap { level in
+            switch level {
+            case .array(let index): String(index)
+            case .object(let key): key
             }
-        )
+        }
+        self.init(tokens: tokens)
     }
 
     /// What stands between the quotes of the string at `quote`, or nil if it does not end before `offset`.

@@ -62,11 +62,9 @@ extension JSONValue: Codable {
         } else if let double = number.double {
             try container.encode(double)
         } else {
-            let context = EncodingError.Context(
-                codingPath: container.codingPath,
-                debugDescription: "the number is beyond the range of Double"
-            )
-            throw EncodingError.invalidValue(Double.infinity, context)
+            throw EncodingError.invalidValue(
+                Double.infinity,
+                .init(codingPath: container.codingPath, debugDescription: "the number is beyond the range of Double"))
         }
     }
 }

@@ -85,9 +85,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
         return self.value.isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    private func corrupted(_ description: String) -> DecodingError {
-        .dataCorrupted(self.context(description))
-    }
+    private func corrupted(_ description: String) -> DecodingError { .dataCorrupted(self.context(description)) }
 
     private func context(_ description: String) -> DecodingError.Context {
         .init(codingPath: self.codingPath, at: description)

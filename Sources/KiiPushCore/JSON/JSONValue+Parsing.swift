@@ -30,9 +30,7 @@ extension JSONValue {
     /// Parses a document that is already text.
     ///
     /// - Throws: ``JSONError``; its offset counts UTF-8 bytes.
-    public init(parsing text: String) throws(JSONError) {
-        try self.init(parsing: Array(text.utf8))
-    }
+    public init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
 
     /// Where keys come more than once in one object: one pointer a key and object, in the order of their first
     /// appearance. The last such member is the one that counts.
@@ -64,7 +62,7 @@ extension JSONValue {
 
 extension JSONError {
     init(_ fault: JSONFault, in bytes: [UInt8]) {
-        let pointer = JSONPointer(leadingTo: fault.offset, in: bytes)
-        self.init(code: fault.code, byteOffset: fault.offset, pointer: pointer)
+        self.init(
+            code: fault.code, byteOffset: fault.offset, pointer: JSONPointer(leadingTo: fault.offset, in: bytes))
     }
 }

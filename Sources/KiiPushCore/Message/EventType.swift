@@ -20,19 +20,13 @@ public enum EventType: Sendable, Hashable {
     /// Any other text, as it stands in the payload.
     case other(String)
 
+    private static let known: [EventType] = [
+        .objectCreated, .objectUpdated, .objectDeleted, .objectBodyUpdated, .objectBodyDeleted, .objectACLModified,
+        .bucketDeleted,
+    ]
+
     /// Reads the text on the wire.
-    package init(_ name: String) {
-        switch name {
-        case "DATA_OBJECT_CREATED": self = .objectCreated
-        case "DATA_OBJECT_UPDATED": self = .objectUpdated
-        case "DATA_OBJECT_DELETED": self = .objectDeleted
-        case "DATA_OBJECT_BODY_UPDATED": self = .objectBodyUpdated
-        case "DATA_OBJECT_BODY_DELETED": self = .objectBodyDeleted
-        case "DATA_OBJECT_ACL_MODIFIED": self = .objectACLModified
-        case "BUCKET_DELETED": self = .bucketDeleted
-        default: self = .other(name)
-        }
-    }
+    package init(_ name: String) { self = Self.known.first { $0.name == name } ?? .other(name) }
 
     /// The text on the wire.
     private var name: String {

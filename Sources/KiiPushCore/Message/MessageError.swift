@@ -17,12 +17,9 @@ extension MessageError: CustomStringConvertible {
     /// One line: what is wrong and what to do about it.
     public var description: String {
         switch self {
-        case .malformed(let error):
-            "the payload is \(error)"
-        case .notAnObject(let found):
-            "the payload is \(found.phrase); send an object"
-        case .thingCommand:
-            "the payload is a thing-if command; hand it to a command handler"
+        case .malformed(let error): "the payload is \(error)"
+        case .notAnObject(let found): "the payload is \(found.phrase); send an object"
+        case .thingCommand: "the payload is a thing-if command; hand it to a command handler"
         }
     }
 }

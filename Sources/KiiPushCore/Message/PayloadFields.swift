@@ -23,9 +23,7 @@ struct PayloadFields: Sendable {
     func text(_ field: MessageField) -> String? { self[field]?.scalarText }
 
     /// The text of a field that must have a character to mean anything, such as an ID.
-    func nonEmptyText(_ field: MessageField) -> String? {
-        self.text(field).flatMap { $0.isEmpty ? nil : $0 }
-    }
+    func nonEmptyText(_ field: MessageField) -> String? { self.addressText(slot: field.rawValue) }
 
     /// The text of `senderURI` or `sourceURI`; nil in a payload with short keys, and if it is empty.
     func addressText(slot: Int) -> String? {

@@ -42,57 +42,29 @@ public struct ReceivedMessage: Sendable {
     }
 
     /// Decodes a payload that is text, such as a line of a file; see ``init(payload:)-([UInt8])``.
-    ///
-    /// - Throws: ``MessageError``.
-    public init(payload text: String) throws(MessageError) {
-        try self.init(Array(text.utf8), family: nil)
-    }
+    public init(payload text: String) throws(MessageError) { try self.init(Array(text.utf8), family: nil) }
 
     /// Decodes a payload that was parsed or built before; see ``init(payload:)-([UInt8])``.
-    ///
-    /// - Throws: ``MessageError``.
-    public init(payload: JSONValue) throws(MessageError) {
-        try self.init(payload.documentBytes, family: nil)
-    }
+    public init(payload: JSONValue) throws(MessageError) { try self.init(payload.documentBytes, family: nil) }
 
     /// Decodes a payload with short keys, with or without `aps`.
-    ///
-    /// - Throws: ``MessageError``.
-    public init(fromAPNS bytes: [UInt8]) throws(MessageError) {
-        try self.init(bytes, family: .short)
-    }
+    public init(fromAPNS bytes: [UInt8]) throws(MessageError) { try self.init(bytes, family: .short) }
 
-    /// Decodes a payload that is text with short keys, with or without `aps`.
-    ///
-    /// - Throws: ``MessageError``.
-    public init(fromAPNS text: String) throws(MessageError) {
-        try self.init(Array(text.utf8), family: .short)
-    }
+    /// Decodes text with short keys, with or without `aps`.
+    public init(fromAPNS text: String) throws(MessageError) { try self.init(Array(text.utf8), family: .short) }
 
-    /// Decodes a payload with short keys, with or without `aps`.
-    ///
-    /// - Throws: ``MessageError``.
+    /// Decodes a value with short keys, with or without `aps`.
     public init(fromAPNS payload: JSONValue) throws(MessageError) {
         try self.init(payload.documentBytes, family: .short)
     }
 
     /// Decodes a payload with long keys: from MQTT, or the data of GCM and FCM.
-    ///
-    /// - Throws: ``MessageError``.
-    public init(mqttPayload bytes: [UInt8]) throws(MessageError) {
-        try self.init(bytes, family: .long)
-    }
+    public init(mqttPayload bytes: [UInt8]) throws(MessageError) { try self.init(bytes, family: .long) }
 
-    /// Decodes a payload that is text with long keys: from MQTT, or the data of GCM and FCM.
-    ///
-    /// - Throws: ``MessageError``.
-    public init(mqttPayload text: String) throws(MessageError) {
-        try self.init(Array(text.utf8), family: .long)
-    }
+    /// Decodes text with long keys: from MQTT, or the data of GCM and FCM.
+    public init(mqttPayload text: String) throws(MessageError) { try self.init(Array(text.utf8), family: .long) }
 
-    /// Decodes a payload with long keys: from MQTT, or the data of GCM and FCM.
-    ///
-    /// - Throws: ``MessageError``.
+    /// Decodes a value with long keys: from MQTT, or the data of GCM and FCM.
     public init(mqttPayload payload: JSONValue) throws(MessageError) {
         try self.init(payload.documentBytes, family: .long)
     }

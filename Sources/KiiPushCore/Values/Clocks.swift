@@ -7,7 +7,6 @@ package struct Clocks: Sendable {
     /// Tells the calendar's time, in nanoseconds since 1970-01-01T00:00:00Z. It can be set.
     package var calendarNanoseconds: @Sendable () -> Int64
 
-    /// Any clocks, such as a simulation's.
     package init(
         monotonic: @escaping @Sendable () -> MonotonicInstant, calendarNanoseconds: @escaping @Sendable () -> Int64
     ) {
@@ -15,7 +14,6 @@ package struct Clocks: Sendable {
         self.calendarNanoseconds = calendarNanoseconds
     }
 
-    /// The machine's own.
     package static let machine = Clocks(
         monotonic: { .now() }, calendarNanoseconds: { clockNanoseconds(CLOCK_REALTIME) })
 

@@ -1,11 +1,9 @@
 /// One HTTP header field. Names are compared without regard to case (RFC 9110 section 5.1).
 package struct HTTPField: Sendable, Hashable {
-    /// The name as it is written on the wire.
     package var name: String
-    /// The value, without surrounding white space.
+    /// Without surrounding white space.
     package var value: String
 
-    /// Makes a field.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -38,7 +36,6 @@ package struct HTTPRequest: Sendable {
     /// How long the whole exchange may take. Default 30 s.
     package var timeout: Duration
 
-    /// Makes a request.
     package init(
         method: String, url: String, fields: [HTTPField] = [], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
     ) {
@@ -52,14 +49,12 @@ package struct HTTPRequest: Sendable {
 
 /// What a server answered, whatever the status.
 package struct HTTPResponse: Sendable {
-    /// The status code, 100 to 599.
+    /// 100 to 599.
     package var status: Int
     /// Header fields of the final response, in order.
     package var fields: [HTTPField]
-    /// The whole body.
     package var body: [UInt8]
 
-    /// Makes a response.
     package init(status: Int, fields: [HTTPField] = [], body: [UInt8] = []) {
         self.status = status
         self.fields = fields

@@ -21,7 +21,6 @@ package enum PrivateFile {
         let status = try OwnFile.status(of: descriptor, path: path)
         // Anything group or others may do with it makes a credential no longer ours alone.
         guard status.st_mode & 0o077 == 0 else { throw .tooOpen(path: path, mode: UInt32(status.st_mode & 0o7777)) }
-        guard status.st_size <= maximumBytes else { throw .tooLarge(path: path) }
         return try OwnFile.contents(of: descriptor, path: path, maximumBytes: maximumBytes)
     }
 
@@ -42,8 +41,6 @@ package enum PrivateFile {
     }
 
     /// Makes a directory and its missing parents; what it makes has mode 0700.
-    ///
-    /// - Throws: ``FileError``.
     package static func makeDirectory(_ path: String) throws(FileError) {
         var status = stat()
         if stat(path, &status) == 0 {

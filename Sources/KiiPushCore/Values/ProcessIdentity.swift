@@ -5,7 +5,6 @@ import Glibc
 /// The kernel gives the ID of a process that has ended to another one. The ID, the time of the start and the boot together
 /// belong to one process.
 package struct ProcessIdentity: Sendable, Hashable {
-    /// The ID.
     package let processID: Int32
     /// When the process was started, in the kernel's ticks since the boot.
     ///

@@ -41,7 +41,6 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// Whether the call may have been carried out all the same, and would be carried out once more by making it again.
     public var isInDoubt: Bool
 
-    /// Makes an error.
     package init(
         _ code: Code, detail: String, curlCode: Int? = nil, subject: String? = nil, isUnsent: Bool = false,
         isInDoubt: Bool = false

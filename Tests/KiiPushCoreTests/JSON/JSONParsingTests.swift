@@ -110,18 +110,14 @@ import Testing
         String(repeating: #"{"a":"#, count: 6) + String(repeating: "[", count: 64) + String(repeating: "]", count: 70)
 
     @Test func limitsThatAreSetAreHeldToWhatTheScannerCan() {
-        var limits = JSONLimits()
-        limits.maximumDepth = 1000
+        let limits = JSONLimits(maximumDepth: 1000)
         let error = #expect(throws: JSONError.self) { try JSONValue(parsing: Self.tooDeep, limits: limits) }
         #expect(error?.code == .tooDeep)
         #expect(limits.maximumDepth == 64)
         #expect(limits == JSONLimits())
-        limits.maximumDepth = -1
-        #expect(limits.maximumDepth == 1)
-        limits.maximumBytes = .max
-        #expect(limits.maximumBytes == 1 << 30)
-        limits.maximumBytes = -1
-        #expect(limits.maximumBytes == 0)
+        #expect(JSONLimits(maximumDepth: -1).maximumDepth == 1)
+        #expect(JSONLimits(maximumBytes: .max).maximumBytes == 1 << 30)
+        #expect(JSONLimits(maximumBytes: -1).maximumBytes == 0)
     }
 
     @Test func errorsHoldNoValueOfTheDocumentAndFitOneLine() {

@@ -92,8 +92,7 @@ extension KiiCall where Answer == AccessToken {
         let call = Self(.post, KiiPath("oauth2", "token"), statuses: [200]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             return AccessToken(
-                principal: try owner(fields),
-                token: Secret(try fields.string("access_token")),
+                principal: try owner(fields), token: try fields.secret("access_token"),
                 refreshToken: try fields.optionalString("refresh_token").map { Secret($0) },
                 expiresAt: expiry(seconds: try fields.optionalSeconds("expires_in"), from: response.receivedAt))
         }

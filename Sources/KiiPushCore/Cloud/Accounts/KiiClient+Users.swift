@@ -32,7 +32,7 @@ extension KiiClient {
         let call = KiiCall(.post, KiiPath("users"), statuses: [200, 201]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             return AccessToken(
-                principal: .user(try fields.string("userID")), token: Secret(try fields.string("_accessToken")),
+                principal: .user(try fields.string("userID")), token: try fields.secret("_accessToken"),
                 refreshToken: try fields.optionalString("_refreshToken").map { Secret($0) })
         }
         return try await self.perform(

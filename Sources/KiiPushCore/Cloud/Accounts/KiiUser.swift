@@ -65,10 +65,7 @@ extension KiiSession {
     ///   there is no such user.
     /// - Source: `GET /apps/{appID}/users/me`, `/users/{userID}` and `/users/{accountType}:{address}`
     public func user(_ reference: UserReference = .me) async throws -> KiiUser {
-        try await self.perform(
-            KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
-                try KiiUser(response.fields())
-            })
+        try await self.perform(.reading(reference.path(), KiiUser.init))
     }
 
     /// Changes a user's password. Every token of the user ends, the session's own included: sign in again.

@@ -47,10 +47,7 @@ extension KiiSession {
     /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when it is not there.
     /// - Source: `GET /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`
     public func installation(_ reference: InstallationReference) async throws -> Installation {
-        try await self.perform(
-            KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
-                try Installation(response.fields())
-            })
+        try await self.perform(.reading(reference.path(), Installation.init))
     }
 
     /// The installations of `owner`, or with `nil` and an administrator's token, of the whole app. To a user's or a
@@ -64,13 +61,11 @@ extension KiiSession {
         KiiList(self) {
             // An empty ID would ask for everybody's.
             if let owner { try KiiInputError.refuseEmpty(owner.id, owner.field) }
-            let call = KiiCall(.get, KiiPath("installations"), statuses: [200]) { response throws(KiiResponseError) in
-                let fields = try response.fields()
-                var installations: [Installation] = []
-                for one in try fields.objects("installations") { installations.append(try Installation(one)) }
-                return KiiPage(installations, paginationKey: try fields.paginationKey())
+            var call = KiiCall.reading(KiiPath("installations")) { fields throws(KiiResponseError) in
+                try KiiPage(fields, "installations", Installation.init)
             }
-            return call.with { if let owner { $0.query = [(owner.field.rawValue, owner.id)] } }
+            if let owner { call.query = [(owner.field.rawValue, owner.id)] }
+            return call
         }
     }
 
@@ -94,7 +89,7 @@ extension KiiSession {
     ///   not made it in that time.
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
     public func mqttEndpoint(of installationID: String, waiting: RetryPolicy? = nil) async throws -> MQTTEndpoint {
-        let path = try InstallationReference.id(installationID).path().appending("mqtt-endpoint")
+        let path = KiiPath("installations").appending(installationID, as: .installationID).appending("mqtt-endpoint")
         // One of the two ports of Kii's reference may be absent, and `installationID`.
         let call = KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
             let fields = try response.fields()

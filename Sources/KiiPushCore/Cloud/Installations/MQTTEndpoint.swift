@@ -71,7 +71,7 @@ extension MQTTEndpoint {
         guard MQTTEndpoint.isUsable(topic: topic) else { throw fields.error(.unusableTopic, at: "mqttTopic") }
         self.init(
             installationID: installationID, host: host, portTCP: portTCP, portSSL: portSSL, mqttTopic: topic,
-            username: try fields.string("username"), password: Secret(try fields.string("password")))
+            username: try fields.string("username"), password: try fields.secret("password"))
         self.portWS = try fields.optionalPort("portWS")
         self.portWSS = try fields.optionalPort("portWSS")
         self.timeToLive = (lifetime ?? response.http.field("X-MQTT-TTL").flatMap { Int64($0) })

@@ -4,10 +4,7 @@ extension KiiSession {
     ///
     /// It is not repeated by itself: a message that is sent twice arrives twice.
     ///
-    /// - Parameters:
-    ///   - message: What is sent.
-    ///   - destination: Where it goes.
-    ///   - sizeLimits: How large it may be on each network. Default: what Kii documents.
+    /// - Parameter sizeLimits: How large it may be on each network. Default: what Kii documents.
     /// - Returns: The ID that the cloud gave the message. Receivers do not get it.
     /// - Throws: ``KiiInputError`` with the place in the message when Kii would refuse it; ``KiiError`` with
     ///   `TOPIC_NOT_FOUND` or `USER_NOT_FOUND` when the destination is not there.
@@ -34,11 +31,10 @@ extension KiiCall where Answer == String {
             case .topic(let topic): topic.path
             case .user(let userID): Scope.user(userID).path
             }
-        let call = Self(.post, path.appending("push", "messages"), statuses: [200, 201, 202]) {
+        return Self(.post, path.appending("push", "messages"), statuses: [200, 201, 202]) {
             response throws(KiiResponseError) in
             try response.fields().string("pushMessageID")
-        }
-        return call.with {
+        }.with {
             $0.body = .json(message.json, mediaType: "application/vnd.kii.SendPushMessageRequest+json")
         }
     }

@@ -1,7 +1,6 @@
 extension PushMessage {
     /// What carries a message to an installation. The raw value is the name of the message's part for it.
     package enum Network: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-        /// Installations of type `MQTT`.
         case mqtt
         /// Installations of type `ANDROID`, unless FCM is enabled as well.
         case gcm
@@ -9,7 +8,6 @@ extension PushMessage {
         case fcm
         /// Installations of type `IOS`.
         case apns
-        /// Installations of type `JPUSH`.
         case jpush
 
         /// The name as its makers write it.

@@ -5,7 +5,6 @@ extension KiiSession {
     /// `FILTER_NOT_FOUND` according to its guide.
     ///
     /// - Parameters:
-    ///   - target: To what.
     ///   - principal: Who is to be subscribed. Default: whom the token belongs to. An administrator is nobody that could
     ///     be subscribed.
     ///   - acceptsExisting: Whether a subscription that is there already is a success. Default: yes.
@@ -19,18 +18,15 @@ extension KiiSession {
     public func subscribe(
         to target: SubscriptionTarget, as principal: Principal? = nil, acceptsExisting: Bool = true
     ) async throws -> Bool {
-        try await self.perform(on: target, of: principal) { path in
-            .making(
-                path, statuses: [204], existing: .pushSubscriptionAlreadyExists, acceptsExisting: acceptsExisting)
+        try await self.perform(on: target, of: principal) {
+            .making($0, statuses: [204], existing: .pushSubscriptionAlreadyExists, acceptsExisting: acceptsExisting)
         }
     }
 
     /// Asks whether somebody is subscribed. A target that is not there counts as "no"; a missing app or principal is an
     /// error.
     ///
-    /// - Parameters:
-    ///   - target: To what.
-    ///   - principal: Who. Default: whom the token belongs to.
+    /// - Parameter principal: Who. Default: whom the token belongs to.
     /// - Source: `GET …/push/subscriptions/users/{userID}` and `…/things/{thingID}`
     public func isSubscribed(to target: SubscriptionTarget, as principal: Principal? = nil) async throws -> Bool {
         try await self.perform(on: target, of: principal) { path in
@@ -42,9 +38,7 @@ extension KiiSession {
 
     /// Ends a subscription.
     ///
-    /// - Parameters:
-    ///   - target: To what.
-    ///   - principal: Whose. Default: of whom the token belongs to.
+    /// - Parameter principal: Whose. Default: of whom the token belongs to.
     /// - Throws: ``KiiError`` with `PUSH_SUBSCRIPTION_NOT_FOUND` when there is none.
     /// - Source: `DELETE …/push/subscriptions/users/{userID}` and `…/things/{thingID}`; the ID may not be left out
     public func unsubscribe(from target: SubscriptionTarget, as principal: Principal? = nil) async throws {
@@ -59,7 +53,8 @@ extension KiiSession {
         try target.validate()
         return try await self.withToken { token in
             guard let subscriber = principal ?? token.principal else {
-                throw KiiInputError(.userID, rule: "given with an administrator's token, which is nobody's subscription")
+                throw KiiInputError(
+                    .userID, rule: "given with an administrator's token, which is nobody's subscription")
             }
             let path = target.subscriptions.appending(subscriber.path)
             return try await self.client.perform(call(path), token: token.token)

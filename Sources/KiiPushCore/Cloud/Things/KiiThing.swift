@@ -56,9 +56,6 @@ extension KiiSession {
     /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when there is no such thing.
     /// - Source: `GET /apps/{appID}/things/{thingID}` and `/things/VENDOR_THING_ID:{vendorThingID}`
     public func thing(_ reference: ThingReference) async throws -> KiiThing {
-        try await self.perform(
-            KiiCall(.get, try reference.path(), statuses: [200]) { response throws(KiiResponseError) in
-                try KiiThing(response.fields())
-            })
+        try await self.perform(.reading(reference.path(), KiiThing.init))
     }
 }

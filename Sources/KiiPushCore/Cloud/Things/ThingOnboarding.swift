@@ -97,7 +97,6 @@ extension KiiClient {
     ///
     /// - Parameters:
     ///   - vendorThingID: The ID its vendor gave it: 1 to 200 of `A-Z a-z 0-9 - _ .`.
-    ///   - password: Its password.
     ///   - description: What is said of a thing that is not registered yet. Default: nothing.
     /// - Throws: See ``KiiClient``.
     public func onboardThing(
@@ -116,8 +115,6 @@ extension KiiSession {
     ///
     /// - Parameters:
     ///   - vendorThingID: The ID its vendor gave it: 1 to 200 of `A-Z a-z 0-9 - _ .`.
-    ///   - password: The thing's password.
-    ///   - owner: Who is to own it.
     ///   - description: What is said of a thing that is not registered yet. Default: nothing.
     /// - Returns: The thing with a token of its own.
     public func onboardThing(
@@ -129,10 +126,7 @@ extension KiiSession {
 
     /// Onboards a thing that is registered by its owner.
     ///
-    /// - Parameters:
-    ///   - thingID: The ID that the cloud gave it (`th.…`).
-    ///   - password: The thing's password.
-    ///   - owner: Who is to own it.
+    /// - Parameter thingID: The ID that the cloud gave it (`th.…`).
     /// - Returns: The thing with a token of its own.
     /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when there is no such thing.
     public func onboardThing(thingID: String, password: Secret, owner: ThingOwner) async throws -> OnboardedThing {
@@ -154,7 +148,7 @@ extension KiiCall where Answer == OnboardedThing {
             let endpoint = try fields.object("mqttEndpoint")
             return OnboardedThing(
                 thingID: thingID,
-                accessToken: AccessToken(principal: .thing(thingID), token: Secret(try fields.string("accessToken"))),
+                accessToken: AccessToken(principal: .thing(thingID), token: try fields.secret("accessToken")),
                 mqttEndpoint: try MQTTEndpoint(endpoint, of: endpoint.string("installationID"), in: response))
         }
         return call.with {

@@ -54,9 +54,7 @@ public struct RegisteredThing: Sendable, Hashable {
 extension KiiClient {
     /// Registers a thing.
     ///
-    /// - Parameters:
-    ///   - registration: What is to be registered.
-    ///   - grantsToken: Whether a token comes back. Default: yes.
+    /// - Parameter grantsToken: Whether a token comes back. Default: yes.
     /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when the vendor thing ID is taken; otherwise see
     ///   ``KiiClient``.
     /// - Source: `POST /apps/{appID}/things`; the media type decides whether a token comes back
@@ -67,12 +65,10 @@ extension KiiClient {
         let call = KiiCall(.post, KiiPath("things"), statuses: [200, 201]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             let thingID = try fields.string("_thingID")
-            var token: AccessToken?
-            if grantsToken {
-                token = AccessToken(principal: .thing(thingID), token: Secret(try fields.string("_accessToken")))
-            }
+            let token = try grantsToken ? fields.secret("_accessToken") : nil
             return RegisteredThing(
-                thingID: thingID, vendorThingID: registration.vendorThingID, accessToken: token,
+                thingID: thingID, vendorThingID: registration.vendorThingID,
+                accessToken: token.map { AccessToken(principal: .thing(thingID), token: $0) },
                 createdAt: try fields.optionalTimestamp("_created"))
         }
         return try await self.perform(

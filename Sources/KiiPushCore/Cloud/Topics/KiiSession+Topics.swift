@@ -11,8 +11,7 @@ extension KiiSession {
     public func createTopic(_ topic: Topic, acceptsExisting: Bool = true) async throws -> Bool {
         try topic.validate()
         return try await self.perform(
-            .making(
-                topic.path, statuses: [204], existing: .topicAlreadyExists, acceptsExisting: acceptsExisting))
+            .making(topic.path, statuses: [204], existing: .topicAlreadyExists, acceptsExisting: acceptsExisting))
     }
 
     /// Asks whether a topic is there. A missing app, user, group or thing is an error.
@@ -40,13 +39,10 @@ extension KiiSession {
     /// - Source: `GET /apps/{appID}/{scope}/topics[?paginationKey=…]`
     public func topics(in scope: Scope) -> KiiList<Topic> {
         KiiList(self) {
-            KiiCall(.get, scope.path.appending("topics"), statuses: [200]) { response throws(KiiResponseError) in
-                let fields = try response.fields()
-                var topics: [Topic] = []
-                for topic in try fields.objects("topics") {
-                    topics.append(Topic(try topic.string("topicID"), in: scope))
+            KiiCall.reading(scope.path.appending("topics")) { fields throws(KiiResponseError) in
+                try KiiPage(fields, "topics") { topic throws(KiiResponseError) in
+                    Topic(try topic.string("topicID"), in: scope)
                 }
-                return KiiPage(topics, paginationKey: try fields.paginationKey())
             }
         }
     }
@@ -62,8 +58,7 @@ extension KiiSession {
     public func access(to topic: Topic) async throws -> TopicAccess {
         try topic.validate()
         return try await self.perform(
-            KiiCall(.get, topic.path.appending("acl"), statuses: [200]) { response throws(KiiResponseError) in
-                let fields = try response.fields()
+            .reading(topic.path.appending("acl")) { fields throws(KiiResponseError) in
                 var access = TopicAccess()
                 for verb in fields.names {
                     var subjects: Set<AccessSubject> = []
