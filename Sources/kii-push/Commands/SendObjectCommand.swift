@@ -44,7 +44,7 @@ struct SendObjectCommand: ParsableCommand {
         guard self.data.isGiven || self.fixture != nil || !self.set.isEmpty else {
             throw ValidationError("give the data with one of '--data', '--data-file', '--fixture' and '--set'")
         }
-        let rule = DataChangeRule(use: .object)
+        let rule = DataChangeRule.object
         for change in self.set { try rule.check(change) }
     }
 

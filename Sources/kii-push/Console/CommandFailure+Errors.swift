@@ -3,8 +3,7 @@ import KiiPushCore
 import KiiPushEmulator
 
 extension CommandFailure {
-    /// Puts any error into the words of the command line. The library's errors say in one line what failed and what to
-    /// do; what is added here is the exit code.
+    /// Any error in the words of the command line: the library says what failed and what to do, this the exit code.
     init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure

@@ -2,9 +2,7 @@ import KiiPushCore
 
 /// What `listen` shows: `-->` for a message, `<--` for the answer to it, `!` for trouble with the connection.
 extension Console {
-    /// A message that is handed to the handler.
-    ///
-    /// - Parameter time: when it was handed over. Default: now.
+    /// A message that was handed to the handler at `time`.
     func show(_ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp = .now()) throws {
         guard !self.options.json else { return try self.object("message") { Self.describe(message, context, in: &$0) } }
         let text = MessageText(message, style: self.style)
@@ -91,8 +89,7 @@ extension Console {
             + "\(connection.session)\(promise)\(trust))"
     }
 
-    /// What became of a message, for a log that knows the time and takes no colours; `nil` for an event that says nothing
-    /// about that.
+    /// What became of a message, for a log that has the time and no colours; `nil` for an event that is no answer.
     func verdict(
         _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome?
     ) -> (word: String, text: String)? {

@@ -49,8 +49,7 @@ extension Unicode.Scalar {
 }
 
 extension StandardStream {
-    /// How many columns text is to be broken at: those of the terminal, which `COLUMNS` overrides; 80 where there is none.
-    /// Not below 40, where nothing is readable any more, and not above 100, where lines are too long to be read.
+    /// How many columns text is broken at, 40 to 100: those of the terminal, which `COLUMNS` overrides; 80 without one.
     func textWidth(_ environment: ProcessEnvironment = ProcessEnvironment()) -> Int {
         guard self.isTerminal else { return 80 }
         let columns = environment.text(.columns).flatMap { Int($0) } ?? self.terminalColumns

@@ -5,9 +5,7 @@ enum InputFile {
     /// What more than this is is no payload and no data, but a mistake.
     static let maximumBytes = 16 * 1024 * 1024
 
-    /// The whole content.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 66 when it is missing, unreadable, a directory or too large.
+    /// - Throws: ``CommandFailure`` with exit 66 for a file that is missing, unreadable, a directory or too large.
     static func read(_ path: String) throws -> [UInt8] {
         guard path != "-" else { return try self.read(descriptor: STDIN_FILENO, name: "standard input") }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -20,3 +20,8 @@ extension [(String, JSONValue)] {
         self = members.compactMap { key, value in value.map { (key, $0.json) } }
     }
 }
+
+extension JSONValue {
+    /// An object of members.
+    init(members: JSONMembers) { self = .object([(String, JSONValue)](members)) }
+}

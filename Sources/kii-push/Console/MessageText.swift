@@ -86,10 +86,8 @@ struct MessageText {
 }
 
 extension JSONValue {
-    /// The value as JSON that cannot drive a terminal.
-    ///
-    /// The writer escapes what JSON wants escaped; what is left of control and direction marks is escaped here, as JSON
-    /// would, so the text stays JSON.
+    /// The value as JSON that cannot drive a terminal: what the writer leaves of control and direction marks is escaped
+    /// here as JSON would, so the text stays JSON.
     var terminalText: String { self.text.escapingTerminalControls }
 }
 

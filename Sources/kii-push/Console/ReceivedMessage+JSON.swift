@@ -22,23 +22,18 @@ extension ReceivedMessage {
 
     /// Who sent it, and what it is about.
     var sourceMembers: [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = []
-        if let sender = self.sender { members.append(("sender", sender.json)) }
-        if let topic = self.sourceTopic { members.append(("topic", .object(SubscriptionTarget.topic(topic).json))) }
-        if let bucket = self.sourceBucket {
-            members.append(("bucket", .object(SubscriptionTarget.bucket(bucket).json)))
-        }
-        if let object = self.sourceObject { members.append(("object", JSONValue(object.id))) }
-        return members
+        .init([
+            "sender": self.sender?.json,
+            "topic": self.sourceTopic.map { JSONValue.object(SubscriptionTarget.topic($0).json) },
+            "bucket": self.sourceBucket.map { JSONValue.object(SubscriptionTarget.bucket($0).json) },
+            "object": self.sourceObject?.id,
+        ])
     }
 }
 
 extension PayloadFinding {
     fileprivate var json: JSONValue {
-        [
-            "pointer": JSONValue(self.pointer.description), "expected": JSONValue(self.expected),
-            "found": JSONValue("\(self.found)"),
-        ]
+        ["pointer": self.pointer.description.json, "expected": self.expected.json, "found": "\(self.found)".json]
     }
 }
 

@@ -9,9 +9,7 @@ extension StrandedMessages {
             + "(#\(first)\(first == last ? "" : " to #\(last)")): it is not what the profile receives as"
     }
 
-    /// What to do about them.
-    ///
-    /// - Parameter profile: the profile's name.
+    /// What to do about them, in the profile of this name.
     func advice(_ profile: String) -> String {
         let options = profile == ProfileLocation.defaultName ? "" : " --profile \(profile)"
         return "have them handled: kii-push inbox adopt --from \(self.installationID.terminalSafe)\(options)"

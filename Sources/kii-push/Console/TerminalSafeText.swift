@@ -1,9 +1,7 @@
 extension StringProtocol {
-    /// The text with everything escaped that could drive a terminal or disguise what is shown.
-    ///
-    /// These are the control characters (C0, DEL, C1), line separators, the marks that turn the direction of writing, and
-    /// all that is invisible, such as U+200B, as `\n` or `\u001b`. A backslash is doubled, so that an escape cannot be
-    /// imitated.
+    /// The text with everything escaped, as `\n` or `\u001b`, that could drive a terminal or disguise what is shown:
+    /// control characters (C0, DEL, C1), line separators, marks that turn the direction of writing, and all that is
+    /// invisible, such as U+200B. A backslash is doubled, so that an escape cannot be imitated.
     var terminalSafe: String { self.escaping { $0 == "\\" || $0.isUnsafeOnTerminals } }
 
     /// As ``terminalSafe``, for text whose backslashes are escapes already.
@@ -39,8 +37,7 @@ extension Unicode.Scalar {
 
     private var selectsVariant: Bool { (0xfe00...0xfe0f).contains(self.value) }
 
-    /// Whether it is invisible, and yet needed within emoji and in the scripts of Asia: a joiner, or the selector of a
-    /// variant.
+    /// Whether it is invisible, and yet needed within emoji and in scripts of Asia: a joiner, or a variant's selector.
     fileprivate var shapesNeighbours: Bool { self.isJoiner || self.selectsVariant }
 
     /// Whether it has a meaning behind `previous`, if it is one that shapes its neighbours. Behind Latin, Greek and

@@ -38,9 +38,7 @@ actor AttachedListening {
         self.log = ListenLog(style, count: count)
     }
 
-    /// Shows until one of the reasons to end comes true.
-    ///
-    /// - Throws: ``CommandFailure`` when the signals cannot be waited for.
+    /// Shows until a reason to end comes true; throws ``CommandFailure`` when the signals cannot be waited for.
     nonisolated func run(timeout: Duration?) async throws -> ListenEnding {
         let signals = try StopSignals()
         return await withTaskGroup(of: ListenEnding?.self) { group in
@@ -89,9 +87,7 @@ actor AttachedListening {
 
     private var isCounted: Bool { self.count.map { self.log.completedCount >= $0 } ?? false }
 
-    /// Waits for a process that receives anew, as a service does that reads its files again.
-    ///
-    /// - Returns: whether there is one.
+    /// Waits for a process that receives anew, as a service does that reads its files again: whether there is one.
     private func findSuccessor() async throws -> Bool {
         self.console.status(
             "> It does not receive any more; waiting \(Self.patience.text) for it, or another, to begin anew.")

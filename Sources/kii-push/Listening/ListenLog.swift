@@ -49,9 +49,7 @@ struct ListenLog {
         }
     }
 
-    /// A message is handed to its handler.
-    ///
-    /// - Returns: whether it is one of those that are meant.
+    /// A message is handed to its handler; returns whether it is one of those that are meant.
     mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
         let open = Open(line: .init(message: message, context: context, time: .now()))

@@ -123,9 +123,7 @@ struct MessageFormat: ExpressibleByArgument, Sendable {
         return Field.all.first { $0.name == name }
     }
 
-    /// The line of a message.
-    ///
-    /// - Parameter isSafe: whether what comes from outside is made harmless for a terminal.
+    /// The line of a message. With `isSafe`, what comes from outside is made harmless for a terminal.
     func bytes(of line: Line, isSafe: Bool) -> [UInt8] {
         self.pieces.flatMap { piece in
             switch piece {

@@ -13,10 +13,7 @@ package enum MessageRecording {
         ]).text + "\n"
     }
 
-    /// The messages of a recording.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, and 65, with the line, for one that is no
-    ///   recording.
+    /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, with 65 and the line for no recording.
     static func read(_ path: String) throws -> [ReplayedMessage] {
         try self.messages(in: InputFile.read(path), of: path == "-" ? "standard input" : path)
     }
@@ -55,9 +52,7 @@ final class MessageRecorder: Sendable {
     private let descriptor: Int32
     private let path: String
 
-    /// Opens the file to write behind what it holds.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 73.
+    /// Opens the file to write behind what it holds; throws ``CommandFailure`` with exit 73.
     init(_ path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CommandFailure(.cannotCreate, "cannot write \(path): \(errorText(errno))") }

@@ -8,10 +8,7 @@ struct Replay: Sendable {
     private let jobs: Int
 
     init(_ outside: any OutsideHandler, _ console: Console, speed: Int?, jobs: Int) {
-        self.outside = outside
-        self.console = console
-        self.speed = speed
-        self.jobs = jobs
+        (self.outside, self.console, self.speed, self.jobs) = (outside, console, speed, jobs)
     }
 
     /// - Returns: how many came to nothing.

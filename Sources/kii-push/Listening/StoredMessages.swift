@@ -21,8 +21,6 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
     static var expectation: String { "a time span such as 10m, a message's number, or all" }
 
     /// Shows what the inbox still holds of messages that came to something; the others are delivered anyway.
-    ///
-    /// - Throws: ``InboxReadingError``; what writing throws.
     func show(from directory: String, _ style: ListenLog.Style) throws {
         guard let reader = try InboxReader.existing(in: directory) else { return }
         var last: Int64 = 0
@@ -72,11 +70,8 @@ extension ListenLog.Style {
 }
 
 extension MessageRecord {
-    /// What its handler was called with.
-    ///
-    /// - Parameters:
-    ///   - attempt: which attempt it was. Default: the last one that is recorded.
-    ///   - installationID: whose it was, where the record does not say.
+    /// What its handler was called with; by default in the last attempt that is recorded. `installationID`: whose the
+    /// message was, where the record does not say.
     func context(attempt: Int? = nil, else installationID: String = "") -> DeliveryContext {
         DeliveryContext(
             installationID: self.installationID ?? installationID, messageID: self.messageID,

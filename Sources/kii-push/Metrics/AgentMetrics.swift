@@ -1,8 +1,6 @@
 import KiiPushCore
 
-/// What is counted of an agent, from its events.
-///
-/// A duration is the time between two events as they happen.
+/// What is counted of an agent, from its events. A duration is the time between two of them as they happen.
 ///
 /// - Source: OpenTelemetry semantic conventions for messaging metrics: `messaging.client.consumed.messages`,
 ///   `messaging.process.duration`. What they have no name for begins with `kii_push`.

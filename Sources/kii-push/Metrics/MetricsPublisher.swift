@@ -22,9 +22,7 @@ actor MetricsPublisher {
         self.console = console
     }
 
-    /// Begins to publish what `settings` ask for; `nil` when they ask for nothing.
-    ///
-    /// - Throws: As ``start(socket:)``.
+    /// Begins to publish what `settings` ask for; `nil` when they ask for nothing. Throws as ``start(socket:)``.
     static func start(_ settings: RunSettings, console: Console) async throws -> MetricsPublisher? {
         guard settings.metricsFile != nil || settings.metricsSocket != nil else { return nil }
         let publisher = MetricsPublisher(file: settings.metricsFile, console: console)

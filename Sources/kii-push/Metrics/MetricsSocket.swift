@@ -1,10 +1,8 @@
 import Glibc
 import KiiPushCore
 
-/// A Unix socket on which every HTTP request is answered with the same page.
-///
-/// One thread accepts and reads; a client has a second for its request, so that one that says nothing keeps nobody
-/// waiting for long.
+/// A Unix socket on which every HTTP request is answered with the same page. One thread accepts and reads; a client has
+/// a second for its request, so that one that says nothing keeps nobody waiting for long.
 final class MetricsSocket: Sendable {
     /// A client that has sent its request and waits for the answer.
     struct Request: Sendable {

@@ -41,9 +41,7 @@ extension CloudSession {
         }
     }
 
-    /// Sends to a topic that has to be there.
-    ///
-    /// - Returns: the message's ID.
+    /// Sends to a topic that has to be there; returns the message's ID.
     func send(_ call: KiiCall<String>, to topic: Topic, as sender: KiiSession) async throws -> String {
         do {
             return try await sender.perform(call)

@@ -1,8 +1,7 @@
 import KiiPushCore
 
-/// A profile's conversation with its cloud, over REST, for the length of one command.
-///
-/// It takes no lock and opens no MQTT session, so it works while an agent of the same profile is running.
+/// A profile's conversation with its cloud, over REST, for the length of one command. It takes no lock and opens no
+/// MQTT session, so it works while an agent of the same profile is running.
 final class CloudSession: Sendable {
     let profile: Profile
     let cloud: CloudSettings

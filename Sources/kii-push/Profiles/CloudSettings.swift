@@ -26,7 +26,9 @@ struct CloudSettings: Sendable {
         self.isInsecure = options.insecure
         guard !settings.isOfEmulator else {
             if let path = settings.configuration.path { throw Self.noCloud(named: location.name, in: path) }
-            let emulator = try Self.running(settings.emulator, saved: profile.saved, profile: location.name)
+            guard let emulator = settings.emulator else {
+                throw Self.noEmulator(location.name, isRegistered: profile.saved != nil)
+            }
             self.app = emulator.app
             self.admin = emulator.admin
             self.caFile = settings.caFile?.value
@@ -34,37 +36,26 @@ struct CloudSettings: Sendable {
             return
         }
         self.source = settings.source
-        let allowsPlainHTTP = settings.allowsPlainHTTP?.value ?? false
-        if let baseURL = settings.baseURL?.value {
-            try Self.requireWebAddress(baseURL, isOption: baseURL == options.baseURL, allowsPlainHTTP: allowsPlainHTTP)
-        }
-        self.app = try Self.app(
-            baseURL: settings.baseURL?.value, appID: settings.appID?.value,
-            appKey: profile.appKey(for: settings.baseURL?.value), allowsPlainHTTP: allowsPlainHTTP, location)
-        self.caFile = settings.caFile?.value
-        self.admin = profile.credentials.admin
-    }
-
-    private static func app(
-        baseURL: String?, appID: String?, appKey: Secret?, allowsPlainHTTP: Bool, _ location: ProfileLocation
-    ) throws -> KiiApp {
         func missing(_ what: String, _ hint: String) -> CommandFailure {
             CommandFailure(.configuration, "\(what) of profile '\(location.name)' is missing", hint: hint)
         }
-        guard let baseURL else {
+        let (configuration, credentials) = (location.paths.configuration, location.paths.credentials)
+        guard let baseURL = settings.baseURL?.value else {
+            throw missing("the cloud's address", "give --site or --base-url, or \"site\" in \(configuration)")
+        }
+        let allowsPlainHTTP = settings.allowsPlainHTTP?.value ?? false
+        try Self.requireWebAddress(baseURL, isOption: baseURL == options.baseURL, allowsPlainHTTP: allowsPlainHTTP)
+        guard let appID = settings.appID?.value else {
+            throw missing("the app's ID", "give --app-id, or \"appID\" in \(configuration)")
+        }
+        guard let appKey = profile.appKey(for: baseURL) else {
+            let variable = EnvironmentVariable.appKey.rawValue
             throw missing(
-                "the cloud's address", "give --site or --base-url, or \"site\" in \(location.paths.configuration)")
+                "the app's key", "give --app-key-file, set \(variable), or write \"appKey\" into \(credentials)")
         }
-        guard let appID else {
-            throw missing("the app's ID", "give --app-id, or \"appID\" in \(location.paths.configuration)")
-        }
-        guard let appKey else {
-            throw missing(
-                "the app's key",
-                "give --app-key-file, set \(EnvironmentVariable.appKey.rawValue), or write \"appKey\" into "
-                    + location.paths.credentials)
-        }
-        return KiiApp(appID: appID, appKey: appKey, baseURL: baseURL, allowsPlainHTTP: allowsPlainHTTP)
+        self.app = KiiApp(appID: appID, appKey: appKey, baseURL: baseURL, allowsPlainHTTP: allowsPlainHTTP)
+        self.caFile = settings.caFile?.value
+        self.admin = profile.credentials.admin
     }
 
     /// Before anything else is complained about. The rest of an address may hold a password, and is not repeated.
@@ -73,9 +64,8 @@ struct CloudSettings: Sendable {
         if let origin = Origin(of: url), !origin.usesTLS, !origin.isLoopback, !allowsPlainHTTP {
             throw CommandFailure(
                 exit, "the cloud's address is http: everyone on the way would read the app's key and tokens",
-                hint:
-                    "write it with https://, or allow it: --allow-plain-http, or \"allowPlainHTTP\": true in config.json"
-            )
+                hint: "write it with https://, or allow it: --allow-plain-http, "
+                    + "or \"allowPlainHTTP\": true in config.json")
         }
         let authority = url.split(separator: "://", maxSplits: 1).last?.prefix { !"/?#\\".contains($0) } ?? ""
         guard !authority.contains("@") else {
@@ -98,20 +88,15 @@ struct CloudSettings: Sendable {
             hint: "add them, or remove the profile from the file to use the emulator")
     }
 
-    private static func running(
-        _ emulator: EmulatorRuntimeFile?,
-        saved: SavedProfile?,
-        profile: String
-    ) throws -> EmulatorRuntimeFile {
-        if let emulator { return emulator }
-        guard saved == nil else {
-            throw CommandFailure(
-                .unreachable, "profile '\(profile)' belongs to the emulator, which is not running",
-                hint: "start it: kii-push emulator")
+    private static func noEmulator(_ profile: String, isRegistered: Bool) -> CommandFailure {
+        guard isRegistered else {
+            return CommandFailure(
+                .configuration, "no cloud is configured, and no emulator is running",
+                hint: "start one: kii-push emulator; or see: kii-push help files")
         }
-        throw CommandFailure(
-            .configuration, "no cloud is configured, and no emulator is running",
-            hint: "start one: kii-push emulator; or see: kii-push help files")
+        return CommandFailure(
+            .unreachable, "profile '\(profile)' belongs to the emulator, which is not running",
+            hint: "start it: kii-push emulator")
     }
 }
 
@@ -124,8 +109,7 @@ extension CloudSettings {
         return .emulator(appID: self.app.appID, clientID: admin.clientID)
     }
 
-    /// Whether a profile was registered with this cloud, so that its tokens may be sent there: the same app, at the same
-    /// server.
+    /// Whether a profile was registered with this cloud, the same app at the same server, and its tokens may go there.
     func knows(_ saved: SavedProfile) -> Bool {
         switch saved.cloud {
         case .emulator: saved.cloud == self.identity

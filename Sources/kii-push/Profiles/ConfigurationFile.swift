@@ -71,9 +71,7 @@ package struct ProfileConfiguration: Sendable {
         return try ProfileConfiguration([user].compactMap { $0 } + system, profile: profile)
     }
 
-    /// Takes the parts of `profile` from files of which an earlier one wins.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when one is wrong, or has a member that would be overlooked.
+    /// As above, from files of which an earlier one wins.
     package init(_ files: [VersionedFile], profile: String) throws {
         try self.init(files.compactMap { try Self.part(profile, $0) })
     }

@@ -7,9 +7,7 @@ package struct DeclaredSubscriptions: Sendable, Hashable {
 
     static let members = ["topics", "buckets"]
 
-    /// Reads the object at `pointer` of `document`.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 that names the place.
+    /// Reads the object at `pointer` of `document`; throws ``CommandFailure`` with exit 78 that names the place.
     init(_ value: JSONValue, at pointer: JSONPointer, in document: ConfigurationDocument) throws {
         try document.requireMembers(Self.members, of: value, at: pointer)
         func names(_ key: String) throws -> [TargetName] {

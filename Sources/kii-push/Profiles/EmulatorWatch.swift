@@ -15,9 +15,8 @@ struct EmulatorWatch: Sendable {
         self.clientID = admin.clientID
     }
 
-    /// Reads `emulator.json` every half second while there is no connection, until it names another address.
-    ///
-    /// - Returns: `false` when the task is cancelled first.
+    /// Reads `emulator.json` every half second while there is no connection, until it names another address; `false`
+    /// when the task is cancelled first.
     func moved(isOffline: @Sendable () -> Bool) async -> Bool {
         while true {
             do { try await Task.sleep(for: .milliseconds(500)) } catch { return false }

@@ -1,10 +1,8 @@
 import Glibc
 package import KiiPushCore
 
-/// What was subscribed through a profile: `subscriptions.json` in its directory.
-///
-/// The cloud has no call that lists subscriptions, so what is not written down here, not declared and in no list of
-/// topics cannot be found again.
+/// What was subscribed through a profile: `subscriptions.json` in its directory. The cloud has no call that lists
+/// subscriptions, so what is not written down here, not declared and in no list of topics cannot be found again.
 package struct KnownSubscriptions: Sendable {
     private let path: String
 

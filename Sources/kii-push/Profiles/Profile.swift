@@ -27,9 +27,7 @@ struct Profile: Sendable {
         }
     }
 
-    /// Reads everything that the environment points to about the profile of this name, or that of the environment.
-    ///
-    /// - Throws: As ``init(_:)``.
+    /// As above, for the profile of this name, or that of the environment.
     init(named name: String?, configurationFile: String? = nil, isReplacing: Bool = false) throws {
         let environment = ProcessEnvironment()
         self.environment = environment
@@ -110,9 +108,7 @@ struct Profile: Sendable {
         }
     }
 
-    /// What the profile was registered as, and what came of it, whatever the cloud.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when it was not registered.
+    /// What the profile was registered as, and what came of it, whatever the cloud. As above.
     func registered() throws -> (saved: SavedProfile, registration: Registration) {
         guard let saved = self.saved, let registration = self.registration else {
             throw CommandFailure(.configuration, "profile '\(self.name)' is not registered", hint: self.registerHint)
@@ -206,8 +202,7 @@ struct ProfileLocation: Sendable {
 enum SecretFile {
     /// The content without the end of the line.
     ///
-    /// - Throws: ``FileError`` when it is open to others; ``CommandFailure`` with exit 66 when it is missing, with exit 78
-    ///   when it is empty.
+    /// - Throws: ``FileError`` when it is open to others; ``CommandFailure``: 66 without a file, 78 when empty.
     static func read(_ path: String) throws -> Secret {
         guard let bytes = try PrivateFile.read(path) else {
             throw CommandFailure(.missingInput, "there is no file \(path)")

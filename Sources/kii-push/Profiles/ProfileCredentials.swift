@@ -126,12 +126,11 @@ extension VersionedFile {
         { self.document.origin(of: JSONPointer(tokens: ["profiles", profile, $0.rawValue])) }
     }
 
-    /// A secret at the path of keys, or `nil` when it is absent.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when it is empty or no text.
+    /// The secret at the path of keys, `nil` when it is absent; throws ``CommandFailure`` (78) for anything else.
     fileprivate func secret(_ keys: String...) throws -> Secret? {
-        guard let text = try self.text(keys) else { return nil }
-        guard !text.isEmpty else { throw self.document.failure(at: JSONPointer(tokens: keys), "is empty") }
+        let pointer = JSONPointer(tokens: keys)
+        guard let text = try self.document.text(at: pointer) else { return nil }
+        guard !text.isEmpty else { throw self.document.failure(at: pointer, "is empty") }
         return Secret(text)
     }
 }

@@ -13,9 +13,8 @@ struct ProfileRegistering: Sendable {
 }
 
 extension Profile {
-    /// Makes the profile known to the cloud, and writes down what it is and what later commands sign in with.
-    ///
-    /// - Throws: As ``PushAgent/register(replacing:)``; ``FileError``.
+    /// Makes the profile known to the cloud, and writes down what it is and what later commands sign in with. Throws as
+    /// ``PushAgent/register(replacing:)``, and ``FileError``.
     func register(
         _ account: SavedProfile.Account, with cloud: CloudSettings, calls: CallOptions? = nil,
         _ how: ProfileRegistering = ProfileRegistering()

@@ -39,19 +39,6 @@ package struct SavedProfile: Sendable, Hashable {
         }
     }
 
-    /// - Throws: ``CommandFailure`` with exit 78 for a file that does not tell all.
-    package init(_ file: VersionedFile) throws {
-        guard let cloud = try Self.cloud(file), let account = try Self.account(file) else {
-            throw CommandFailure(.configuration, "\(file.path) is incomplete")
-        }
-        self.init(cloud: cloud, account: account)
-    }
-
-    init(cloud: Cloud, account: Account) {
-        self.cloud = cloud
-        self.account = account
-    }
-
     /// Writes the profile into `directory`, which exists.
     func write(directory: String) throws { try VersionedFile.write(self.members, to: Self.path(directory)) }
 
@@ -62,16 +49,16 @@ package struct SavedProfile: Sendable, Hashable {
             case .emulator(let appID, let clientID):
                 ["kind": "emulator", "appID": JSONValue(appID), "clientID": JSONValue(clientID)]
             case .kii(let baseURL, let appID, let allowsPlainHTTP):
-                .object(
-                    [("kind", "kii"), ("baseURL", JSONValue(baseURL)), ("appID", JSONValue(appID))]
-                        + (allowsPlainHTTP ? [("allowPlainHTTP", true)] : []))
+                JSONValue(members: [
+                    "kind": "kii", "baseURL": baseURL, "appID": appID, "allowPlainHTTP": allowsPlainHTTP ? true : nil,
+                ])
             }
         return [("cloud", cloud), ("account", self.account.json)]
     }
 
     static func path(_ directory: String) -> String { directory + "/profile.json" }
 
-    private static func cloud(_ file: VersionedFile) throws -> Cloud? {
+    fileprivate static func cloud(_ file: VersionedFile) throws -> Cloud? {
         guard let appID = try file.text("cloud", "appID") else { return nil }
         switch try file.text("cloud", "kind") {
         case "emulator": return try file.text("cloud", "clientID").map { .emulator(appID: appID, clientID: $0) }
@@ -84,7 +71,7 @@ package struct SavedProfile: Sendable, Hashable {
         }
     }
 
-    private static func account(_ file: VersionedFile) throws -> Account? {
+    fileprivate static func account(_ file: VersionedFile) throws -> Account? {
         switch try file.text("account", "kind") {
         case "pseudoUser": return .pseudoUser
         case "user": return try file.text("account", "name").map { .user(name: $0) }
@@ -96,19 +83,27 @@ package struct SavedProfile: Sendable, Hashable {
     }
 }
 
+extension SavedProfile {
+    /// - Throws: ``CommandFailure`` with exit 78 for a file that does not tell all.
+    package init(_ file: VersionedFile) throws {
+        guard let cloud = try Self.cloud(file), let account = try Self.account(file) else {
+            throw CommandFailure(.configuration, "\(file.path) is incomplete")
+        }
+        self.init(cloud: cloud, account: account)
+    }
+}
+
 extension SavedProfile.Account {
     var json: JSONValue {
         switch self {
         case .pseudoUser: ["kind": "pseudoUser"]
         case .user(let name): ["kind": "user", "name": JSONValue(name)]
-        case .thing(let vendorThingID, nil): ["kind": "thing", "vendorThingID": JSONValue(vendorThingID)]
-        case .thing(let vendorThingID, let type?):
-            ["kind": "thing", "vendorThingID": JSONValue(vendorThingID), "type": JSONValue(type)]
+        case .thing(let vendorThingID, let type):
+            JSONValue(members: ["kind": "thing", "vendorThingID": vendorThingID, "type": type])
         }
     }
 
-    /// Whether both sign in as the same. The type of a thing says nothing about that: it is told to the cloud once, when
-    /// the thing is registered.
+    /// Whether both sign in as the same. A thing's type does not matter: the cloud is told it once, to register it.
     func isSameIdentity(as other: Self) -> Bool {
         switch (self, other) {
         case (.thing(let ours, _), .thing(let theirs, _)): ours == theirs

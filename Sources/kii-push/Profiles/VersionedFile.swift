@@ -36,13 +36,8 @@ package struct VersionedFile {
         }
     }
 
-    /// A text at the path of keys, or `nil` when it is absent.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when something else is there.
-    func text(_ keys: String...) throws -> String? { try self.text(keys) }
-
-    /// As with the keys one by one.
-    func text(_ keys: [String]) throws -> String? { try self.document.text(at: JSONPointer(tokens: keys)) }
+    /// The text at the path of keys, `nil` when it is absent; throws ``CommandFailure`` with exit 78 for anything else.
+    func text(_ keys: String...) throws -> String? { try self.document.text(at: JSONPointer(tokens: keys)) }
 
     /// Where the part for `profile` is in a file that has one for each; `nil` when it has none.
     ///

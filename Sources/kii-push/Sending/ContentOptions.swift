@@ -33,11 +33,9 @@ struct ContentOptions: ParsableArguments {
         }
     }
 
-    /// Refuses changes that would have no effect.
-    ///
-    /// - Parameter written: the keys that the cloud writes besides, and what to do about each.
+    /// Refuses changes that would have no effect. `written`: what else the cloud writes, and what to do about each key.
     func check(written: [String: String] = [:]) throws {
-        let rule = DataChangeRule(use: .message(written: self.message.written.merging(written) { $1 }))
+        let rule = DataChangeRule.message(written: self.message.written.merging(written) { $1 })
         for change in self.set { try rule.check(change) }
     }
 
@@ -59,9 +57,7 @@ struct ContentOptions: ParsableArguments {
 }
 
 extension [DataChange] {
-    /// The data with all changes, in their order.
-    ///
-    /// - Throws: As ``DataChange/applied(to:)``; ``CommandFailure`` when a value has a key twice.
+    /// The data with all changes, in order. Throws as ``DataChange/applied(to:)``, and for a key that is there twice.
     func applied(to data: JSONValue) throws -> JSONValue {
         let changed = try self.reduce(data) { data, change in try change.applied(to: data) }
         try DataOptions.checkKeys(of: changed)

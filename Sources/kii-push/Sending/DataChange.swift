@@ -70,16 +70,11 @@ extension String {
 }
 
 /// Pointers that would have no effect, since what they seem to mean is no part of the data.
-struct DataChangeRule {
-    /// Where the data goes.
-    enum Use {
-        /// A message, whose data stands beside what the cloud writes itself: these keys.
-        case message(written: [String: String])
-        /// An object in a bucket, of which the push holds nothing.
-        case object
-    }
-
-    let use: Use
+enum DataChangeRule {
+    /// For a message, whose data stands beside what the cloud writes itself: these keys.
+    case message(written: [String: String])
+    /// For an object in a bucket, of which the push holds nothing.
+    case object
 
     /// - Throws: ``ValidationError`` that names the option to use instead.
     func check(_ change: DataChange) throws {
@@ -89,7 +84,7 @@ struct DataChangeRule {
 
     private func complaint(about pointer: JSONPointer) -> String? {
         let (root, inner) = (pointer.tokens[0], pointer.tokens.dropFirst().joined(separator: "/"))
-        switch (self.use, root) {
+        switch (self, root) {
         case (.object, "aps"), (.object, "apns"):
             return "the cloud writes the whole push to app itself; send a message instead, "
                 + "with 'send topic' or 'send user'"

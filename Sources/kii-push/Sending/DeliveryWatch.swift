@@ -1,9 +1,7 @@
 import KiiPushCore
 
-/// Waits for what the handlers of this machine make of a message: `--wait`.
-///
-/// It sees what the emulator says about the message and what stands in the inboxes, and nothing else; see
-/// ``SendingOptions/waiting``.
+/// Waits for what the handlers of this machine make of a message: `--wait`. It sees what the emulator says about the
+/// message and what stands in the inboxes, and nothing else; see ``SendingOptions/waiting``.
 struct DeliveryWatch {
     /// How often the inboxes are looked at.
     private static let interval = Duration.milliseconds(50)
@@ -32,16 +30,15 @@ struct DeliveryWatch {
 
     /// Waits for the verdicts on a message that was sent.
     func conclude(_ messageID: String) async throws {
-        try await self.conclude(try await self.session.emulatedMessage(messageID))
+        try await self.conclude(self.session.deliveries(of: messageID))
     }
 
     /// Waits for the verdicts on the push about a new object.
     func conclude(_ object: ObjectReference) async throws {
-        try await self.conclude(try await self.session.emulatedMessage(about: object))
+        try await self.conclude(self.session.deliveries(about: object))
     }
 
-    private func conclude(_ message: EmulatedMessage?) async throws {
-        let deliveries = message?.deliveries ?? []
+    private func conclude(_ deliveries: [EmulatedDelivery]) async throws {
         var awaited = self.profiles.flatMap { profile, last in
             deliveries.filter { $0.installationID == profile.installationID }.map {
                 AwaitedMessage(profile: profile, payload: $0.payload, after: last)
@@ -51,8 +48,7 @@ struct DeliveryWatch {
         let elsewhere = deliveries.count - awaited.count
         if elsewhere > 0 { self.session.console.status("\(elsewhere) more are not of this state directory") }
         var hasFailed = false
-        let clock = ContinuousClock()
-        let end = clock.now + self.limit
+        let end = ContinuousClock.now + self.limit
         while true {
             for index in awaited.indices.reversed() {
                 guard let verdict = try awaited[index].look() else { continue }
@@ -61,8 +57,8 @@ struct DeliveryWatch {
                 awaited.remove(at: index)
             }
             if awaited.isEmpty { break }
-            guard clock.now < end else { throw self.timeout(awaited) }
-            try await Task.sleep(for: min(Self.interval, end - clock.now))
+            guard .now < end else { throw self.timeout(awaited) }
+            try await Task.sleep(for: min(Self.interval, end - .now))
         }
         // What was said about each is all there is to say.
         if hasFailed { throw SilentExit(status: .failure) }
@@ -74,10 +70,9 @@ struct DeliveryWatch {
                 .failure, "it was sent, and went to no installation that receives over MQTT",
                 hint: "for a topic or a bucket: kii-push subscribe")
         }
+        let (installations, any) = count == 1 ? ("1 installation", "it") : ("\(count) installations", "one of them")
         return CommandFailure(
-            .failure,
-            "it was sent to \(count) installation\(count == 1 ? "" : "s"), and no profile of this state "
-                + "directory receives with \(count == 1 ? "it" : "one of them")",
+            .failure, "it was sent to \(installations), and no profile of this state directory receives with \(any)",
             hint: "run this where the state of the receiver is (XDG_STATE_HOME)")
     }
 
@@ -105,9 +100,7 @@ struct AwaitedMessage {
         self.last = last
     }
 
-    /// Looks into the inbox once; `nil` while there is no verdict.
-    ///
-    /// - Throws: `InboxReadingError` where the inbox will not come to be readable by waiting.
+    /// Looks into the inbox once; `nil` while there is no verdict. Throws where waiting will not make it readable.
     mutating func look() throws -> AwaitedVerdict? {
         do throws(InboxReadingError) {
             let inbox = try InboxReader(stateDirectory: self.profile.directory)
@@ -154,29 +147,28 @@ struct AwaitedVerdict {
     /// From its reception.
     let elapsed: Duration
 
+}
+
+extension AwaitedVerdict {
     /// `nil` while there is none.
     init?(_ trace: MessageRecord) {
         for event in trace.events {
+            let milliseconds = event.at.millisecondsSinceEpoch - trace.receivedAt.millisecondsSinceEpoch
+            let elapsed = Duration.milliseconds(max(0, milliseconds))
             switch event.kind {
             case .done(let result, _, _):
-                self.init(result == .newData ? "newData" : "noData", isSuccess: true, nil, event, of: trace)
+                let word = result == .newData ? "newData" : "noData"
+                self.init(word: word, isSuccess: true, detail: nil, elapsed: elapsed)
             case .failed(_, let failure, let pause):
                 let detail = (failure == .failed ? "" : "\(failure); ") + "tried again after \(pause.text)"
-                self.init("failed", isSuccess: false, detail, event, of: trace)
-            case .dead(let reason, _): self.init("dead", isSuccess: false, reason.description, event, of: trace)
+                self.init(word: "failed", isSuccess: false, detail: detail, elapsed: elapsed)
+            case .dead(let reason, _):
+                self.init(word: "dead", isSuccess: false, detail: reason.description, elapsed: elapsed)
             default: continue
             }
             return
         }
         return nil
-    }
-
-    private init(_ word: String, isSuccess: Bool, _ detail: String?, _ event: MessageEvent, of trace: MessageRecord) {
-        self.word = word
-        self.isSuccess = isSuccess
-        self.detail = detail
-        let milliseconds = event.at.millisecondsSinceEpoch - trace.receivedAt.millisecondsSinceEpoch
-        self.elapsed = .milliseconds(max(0, milliseconds))
     }
 }
 

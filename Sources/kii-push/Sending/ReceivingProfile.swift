@@ -6,9 +6,7 @@ struct ReceivingProfile: Sendable {
     let directory: String
     let installationID: String
 
-    /// All that are registered.
-    ///
-    /// - Throws: ``FileError`` when the state of one cannot be read.
+    /// All that are registered; throws ``FileError`` when the state of one cannot be read.
     static func all(in profiles: String) throws -> [ReceivingProfile] {
         try fileNames(in: profiles).filter { !$0.hasPrefix(".") }.sorted().compactMap { name in
             let directory = profiles + "/" + name
@@ -19,7 +17,5 @@ struct ReceivingProfile: Sendable {
     }
 
     /// The number of the last message that the inbox was given; 0 where there is no inbox yet.
-    ///
-    /// - Throws: `InboxReadingError` when there is one that cannot be read.
     func lastMessage() throws -> Int64 { try InboxReader.existing(in: self.directory)?.lastMessageID() ?? 0 }
 }

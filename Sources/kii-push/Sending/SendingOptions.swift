@@ -22,9 +22,24 @@ struct SendingOptions: ParsableArguments {
     }
 
     /// Shows the request if that is asked for, and says whether it is: then nothing is to be sent.
+    ///
+    /// - Throws: ``KiiInputError`` where the call would be refused before it is sent.
     func isShown<Answer>(_ call: KiiCall<Answer>, as role: CloudSession.Role, in session: CloudSession) throws -> Bool {
         guard self.dryRun else { return false }
-        try RequestText(call, app: session.cloud.app, role: role).show(session.console)
+        guard case .json(let body, let mediaType) = call.body else {
+            throw CommandFailure(.internalError, "the request has no body of JSON")
+        }
+        let (method, url, console) = (call.method.rawValue, try call.url(in: session.cloud.app), session.console)
+        try console.line(
+            """
+            \(method) \(url)
+            Content-Type: \(mediaType)
+            Authorization: Bearer (the token of \(role.text))
+
+            \(body.terminalText)
+            """)
+        try console.object(
+            "request", ["method": method, "url": url, "as": role.text, "media_type": mediaType, "body": body])
         return true
     }
 
@@ -32,42 +47,5 @@ struct SendingOptions: ParsableArguments {
     func watch(_ session: CloudSession) throws -> DeliveryWatch? {
         guard let wait = self.wait?.duration else { return nil }
         return try DeliveryWatch(session, limit: wait)
-    }
-}
-
-/// A request as `--dry-run` shows it.
-private struct RequestText {
-    private let method: String
-    private let url: String
-    private let role: String
-    private let mediaType: String
-    private let body: JSONValue
-
-    /// - Throws: ``KiiInputError`` where the call would be refused before it is sent.
-    init<Answer>(_ call: KiiCall<Answer>, app: KiiApp, role: CloudSession.Role) throws {
-        self.method = call.method.rawValue
-        self.url = try call.url(in: app)
-        self.role = role.text
-        guard case .json(let body, let mediaType) = call.body else {
-            throw CommandFailure(.internalError, "the request has no body of JSON")
-        }
-        (self.body, self.mediaType) = (body, mediaType)
-    }
-
-    func show(_ console: Console) throws {
-        try console.line(
-            """
-            \(self.method) \(self.url)
-            Content-Type: \(self.mediaType)
-            Authorization: Bearer (the token of \(self.role))
-
-            \(self.body.terminalText)
-            """)
-        try console.object(
-            "request",
-            [
-                "method": self.method, "url": self.url, "as": self.role, "media_type": self.mediaType,
-                "body": self.body,
-            ])
     }
 }

@@ -1,21 +1,17 @@
 import KiiPushCore
 
-/// What the emulator tells its administrator about a message: to whom it went, and what was written for them.
-struct EmulatedMessage: Sendable {
-    /// An installation that receives over MQTT, with its payload.
-    struct Delivery: Sendable {
-        let installationID: String
-        let payload: JSONValue
-    }
+/// An installation that the emulator has sent a message to over MQTT, with its payload.
+struct EmulatedDelivery: Sendable {
+    let installationID: String
+    let payload: JSONValue
 
-    let deliveries: [Delivery]
-
-    fileprivate init(_ json: JSONValue) {
+    /// Of what the emulator tells its administrator about a message.
+    fileprivate static func all(in json: JSONValue) -> [EmulatedDelivery] {
         // An MQTT installation may have asked for the payloads of Apple's devices.
-        self.deliveries = ["mqtt", "apns"].flatMap { network -> [Delivery] in
+        ["mqtt", "apns"].flatMap { network -> [EmulatedDelivery] in
             guard let payload = json["renderings"]?[network] else { return [] }
             let ids = json["installations"]?[network]?.array ?? []
-            return ids.compactMap(\.string).map { Delivery(installationID: $0, payload: payload) }
+            return ids.compactMap(\.string).map { EmulatedDelivery(installationID: $0, payload: payload) }
         }
     }
 }
@@ -24,30 +20,30 @@ extension CloudSession {
     /// How many installations a message went to; `nil` where the cloud is no emulator, or does not say.
     func receiverCount(of messageID: String) async -> Int? {
         guard self.cloud.source == .emulator else { return nil }
-        return try? await self.emulatedMessage(messageID).deliveries.count
+        return try? await self.deliveries(of: messageID).count
     }
 
-    /// What became of a message at the emulator: `GET /__kii/messages/{pushMessageID}`.
-    func emulatedMessage(_ id: String) async throws -> EmulatedMessage {
-        let path = KiiPath("messages").appending(id, as: .pushMessageID)
+    /// To whom the emulator sent a message: `GET /__kii/messages/{pushMessageID}`.
+    func deliveries(of messageID: String) async throws -> [EmulatedDelivery] {
+        let path = KiiPath("messages").appending(messageID, as: .pushMessageID)
         return try await self.control(
             KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
-                EmulatedMessage(try response.json())
+                EmulatedDelivery.all(in: try response.json())
             })
     }
 
-    /// What became of the push about a new object; `nil` where there was none, since nobody is subscribed to the bucket.
+    /// To whom the emulator sent the push about a new object; to nobody, if nobody is subscribed to the bucket.
     ///
     /// `GET /__kii/messages`, of which the newest that is about the object.
-    func emulatedMessage(about object: ObjectReference) async throws -> EmulatedMessage? {
+    func deliveries(about object: ObjectReference) async throws -> [EmulatedDelivery] {
         let source = KiiURI.object(object).description
         let call = KiiCall(.get, KiiPath("messages"), statuses: [200]) { response throws(KiiResponseError) in
             let messages = try response.json()["messages"]?.array ?? []
             return messages.last { $0["source"]?.string == source }?["pushMessageID"]?.string
         }
         // All that the emulator keeps.
-        guard let id = try await self.control(call.with { $0.query = [("limit", "1000")] }) else { return nil }
-        return try await self.emulatedMessage(id)
+        guard let id = try await self.control(call.with { $0.query = [("limit", "1000")] }) else { return [] }
+        return try await self.deliveries(of: id)
     }
 
     /// The controls are beside the REST API.
