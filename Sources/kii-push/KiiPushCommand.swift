@@ -6,11 +6,11 @@ package struct KiiPushCommand: ParsableCommand {
         commandName: "kii-push",
         abstract: "Receives, sends and looks into Kii-style push messages on Linux.",
         examples: [
-            .init("A cloud on this machine; every other command finds it", "kii-push emulator &"),
-            .init("Get ready to receive, then subscribe to a topic", "kii-push register && kii-push subscribe alerts"),
-            .init("Send to the topic", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
-            .init("Show what arrives, what it means, and what the handler answered", "kii-push listen"),
-            .init("What does this payload mean?", "kii-push explain payload.json"),
+            ("A cloud on this machine; every other command finds it", "kii-push emulator &"),
+            ("Get ready to receive, then subscribe to a topic", "kii-push register && kii-push subscribe alerts"),
+            ("Send to the topic", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
+            ("Show what arrives, what it means, and what the handler answered", "kii-push listen"),
+            ("What does this payload mean?", "kii-push explain payload.json"),
         ],
         subcommands: [
             EmulatorCommand.self, RegisterCommand.self, ConfigCommand.self, SubscribeCommand.self,

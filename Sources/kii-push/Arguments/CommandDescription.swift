@@ -69,10 +69,8 @@ struct CommandDescription {
     }
 
     /// The command below it that answers to `word`.
-    func subcommand(_ word: String) -> CommandDescription? { self.subcommands.first { $0.answers(to: word) } }
+    func subcommand(_ word: String) -> CommandDescription? { self.subcommands.first { $0.names.contains(word) } }
 
-    /// The names and aliases of those below it.
-    var namesBelow: [String] { self.subcommands.flatMap { [$0.name] + $0.configuration.aliases } }
-
-    func answers(to word: String) -> Bool { self.name == word || self.configuration.aliases.contains(word) }
+    /// Its name and its aliases.
+    var names: [String] { [self.name] + self.configuration.aliases }
 }

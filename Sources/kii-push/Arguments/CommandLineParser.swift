@@ -22,7 +22,7 @@ struct CommandLineParser {
         // Asking for help wins over whatever else is wrong with the line.
         let asked = Set(rest.prefix { $0 != "--" }).intersection(["-h", "--help", "--help-all"])
         if !asked.isEmpty || words.isEmpty {
-            return .show(HelpText(command, width: self.width, isWhole: asked.contains("--help-all")).text)
+            return .show(HelpText(command: command, width: self.width, isWhole: asked.contains("--help-all")).text)
         }
         guard command.configuration.subcommands.isEmpty else {
             let names = command.subcommands.map(\.name).joined(separator: ", ")
@@ -54,7 +54,7 @@ struct CommandLineParser {
         var command = tool
         var rest = words
         while let word = rest.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
-            guard let next = command.withHiddenSubcommands.first(where: { $0.answers(to: word) }) else {
+            guard let next = command.withHiddenSubcommands.first(where: { $0.names.contains(word) }) else {
                 throw Self.unknownCommand(word, below: command)
             }
             command = next
@@ -82,7 +82,8 @@ struct CommandLineParser {
         let likely = command.configuration.likelySubcommand.map {
             (command.words.dropFirst() + [$0, word]).joined(separator: " ")
         }
-        let guess = (suggestion(for: word, among: command.namesBelow) ?? likely).map { "; did you mean '\($0)'?" } ?? ""
+        let near = suggestion(for: word, among: command.subcommands.flatMap(\.names))
+        let guess = (near ?? likely).map { "; did you mean '\($0)'?" } ?? ""
         return UsageError("unknown command '\(word)'\(guess)", commandPath: command.path)
     }
 }

@@ -1,17 +1,10 @@
 /// The help page of a command: purpose, examples, usage, values by group, exit codes, environment.
 struct HelpText {
-    private let command: CommandDescription
-    private let width: Int
-    private let isWhole: Bool
-
-    /// - Parameters:
-    ///   - width: how many columns a line may have; 40 to 100.
-    ///   - isWhole: whether every option is shown, also where the command names those that people use.
-    init(_ command: CommandDescription, width: Int = 80, isWhole: Bool = false) {
-        self.command = command
-        self.width = width
-        self.isWhole = isWhole
-    }
+    let command: CommandDescription
+    /// How many columns a line may have; 40 to 100.
+    let width: Int
+    /// Whether every option is shown, also where the command names those that people use.
+    var isWhole = false
 
     var text: String {
         let configuration = self.command.configuration

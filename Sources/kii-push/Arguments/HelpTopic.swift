@@ -11,12 +11,10 @@ struct HelpTopic: Sendable {
         HelpTopic(name: "files", text: FilesTopic.text),
         HelpTopic(name: "environment", text: environmentText),
         HelpTopic(name: "exit-codes", text: exitCodesText),
-        json,
+        HelpTopic(name: "json", text: OutputSchema.help),
         HelpTopic(name: "formatting", text: MessageFormat.help),
         HelpTopic(name: "findings", text: LintCode.help),
     ]
-
-    static let json = HelpTopic(name: "json", text: OutputSchema.help)
 
     /// The topic of this name.
     static func named(_ word: String) -> HelpTopic? { self.all.first { $0.name == word } }

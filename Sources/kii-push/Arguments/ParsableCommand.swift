@@ -29,22 +29,11 @@ extension ParsableCommand {
 
 /// What is said about a command, apart from its values.
 struct CommandConfiguration: Sendable {
-    /// A command line to copy, with what it does.
-    struct Example: Sendable {
-        let purpose: String
-        let line: String
-
-        init(_ purpose: String, _ line: String) {
-            self.purpose = purpose
-            self.line = line
-        }
-    }
-
     var commandName: String
     /// One line, with a full stop.
     var abstract: String
-    /// Shown before every option.
-    var examples: [Example] = []
+    /// Command lines to copy, with what they do. Shown before every option.
+    var examples: [(purpose: String, line: String)] = []
     /// Paragraphs below the examples; each line is wrapped on its own.
     var discussion: [String] = []
     var subcommands: [any ParsableCommand.Type] = []

@@ -1,17 +1,13 @@
 struct CompletionCommand: ParsableCommand {
-    enum Shell: String, CaseIterable, ExpressibleByArgument {
-        case bash
-        case zsh
-        case fish
-    }
+    enum Shell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }
 
     static let configuration = CommandConfiguration(
         commandName: "completion",
         abstract: "Prints the script that lets a shell complete the words of kii-push.",
         examples: [
-            .init("bash, in ~/.bashrc", #"eval "$(kii-push completion bash)""#),
-            .init("zsh, in ~/.zshrc, below compinit", "source <(kii-push completion zsh)"),
-            .init("fish, once", "kii-push completion fish > ~/.config/fish/completions/kii-push.fish"),
+            ("bash, in ~/.bashrc", #"eval "$(kii-push completion bash)""#),
+            ("zsh, in ~/.zshrc, below compinit", "source <(kii-push completion zsh)"),
+            ("fish, once", "kii-push completion fish > ~/.config/fish/completions/kii-push.fish"),
         ],
         discussion: [
             "Commands, options and their values are in the script: make it again after an update. Profiles and messages "
@@ -25,9 +21,9 @@ struct CompletionCommand: ParsableCommand {
         let tool = CommandDescription(KiiPushCommand.self)
         let script =
             switch self.shell {
-            case .bash: BashCompletion(tool).script
-            case .zsh: ZshCompletion(tool).script
-            case .fish: FishCompletion(tool).script
+            case .bash: BashCompletion(commands: tool.withAllBelow).script
+            case .zsh: ZshCompletion(tool: tool).script
+            case .fish: FishCompletion(tool: tool).script
             }
         try StandardStream.output.write(script)
     }

@@ -6,8 +6,8 @@ struct ConfigCommand: ParsableCommand {
         commandName: "config",
         abstract: "Shows what is configured and where it was said. Asks no network.",
         examples: [
-            .init("Which settings hold, and why", "kii-push config show --origin"),
-            .init("Which files are looked at", "kii-push config path"),
+            ("Which settings hold, and why", "kii-push config show --origin"),
+            ("Which files are looked at", "kii-push config path"),
         ],
         subcommands: [ConfigShowCommand.self, ConfigPathCommand.self, ConfigSchemaCommand.self]
     )
@@ -18,12 +18,13 @@ struct ConfigShowCommand: ParsableCommand {
         commandName: "show",
         abstract: "Shows who the profile is, and every setting with the value that holds.",
         examples: [
-            .init("The values", "kii-push config show"),
-            .init(
+            ("The values", "kii-push config show"),
+            (
                 "The ID of a profile's user",
-                "kii-push -p work config show --json | jq -r 'select(.name==\"user\").value'"),
-            .init("And who said so", "kii-push config show --origin"),
-            .init("What would hold with this option?", "kii-push config show --origin --site jp"),
+                "kii-push -p work config show --json | jq -r 'select(.name==\"user\").value'"
+            ),
+            ("And who said so", "kii-push config show --origin"),
+            ("What would hold with this option?", "kii-push config show --origin --site jp"),
         ],
         discussion: [
             "An option wins over the environment, that over the user's file, that over the system's, that over what the "
@@ -68,7 +69,7 @@ struct ConfigPathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path",
         abstract: "Shows which files are looked at, and whether they are there.",
-        examples: [.init("Of the default profile", "kii-push config path")],
+        examples: [("Of the default profile", "kii-push config path")],
         exitCodes: [.configuration],
         environment: [
             .profile, .configurationFile, .configurationHome, .configurationDirectories, .stateHome, .stateDirectory,
@@ -99,12 +100,11 @@ struct ConfigSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Prints the JSON schema of config.json.",
-        examples: [.init("For an editor", "kii-push config schema > config.schema.json")],
+        examples: [("For an editor", "kii-push config schema > config.schema.json")],
         discussion: ["JSON Schema, draft 2020-12."]
     )
 
     func run() async throws {
-        let bytes = ConfigurationSchema.document.serialized(pretty: true)
-        try StandardStream.output.write(String(decoding: bytes, as: UTF8.self) + "\n")
+        try StandardStream.output.write(document: ConfigurationSchema.document)
     }
 }

@@ -5,7 +5,7 @@ struct InboxRetryCommand: ParsableCommand {
         commandName: "retry",
         abstract: "Has messages tried again now, wherever they stand.",
         examples: [
-            .init("One", "kii-push inbox retry 17"), .init("All dead letters", "kii-push inbox retry --all"),
+            ("One", "kii-push inbox retry 17"), ("All dead letters", "kii-push inbox retry --all"),
         ],
         discussion: [
             "A message that waits for its next attempt does not wait any longer. A dead letter, or one that is done, is handled "
@@ -29,7 +29,7 @@ struct InboxDropCommand: ParsableCommand {
         commandName: "drop",
         abstract: "Removes messages for good, wherever they stand.",
         examples: [
-            .init("One", "kii-push inbox drop 17"), .init("All dead letters", "kii-push inbox drop --all"),
+            ("One", "kii-push inbox drop 17"), ("All dead letters", "kii-push inbox drop --all"),
         ],
         discussion: [
             "They count as dropped from then on; of one that is done only the record goes. One whose handler runs is left to it "

@@ -6,10 +6,10 @@ struct EmulatorCommand: ParsableCommand {
         commandName: "emulator",
         abstract: "Runs a Kii-style cloud with an MQTT broker on this machine, until stopped.",
         examples: [
-            .init("On the same ports each time, with the state of the last time", "kii-push emulator"),
-            .init("Beginning with nothing, and leaving nothing", "kii-push emulator --temporary"),
-            .init("Whose tokens and endpoints end", "kii-push emulator --token-lifetime 10m --mqtt-ttl 1h"),
-            .init("The address for a program of your own", "kii-push emulator --json | jq -r --unbuffered .baseURL"),
+            ("On the same ports each time, with the state of the last time", "kii-push emulator"),
+            ("Beginning with nothing, and leaving nothing", "kii-push emulator --temporary"),
+            ("Whose tokens and endpoints end", "kii-push emulator --token-lifetime 10m --mqtt-ttl 1h"),
+            ("The address for a program of your own", "kii-push emulator --json | jq -r --unbuffered .baseURL"),
         ],
         discussion: [
             "The other commands find a running emulator by themselves. It listens on 127.0.0.1 alone. Its app key and "

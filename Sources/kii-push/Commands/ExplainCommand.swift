@@ -5,10 +5,10 @@ struct ExplainCommand: ParsableCommand {
         commandName: "explain",
         abstract: "Says what a push payload means, why, and what is wrong with it. Asks no network.",
         examples: [
-            .init("From a file", "kii-push explain payload.json"),
-            .init("From standard input", #"echo '{"topic":"alerts","msg":"hi"}' | kii-push explain"#),
-            .init("For a program", "kii-push explain --json payload.json | jq .decided_by"),
-            .init("In a build: fail if something is wrong with it", "kii-push explain --lint -q payload.json"),
+            ("From a file", "kii-push explain payload.json"),
+            ("From standard input", #"echo '{"topic":"alerts","msg":"hi"}' | kii-push explain"#),
+            ("For a program", "kii-push explain --json payload.json | jq .decided_by"),
+            ("In a build: fail if something is wrong with it", "kii-push explain --lint -q payload.json"),
         ],
         discussion: [
             "The payload is one JSON object as it arrives over MQTT, or as APNs, GCM and FCM hand it to an app. Shown are "

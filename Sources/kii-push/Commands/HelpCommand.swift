@@ -5,12 +5,12 @@ struct HelpCommand: ParsableCommand {
         commandName: "help",
         abstract: "Shows the page of a command or topic; writes manual pages.",
         examples: [
-            .init("A command", "kii-push help send topic"),
-            .init("A topic", "kii-push help exit-codes"),
-            .init("The manual pages", "kii-push help --man . && man ./kii-push.1"),
-            .init("Every command on a line", "kii-push help --tree"),
-            .init("Every command, for a program", "kii-push help --json | jq -r '.commands[].name'"),
-            .init("The lines that --json prints, for a program", "kii-push help json --schema"),
+            ("A command", "kii-push help send topic"),
+            ("A topic", "kii-push help exit-codes"),
+            ("The manual pages", "kii-push help --man . && man ./kii-push.1"),
+            ("Every command on a line", "kii-push help --tree"),
+            ("Every command, for a program", "kii-push help --json | jq -r '.commands[].name'"),
+            ("The lines that --json prints, for a program", "kii-push help json --schema"),
         ],
         discussion: ["Each command shows its page with --help, too."],
         exitCodes: [.cannotCreate, .inputOutput]
@@ -42,11 +42,8 @@ struct HelpCommand: ParsableCommand {
 
     func run() async throws {
         let tool = CommandDescription(KiiPushCommand.self)
-        if let directory = self.man { return try ManualPages(tool).write(to: directory) }
-        if self.schema {
-            let bytes = OutputSchema.document.serialized(pretty: true)
-            return try StandardStream.output.write(String(decoding: bytes, as: UTF8.self) + "\n")
-        }
+        if let directory = self.man { return try ManualPages(tool: tool).write(to: directory) }
+        if self.schema { return try StandardStream.output.write(document: OutputSchema.document) }
         let page = try HelpPage(self.words, of: tool)
         if self.tree {
             guard case .command(let command) = page else {
@@ -57,6 +54,13 @@ struct HelpCommand: ParsableCommand {
         if self.json { return try Console(.init(json: true)).object("help", page.json) }
         let output = StandardStream.output
         try output.write(page.text(width: output.textWidth()))
+    }
+}
+
+extension StandardStream {
+    /// Writes a value as people read it.
+    func write(document: JSONValue) throws {
+        try self.write(document.serialized(pretty: true) + [UInt8(ascii: "\n")])
     }
 }
 
@@ -95,7 +99,7 @@ enum HelpPage {
 
     func text(width: Int) -> String {
         switch self {
-        case .command(let command): HelpText(command, width: width).text
+        case .command(let command): HelpText(command: command, width: width).text
         case .topic(let topic): topic.text(width)
         }
     }
@@ -115,7 +119,7 @@ enum HelpPage {
 
     private static func unknown(_ words: [String], below command: CommandDescription) -> UsageError {
         let topics = HelpTopic.all.map(\.name)
-        let names = command.namesBelow + (words.count == 1 ? topics : [])
+        let names = command.subcommands.flatMap(\.names) + (words.count == 1 ? topics : [])
         let guess = words.last.flatMap { suggestion(for: $0, among: names) }.map {
             "; did you mean '\((words.dropLast() + [$0]).joined(separator: " "))'?"
         }

@@ -4,7 +4,7 @@ struct InboxAdoptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
         abstract: "Has the messages of a former installation handled.",
-        examples: [.init("Those that 'kii-push doctor' names", "kii-push inbox adopt --from 1a2b3c")],
+        examples: [("Those that 'kii-push doctor' names", "kii-push inbox adopt --from 1a2b3c")],
         discussion: [
             "A profile that is registered anew, or whose agents/default.json was lost, receives as another installation. What "
                 + "the former one had received and no handler had finished stays in the inbox. If both are of the same user or "

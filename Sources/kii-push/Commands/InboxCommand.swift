@@ -6,10 +6,10 @@ struct InboxCommand: ParsableCommand {
         commandName: "inbox",
         abstract: "Shows what is stored on this machine; retries, drops or adopts messages.",
         examples: [
-            .init("What is not done yet, and what was given up on", "kii-push inbox list"),
-            .init("How many there are", "kii-push inbox stats"),
-            .init("One message with its payload", "kii-push trace 17 --payload"),
-            .init("The reason is mended: try them again", "kii-push inbox retry --all"),
+            ("What is not done yet, and what was given up on", "kii-push inbox list"),
+            ("How many there are", "kii-push inbox stats"),
+            ("One message with its payload", "kii-push trace 17 --payload"),
+            ("The reason is mended: try them again", "kii-push inbox retry --all"),
         ],
         subcommands: [
             InboxListCommand.self, InboxStatsCommand.self, InboxRetryCommand.self, InboxDropCommand.self,
@@ -27,9 +27,9 @@ struct InboxListCommand: ParsableCommand {
         commandName: "list",
         abstract: "Lists messages, in the order of their reception.",
         examples: [
-            .init("All that are not done", "kii-push inbox list"),
-            .init("Those that were given up on, and why", "kii-push inbox list --state dead"),
-            .init("The last three", "kii-push inbox list -n3 --state done --state dead --state waiting"),
+            ("All that are not done", "kii-push inbox list"),
+            ("Those that were given up on, and why", "kii-push inbox list --state dead"),
+            ("The last three", "kii-push inbox list -n3 --state done --state dead --state waiting"),
         ],
         discussion: ["It reads the inbox, also while 'listen' or another program receives with it."],
         exitCodes: InboxCommand.readingExitCodes,
@@ -79,7 +79,7 @@ struct InboxStatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
         abstract: "Shows how many messages were received, and where every one of them stands.",
-        examples: [.init("How many were given up on?", "kii-push inbox stats --json | jq .dead")],
+        examples: [("How many were given up on?", "kii-push inbox stats --json | jq .dead")],
         discussion: [
             "'lost' counts messages that were acknowledged and are gone: with a damaged file, or with one that was removed or "
                 + "replaced by an older one. It then looks at every message, and fails if one cannot be read or is "

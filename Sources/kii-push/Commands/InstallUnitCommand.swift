@@ -6,9 +6,9 @@ struct InstallUnitCommand: ParsableCommand {
         commandName: "install-unit",
         abstract: "Writes a systemd unit that runs 'kii-push run' for a profile.",
         examples: [
-            .init("For the machine, as a user of its own", "sudo kii-push install-unit"),
-            .init("For the desktop of whoever is logged in", "kii-push install-unit --user"),
-            .init("Only look at it", "kii-push install-unit --print"),
+            ("For the machine, as a user of its own", "sudo kii-push install-unit"),
+            ("For the desktop of whoever is logged in", "kii-push install-unit --user"),
+            ("Only look at it", "kii-push install-unit --print"),
         ],
         discussion: [
             "Who handles the messages is said in config.json, in \"run\" of the profile: kii-push help files.",

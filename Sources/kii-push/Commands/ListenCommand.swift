@@ -5,13 +5,13 @@ struct ListenCommand: ParsableCommand {
         commandName: "listen",
         abstract: "Receives, and shows what arrives, what it means and what was answered.",
         examples: [
-            .init("Until ^C", "kii-push listen"),
-            .init("One push, waiting a minute for it at most", "kii-push listen -n 1 -t 1m"),
-            .init("For a program", "kii-push listen --json | jq -c 'select(.type==\"message\") | .custom'"),
-            .init("What happens to a push that is not processed?", "kii-push listen --complete-as failed"),
-            .init("Of one topic, in words of my own", "kii-push listen --topic alerts -F '%{time} %{payload}\\n'"),
-            .init("Try a command or a server on what arrives", "kii-push listen --exec ./on-push"),
-            .init("For 'kii-push replay'", "kii-push listen --record pushes.kpr"),
+            ("Until ^C", "kii-push listen"),
+            ("One push, waiting a minute for it at most", "kii-push listen -n 1 -t 1m"),
+            ("For a program", "kii-push listen --json | jq -c 'select(.type==\"message\") | .custom'"),
+            ("What happens to a push that is not processed?", "kii-push listen --complete-as failed"),
+            ("Of one topic, in words of my own", "kii-push listen --topic alerts -F '%{time} %{payload}\\n'"),
+            ("Try a command or a server on what arrives", "kii-push listen --exec ./on-push"),
+            ("For 'kii-push replay'", "kii-push listen --record pushes.kpr"),
         ],
         discussion: [
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time. While "

@@ -5,12 +5,13 @@ struct RegisterCommand: ParsableCommand {
         commandName: "register",
         abstract: "Makes the profile known to the cloud, so that pushes can be received.",
         examples: [
-            .init("As a user of its own, without name and password", "kii-push register"),
-            .init("As a user that exists", "kii-push register --user alice --password-file alice.secret"),
-            .init("As a thing, in another profile", "kii-push register -p meter --thing meter-17 --password-stdin"),
-            .init(
+            ("As a user of its own, without name and password", "kii-push register"),
+            ("As a user that exists", "kii-push register --user alice --password-file alice.secret"),
+            ("As a thing, in another profile", "kii-push register -p meter --thing meter-17 --password-stdin"),
+            (
                 "With Kii's cloud; the app's key is in a file",
-                "kii-push register --site jp --app-id 0a1b2c3d --app-key-file key.secret"),
+                "kii-push register --site jp --app-id 0a1b2c3d --app-key-file key.secret"
+            ),
         ],
         discussion: [
             "Signs in, makes or adopts the installation, and has the broker keep a session: from then on no push is "

@@ -5,11 +5,11 @@ struct ReplayCommand: ParsableCommand {
         commandName: "replay",
         abstract: "Hands recorded messages, or those of the inbox, to a command or server again.",
         examples: [
-            .init("What 'listen --record' wrote, to a command", "kii-push replay pushes.kpr --exec ./on-push"),
-            .init("At the pace at which it was received", "kii-push replay pushes.kpr --speed 1 -f 3000/push"),
-            .init("Would the dead letters be handled now?", "kii-push replay --dead --exec ./on-push"),
-            .init("One that the inbox holds, wherever it stands", "kii-push replay --message 17 --exec ./on-push"),
-            .init("What is in a recording?", "kii-push replay pushes.kpr"),
+            ("What 'listen --record' wrote, to a command", "kii-push replay pushes.kpr --exec ./on-push"),
+            ("At the pace at which it was received", "kii-push replay pushes.kpr --speed 1 -f 3000/push"),
+            ("Would the dead letters be handled now?", "kii-push replay --dead --exec ./on-push"),
+            ("One that the inbox holds, wherever it stands", "kii-push replay --message 17 --exec ./on-push"),
+            ("What is in a recording?", "kii-push replay pushes.kpr"),
         ],
         discussion: [
             "It asks no network and changes no inbox: each message is handed over once, whatever comes of it. To have "

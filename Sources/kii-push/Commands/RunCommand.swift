@@ -6,10 +6,10 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Receives, and hands each message to a command, a server or a program.",
         examples: [
-            .init("A command for each message, its payload on standard input", "kii-push run --exec ./on-push"),
-            .init("A few words of shell", "kii-push run --shell --exec 'jq -r .msg >> messages'"),
-            .init("A server on this machine", "kii-push run --forward-to 3000/push"),
-            .init("A program that receives with this library", "kii-push run --activate ./agent -- --quiet"),
+            ("A command for each message, its payload on standard input", "kii-push run --exec ./on-push"),
+            ("A few words of shell", "kii-push run --shell --exec 'jq -r .msg >> messages'"),
+            ("A server on this machine", "kii-push run --forward-to 3000/push"),
+            ("A program that receives with this library", "kii-push run --activate ./agent -- --quiet"),
         ],
         discussion: [
             "A command answers by its exit status: 0 newData, 10 noData, 65 never again, 75 or any other failed. It finds "

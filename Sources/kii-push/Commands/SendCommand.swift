@@ -6,14 +6,16 @@ struct SendCommand: ParsableCommand {
         commandName: "send",
         abstract: "Sends a push: to a topic, to a user, or by creating an object.",
         examples: [
-            .init("To all who are subscribed to a topic", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
-            .init("Straight to a user, here the profile's own", #"kii-push send user me --data '{"msg":"hi"}'"#),
-            .init(
+            ("To all who are subscribed to a topic", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
+            ("Straight to a user, here the profile's own", #"kii-push send user me --data '{"msg":"hi"}'"#),
+            (
                 "By a change in a bucket that somebody is subscribed to",
-                #"kii-push send object user:me/notes --data '{"title":"milk"}'"#),
-            .init(
+                #"kii-push send object user:me/notes --data '{"title":"milk"}'"#
+            ),
+            (
                 "Try it out: what would be sent, and what becomes of it",
-                "kii-push send user me --fixture alert --wait"),
+                "kii-push send user me --fixture alert --wait"
+            ),
         ],
         subcommands: [SendTopicCommand.self, SendUserCommand.self, SendObjectCommand.self, SendFixturesCommand.self],
         likelySubcommand: "topic",

@@ -5,11 +5,12 @@ struct SendFixturesCommand: ParsableCommand {
         commandName: "fixtures",
         abstract: "Lists the built-in examples for '--fixture'.",
         examples: [
-            .init("What there is", "kii-push send fixtures"),
-            .init("Send one, with another title", "kii-push send user me --fixture alert --title Bar"),
-            .init(
+            ("What there is", "kii-push send fixtures"),
+            ("Send one, with another title", "kii-push send user me --fixture alert --title Bar"),
+            (
                 "The data of one, for a program",
-                "kii-push send fixtures --json | jq 'select(.name==\"hello\") | .body'"),
+                "kii-push send fixtures --json | jq 'select(.name==\"hello\") | .body'"
+            ),
         ]
     )
 

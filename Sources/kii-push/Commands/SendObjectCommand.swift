@@ -5,9 +5,9 @@ struct SendObjectCommand: ParsableCommand {
         commandName: "object",
         abstract: "Creates an object in a bucket, which is pushed to its subscribers (push to app).",
         examples: [
-            .init("In a bucket of the app", #"kii-push send object news --data '{"title":"hello"}'"#),
-            .init("In one of the profile's own user", "kii-push send object user:me/notes -f note.json"),
-            .init("And what did the receivers answer?", "kii-push send object user:me/notes --fixture note --wait"),
+            ("In a bucket of the app", #"kii-push send object news --data '{"title":"hello"}'"#),
+            ("In one of the profile's own user", "kii-push send object user:me/notes -f note.json"),
+            ("And what did the receivers answer?", "kii-push send object user:me/notes --fixture note --wait"),
         ],
         discussion: [
             "Subscribe to a bucket with 'kii-push subscribe --bucket BUCKET'. The bucket is made if missing. The push names "

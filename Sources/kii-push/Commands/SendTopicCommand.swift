@@ -5,11 +5,11 @@ struct SendTopicCommand: ParsableCommand {
         commandName: "topic",
         abstract: "Sends a message to all who are subscribed to a topic (push to user).",
         examples: [
-            .init("To a topic of the app", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
-            .init("To one of the profile's own user", #"kii-push send topic user:me/todo --data '{"n":1}'"#),
-            .init("With data from a program", "generate | kii-push send topic alerts --data -"),
-            .init("An example with one value changed", "kii-push send topic alerts --fixture reading --set /count=18"),
-            .init("And what did the receivers answer?", "kii-push send topic alerts --fixture hello --wait"),
+            ("To a topic of the app", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
+            ("To one of the profile's own user", #"kii-push send topic user:me/todo --data '{"n":1}'"#),
+            ("With data from a program", "generate | kii-push send topic alerts --data -"),
+            ("An example with one value changed", "kii-push send topic alerts --fixture reading --set /count=18"),
+            ("And what did the receivers answer?", "kii-push send topic alerts --fixture hello --wait"),
         ],
         discussion: [
             "The data is one flat JSON object. A topic in the scope of the app is sent to as the app's admin when the "

@@ -5,13 +5,13 @@ struct SendUserCommand: ParsableCommand {
         commandName: "user",
         abstract: "Sends a message straight to a user's installations (direct push).",
         examples: [
-            .init("To the profile's own user", #"kii-push send user me --data '{"msg":"hi"}'"#),
-            .init("To a user by ID", "kii-push send user 0a1b2c3d4e5f --data-file message.json"),
-            .init(
+            ("To the profile's own user", #"kii-push send user me --data '{"msg":"hi"}'"#),
+            ("To a user by ID", "kii-push send user 0a1b2c3d4e5f --data-file message.json"),
+            (
                 "An alert, for a profile of 'kii-push register --payload apns'",
                 "kii-push send user me --alert 'Dinner is ready' --badge 1"
             ),
-            .init("What would be sent?", "kii-push send user me --fixture wake --dry-run"),
+            ("What would be sent?", "kii-push send user me --fixture wake --dry-run"),
         ],
         discussion: [
             "No subscription is needed. The cloud wants the app's admin for this; the admin's credentials are used "

@@ -5,9 +5,9 @@ struct SubscribeCommand: ParsableCommand {
         commandName: "subscribe",
         abstract: "Subscribes the profile to topics and buckets.",
         examples: [
-            .init("A topic of the app", "kii-push subscribe alerts"),
-            .init("Topics of the profile's own user and of a group", "kii-push subscribe user:me/todo group:a1b2/room"),
-            .init("A bucket: each change of an object in it is pushed", "kii-push subscribe --bucket user:me/notes"),
+            ("A topic of the app", "kii-push subscribe alerts"),
+            ("Topics of the profile's own user and of a group", "kii-push subscribe user:me/todo group:a1b2/room"),
+            ("A bucket: each change of an object in it is pushed", "kii-push subscribe --bucket user:me/notes"),
         ],
         discussion: [
             "A topic that is missing is created: in the scope of the app with the admin's credentials if there are "
@@ -32,8 +32,8 @@ struct UnsubscribeCommand: ParsableCommand {
         commandName: "unsubscribe",
         abstract: "Ends subscriptions of the profile to topics and buckets.",
         examples: [
-            .init("A topic of the app", "kii-push unsubscribe alerts"),
-            .init("A bucket", "kii-push unsubscribe --bucket user:me/notes"),
+            ("A topic of the app", "kii-push unsubscribe alerts"),
+            ("A bucket", "kii-push unsubscribe --bucket user:me/notes"),
         ],
         discussion: ["Not to be subscribed is no error; a topic that does not exist is."],
         exitCodes: ExitStatus.ofCloudCommands,

@@ -5,11 +5,11 @@ struct SubscriptionsCommand: ParsableCommand {
         commandName: "subscriptions",
         abstract: "Lists what the profile is subscribed to, or the topics that there are.",
         examples: [
-            .init("Topics and buckets", "kii-push subscriptions"),
-            .init("With the topics of a group", "kii-push subscriptions group:a1b2"),
-            .init("Every topic of the app, subscribed or not", "kii-push subscriptions --available"),
-            .init("Every topic of the profile's own user", "kii-push subscriptions --available user:me"),
-            .init("For a program", "kii-push subscriptions --json | jq -r 'select(.kind==\"bucket\") | .name'"),
+            ("Topics and buckets", "kii-push subscriptions"),
+            ("With the topics of a group", "kii-push subscriptions group:a1b2"),
+            ("Every topic of the app, subscribed or not", "kii-push subscriptions --available"),
+            ("Every topic of the profile's own user", "kii-push subscriptions --available user:me"),
+            ("For a program", "kii-push subscriptions --json | jq -r 'select(.kind==\"bucket\") | .name'"),
         ],
         discussion: [
             "The cloud has no call that lists subscriptions; it can only be asked about one. It is asked about what was "

@@ -5,10 +5,10 @@ struct SyncCommand: ParsableCommand {
         commandName: "sync",
         abstract: "Makes the profile's subscriptions those that are declared.",
         examples: [
-            .init("What would change?", "kii-push sync --dry-run"),
-            .init("Subscribe to what config.json declares", "kii-push sync"),
-            .init("And end what it does not declare", "kii-push sync --prune"),
-            .init("From a file of its own: {\"topics\": [\"alerts\"]}", "kii-push sync subscriptions.json"),
+            ("What would change?", "kii-push sync --dry-run"),
+            ("Subscribe to what config.json declares", "kii-push sync"),
+            ("And end what it does not declare", "kii-push sync --prune"),
+            ("From a file of its own: {\"topics\": [\"alerts\"]}", "kii-push sync subscriptions.json"),
         ],
         discussion: [
             "Declared is what the profile's part of config.json has in \"subscriptions\": an object with \"topics\" and "

@@ -5,10 +5,10 @@ struct TraceCommand: ParsableCommand {
         commandName: "trace",
         abstract: "Shows one message's life, from its reception to its end. Asks no network.",
         examples: [
-            .init("The message that 'listen' shows as #17", "kii-push trace 17"),
-            .init("With what it says", "kii-push trace 17 --payload"),
-            .init("Of another program's agent", "kii-push trace 17 --state-directory /var/lib/meter"),
-            .init("How long did its handler take?", "kii-push trace 17 --json | jq '.events[] | [.event, .offset_ms]'"),
+            ("The message that 'listen' shows as #17", "kii-push trace 17"),
+            ("With what it says", "kii-push trace 17 --payload"),
+            ("Of another program's agent", "kii-push trace 17 --state-directory /var/lib/meter"),
+            ("How long did its handler take?", "kii-push trace 17 --json | jq '.events[] | [.event, .offset_ms]'"),
         ],
         discussion: [
             "It reads the inbox, also while 'listen' or another program receives with it. What happens to a message is "

@@ -5,9 +5,9 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Finds out what is wrong: files, network, clock, cloud, broker.",
         examples: [
-            .init("Everything, in 10 seconds at most", "kii-push doctor"),
-            .init("With a real push to this profile", "kii-push doctor --round-trip"),
-            .init("What failed, for a program", "kii-push doctor --json | jq 'select(.outcome==\"failed\")'"),
+            ("Everything, in 10 seconds at most", "kii-push doctor"),
+            ("With a real push to this profile", "kii-push doctor --round-trip"),
+            ("What failed, for a program", "kii-push doctor --json | jq 'select(.outcome==\"failed\")'"),
         ],
         discussion: [
             "One line a check; then what to do. A check that makes no sense after another one failed is skipped and says "

@@ -1,10 +1,7 @@
 /// The completion script for bash: finds the command that the words before the cursor name, then what is to come next.
 struct BashCompletion {
-    private let commands: [CommandDescription]
-
-    init(_ tool: CommandDescription) {
-        self.commands = tool.withAllBelow
-    }
+    /// The tool and all below it.
+    let commands: [CommandDescription]
 
     var script: String {
         """
@@ -93,8 +90,7 @@ struct BashCompletion {
     private var commandCases: String {
         self.commands.flatMap { command in
             command.subcommands.map { next in
-                let words = [next.name] + next.configuration.aliases
-                let patterns = words.map { "'\(command.path) \($0)'" }.joined(separator: " | ")
+                let patterns = next.names.map { "'\(command.path) \($0)'" }.joined(separator: " | ")
                 return "            \(patterns)) command='\(next.path)' ;;"
             }
         }.joined(separator: "\n")

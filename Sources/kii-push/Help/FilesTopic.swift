@@ -1,23 +1,22 @@
 /// The page `kii-push help files`.
 enum FilesTopic {
     private enum Part {
+        /// The heading of what follows.
+        case file(String)
         case prose(String)
         /// To be copied, so it is not broken.
         case example([String])
     }
 
     static func text(_ width: Int) -> String {
-        let files = self.files.map { name, parts in
-            ([wrapped(name, width: width)] + parts.map { self.text(of: $0, width) }).joined(separator: "\n")
+        let parts = self.parts.map { part in
+            switch part {
+            case .file(let name): "\n\n" + wrapped(name, width: width)
+            case .prose(let text): "\n" + self.indented(wrapped(text, width: width - 2), by: "  ")
+            case .example(let lines): "\n" + self.indented(lines.joined(separator: "\n  "), by: "    ")
+            }
         }
-        return ([wrapped(self.introduction, width: width)] + files).joined(separator: "\n\n") + "\n"
-    }
-
-    private static func text(of part: Part, _ width: Int) -> String {
-        switch part {
-        case .prose(let text): self.indented(wrapped(text, width: width - 2), by: "  ")
-        case .example(let lines): self.indented(lines.joined(separator: "\n  "), by: "    ")
-        }
+        return wrapped(self.introduction, width: width) + parts.joined() + "\n"
     }
 
     private static func indented(_ text: String, by margin: String) -> String {
@@ -30,62 +29,42 @@ enum FilesTopic {
         + "others (mode 0600); config.json and profile.json decide where secrets go, so they and their folders must be owned by you or "
         + "root and writable by nobody else. Others are refused with exit code 78."
 
-    private static let files: [(name: String, parts: [Part])] = [
-        (
-            "$XDG_CONFIG_HOME/kii-push/config.json (~/.config/kii-push/config.json)",
-            [
-                .prose(
-                    "Which cloud a profile uses. Written by you; no secrets. Per profile: \"site\" (us, jp, sg, eu, cn3) or "
-                        + "\"baseURL\", and \"appID\"; \"caFile\", \"proxy\" and \"allowPlainHTTP\" if needed."),
-                .example([#"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}"#]),
-                .prose(
-                    "\"run\" says what 'kii-push run' does without options: \"exec\" (with \"shell\", \"execTimeout\"), "
-                        + "\"forwardTo\" (with \"forwardTimeout\"), or \"activate\" (with \"concurrency\", "
-                        + "\"present\"); "
-                        + "\"arguments\", \"jobs\", \"grace\", \"exitWhenOffline\", \"metricsFile\", "
-                        + "\"metricsSocket\"."),
-                .example([
-                    #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
-                    #""run": {"exec": "/etc/kii-push/on-push", "execTimeout": "10s"}}}}"#,
-                ]),
-                .prose("\"subscriptions\" is what 'kii-push run' and 'kii-push sync' subscribe to."),
-                .example([
-                    #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
-                    #""subscriptions": {"topics": ["alerts"], "buckets": ["user:me/notes"]}}}}"#,
-                ]),
-            ]
-        ),
-        (
-            "DIR/kii-push/config.json for each DIR of $XDG_CONFIG_DIRS (/etc/xdg), then /etc",
-            [
-                .prose(
-                    "The same for all users of the machine. A member is taken from the first file that has it, the user's "
-                        + "own before these. 'kii-push config show --origin' tells which one that was.")
-            ]
-        ),
-        (
-            "$XDG_CONFIG_HOME/kii-push/credentials.json",
-            [
-                .prose(
-                    "The secrets to it, mode 0600. Written by you. Per profile: \"appKey\"; \"clientID\" and "
-                        + "\"clientSecret\" of the app's admin, always both; \"password\" of the user or thing. The "
-                        + "environment wins over it, and over both what the file "
-                        + "$CREDENTIALS_DIRECTORY/kii-push-credentials.json (systemd) says."),
-                .example([#"{"version": 1, "profiles": {"default": {"appKey": "..."}}}"#]),
-            ]
-        ),
-        (
+    private static let parts: [Part] = [
+        .file("$XDG_CONFIG_HOME/kii-push/config.json (~/.config/kii-push/config.json)"),
+        .prose(
+            "Which cloud a profile uses. Written by you; no secrets. Per profile: \"site\" (us, jp, sg, eu, cn3) or "
+                + "\"baseURL\", and \"appID\"; \"caFile\", \"proxy\" and \"allowPlainHTTP\" if needed."),
+        .example([#"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}"#]),
+        .prose(
+            "\"run\" says what 'kii-push run' does without options: \"exec\" (with \"shell\", \"execTimeout\"), "
+                + "\"forwardTo\" (with \"forwardTimeout\"), or \"activate\" (with \"concurrency\", \"present\"); "
+                + "\"arguments\", \"jobs\", \"grace\", \"exitWhenOffline\", \"metricsFile\", \"metricsSocket\"."),
+        .example([
+            #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
+            #""run": {"exec": "/etc/kii-push/on-push", "execTimeout": "10s"}}}}"#,
+        ]),
+        .prose("\"subscriptions\" is what 'kii-push run' and 'kii-push sync' subscribe to."),
+        .example([
+            #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
+            #""subscriptions": {"topics": ["alerts"], "buckets": ["user:me/notes"]}}}}"#,
+        ]),
+        .file("DIR/kii-push/config.json for each DIR of $XDG_CONFIG_DIRS (/etc/xdg), then /etc"),
+        .prose(
+            "The same for all users of the machine. A member is taken from the first file that has it, the user's own "
+                + "before these. 'kii-push config show --origin' tells which one that was."),
+        .file("$XDG_CONFIG_HOME/kii-push/credentials.json"),
+        .prose(
+            "The secrets to it, mode 0600. Written by you. Per profile: \"appKey\"; \"clientID\" and \"clientSecret\" of "
+                + "the app's admin, always both; \"password\" of the user or thing. The environment wins over it, and over "
+                + "both what the file $CREDENTIALS_DIRECTORY/kii-push-credentials.json (systemd) says."),
+        .example([#"{"version": 1, "profiles": {"default": {"appKey": "..."}}}"#]),
+        .file(
             "$STATE_DIRECTORY/profiles/NAME, or $XDG_STATE_HOME/kii-push/profiles/NAME "
-                + "(~/.local/state/kii-push/profiles/NAME)",
-            [
-                .prose(
-                    "What 'register' made: profile.json (the cloud and the principal), credentials.json, and the state of "
-                        + "the agent with its inbox. Directory 0700.")
-            ]
-        ),
-        (
-            "$XDG_RUNTIME_DIR/kii-push/emulator.json, or /tmp/kii-push-UID/emulator.json",
-            [.prose("Where the running emulator is found, mode 0600. Used when no cloud is configured.")]
-        ),
+                + "(~/.local/state/kii-push/profiles/NAME)"),
+        .prose(
+            "What 'register' made: profile.json (the cloud and the principal), credentials.json, and the state of the agent "
+                + "with its inbox. Directory 0700."),
+        .file("$XDG_RUNTIME_DIR/kii-push/emulator.json, or /tmp/kii-push-UID/emulator.json"),
+        .prose("Where the running emulator is found, mode 0600. Used when no cloud is configured."),
     ]
 }

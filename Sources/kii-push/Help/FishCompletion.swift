@@ -1,10 +1,6 @@
 /// The completion script for fish: one `complete` for each command, option and value.
 struct FishCompletion {
-    private let tool: CommandDescription
-
-    init(_ tool: CommandDescription) {
-        self.tool = tool
-    }
+    let tool: CommandDescription
 
     var script: String {
         let commands = self.tool.withAllBelow
@@ -39,8 +35,7 @@ struct FishCompletion {
 
     private func cases(_ command: CommandDescription) -> [String] {
         command.subcommands.map { next in
-            let words = [next.name] + next.configuration.aliases
-            let patterns = words.map { "'\(command.path) \($0)'" }.joined(separator: " ")
+            let patterns = next.names.map { "'\(command.path) \($0)'" }.joined(separator: " ")
             return "            case \(patterns)\n                set command '\(next.path)'"
         }
     }

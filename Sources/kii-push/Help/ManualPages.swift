@@ -3,16 +3,12 @@ import KiiPushCore
 
 /// The manual pages: one for the tool, one for each command, and one for what `--json` prints.
 struct ManualPages {
-    private let tool: CommandDescription
-
-    init(_ tool: CommandDescription) {
-        self.tool = tool
-    }
+    let tool: CommandDescription
 
     /// The pages by the names of their files.
     var files: [(name: String, text: String)] {
         let commands = self.tool.withAllBelow.map { command in
-            (command.words.joined(separator: "-") + ".1", ManualPage(command, of: self.tool).text)
+            (command.words.joined(separator: "-") + ".1", ManualPage(command: command, tool: self.tool).text)
         }
         return commands + [("kii-push.json.5", self.jsonPage)]
     }
@@ -36,7 +32,7 @@ struct ManualPages {
         roff.macro("SH", "NAME")
         roff.title("kii-push.json", "what kii-push prints with --json")
         roff.macro("SH", "DESCRIPTION")
-        roff.page(HelpTopic.json.text(76))
+        roff.page(OutputSchema.help(76))
         roff.macro("SH", "SEE ALSO")
         roff.references([("kii-push", 1)])
         return roff.text
@@ -47,13 +43,8 @@ struct ManualPages {
 ///
 /// - Source: man-pages(7) for the sections; the examples come first, as in `--help`.
 struct ManualPage {
-    private let command: CommandDescription
-    private let tool: CommandDescription
-
-    init(_ command: CommandDescription, of tool: CommandDescription) {
-        self.command = command
-        self.tool = tool
-    }
+    let command: CommandDescription
+    let tool: CommandDescription
 
     var text: String {
         let configuration = self.command.configuration

@@ -9,138 +9,107 @@ extension OutputLine {
         OutputLine(
             "message", "a push that is handed to a handler",
             [
-                .has("id", .integer), .has("attempt", .integer), .has("installation", .text),
-                .has("received_at", .time),
-                .has("kind", .text), .has("bytes", .integer), .has("fields", .any), .may("sender", Self.sender),
+                "id": .integer, "attempt": .integer, "installation": .text, "received_at": .time, "kind": .text,
+                "bytes": .integer, "fields": .any, "sender?": Self.sender,
             ],
             Self.names,
             [
-                .may("when", .time), .may("modifiedAt", .time), .may("aps", .any), .has("custom", .any),
-                .may("findings", .list([.has("pointer", .text), .has("expected", .text), .has("found", .text)])),
-                .has("payload", .any),
+                "when?": .time, "modifiedAt?": .time, "aps?": .any, "custom": .any,
+                "findings?": .list(["pointer": .text, "expected": .text, "found": .text]), "payload": .any,
             ]),
         OutputLine(
             "verdict", "what became of a message, or of an attempt",
             [
-                .has("id", .integer),
-                .has("result", .word(["newData", "noData", "failed", "dead", "late", "again"])), .may("at", .time),
-                .may("elapsed_ms", .integer), .may("attempt", .integer), .may("failure", .text),
-                .may("retry_in_ms", .integer), .may("reason", .text), .may("kept", .flag), .may("counted", .flag),
-                .may("handler", .text), .may("exit_status", .integer), .may("signal", .integer),
-                .may("http_status", .integer), .may("no_answer", .text), .may("profile", .text),
-                .may("installation", .text),
+                "id": .integer, "result": .word(["newData", "noData", "failed", "dead", "late", "again"]), "at?": .time,
+                "elapsed_ms?": .integer, "attempt?": .integer, "failure?": .text, "retry_in_ms?": .integer,
+                "reason?": .text, "kept?": .flag, "counted?": .flag, "handler?": .text, "exit_status?": .integer,
+                "signal?": .integer, "http_status?": .integer, "no_answer?": .text, "profile?": .text,
+                "installation?": .text,
             ]),
         OutputLine(
             "state",
             "the connection, and what is in the way of messages (connected, offline, not storing, storing again and so on)",
             [
-                .has("state", .text), .has("at", .time), .may("reason", .text), .may("retry_in_ms", .integer),
-                .may("installation", .text), .may("url", .text), .may("protocol", .text), .may("qos", .integer),
-                .may("session_present", .flag), .may("verified", .flag),
+                "state": .text, "at": .time, "reason?": .text, "retry_in_ms?": .integer, "installation?": .text,
+                "url?": .text, "protocol?": .text, "qos?": .integer, "session_present?": .flag, "verified?": .flag,
             ]),
         OutputLine(
             "service", "how 'run' is, which it says on SIGUSR1",
             [
-                .has("at", .time), .has("pid", .integer), .has("uptime_ms", .integer), .has("profile", .text),
-                .has("handler", .text),
-                .has("connection", .object([.has("state", .text), .has("since", .time), .has("text", .text)])),
-                .has("in_hand", .integer),
+                "at": .time, "pid": .integer, "uptime_ms": .integer, "profile": .text, "handler": .text,
+                "connection": .object(["state": .text, "since": .time, "text": .text]), "in_hand": .integer,
             ],
-            Self.counts.map { .may($0, .integer) }, [.may("counts_missing", .text)]),
+            OutputMembers(Self.counts.map { ("\($0)?", .integer) }), ["counts_missing?": .text]),
     ]
 
     private static let ofTheInbox: [OutputLine] = [
-        OutputLine(
-            "inbox_message", "a message of 'inbox list'", Self.heading, [.has("attempts", .integer)]),
+        OutputLine("inbox_message", "a message of 'inbox list'", Self.heading, ["attempts": .integer]),
         OutputLine(
             "trace", "a message's life, of 'trace'", Self.heading,
             [
-                .has("mqtt_topic", .text), .has("qos", .integer), .has("dup", .flag), .has("retain", .flag),
-                .may("packet_id", .integer), .has("connection", .integer),
-                .has(
-                    "events",
-                    .list([
-                        .has("event", .text), .has("at", .time), .has("offset_ms", .integer), .may("attempt", .integer),
-                        .may("failure", .text), .may("retry_in_ms", .integer), .may("result", .text),
-                        .may("late", .flag), .may("action", .text), .may("reason", .text),
-                    ])),
-                .has("missing", .texts), .may("payload", .any), .may("payload_text", .text), .may("payload_hex", .text),
+                "mqtt_topic": .text, "qos": .integer, "dup": .flag, "retain": .flag, "packet_id?": .integer,
+                "connection": .integer,
+                "events": .list([
+                    "event": .text, "at": .time, "offset_ms": .integer, "attempt?": .integer, "failure?": .text,
+                    "retry_in_ms?": .integer, "result?": .text, "late?": .flag, "action?": .text, "reason?": .text,
+                ]),
+                "missing": .texts, "payload?": .any, "payload_text?": .text, "payload_hex?": .text,
             ]),
         OutputLine(
-            "inbox", "the counts of 'inbox stats'", (Self.counts + ["unaccounted"]).map { .has($0, .integer) }),
-        OutputLine("retried", "a message that is tried again", [.has("id", .integer)]),
+            "inbox", "the counts of 'inbox stats'",
+            OutputMembers((Self.counts + ["unaccounted"]).map { ($0, .integer) })),
+        OutputLine("retried", "a message that is tried again", ["id": .integer]),
+        OutputLine("adopted", "what came of 'inbox adopt'", ["from": .text, "messages": .integer]),
+        OutputLine("dropped", "a message that is gone", ["id": .integer]),
         OutputLine(
-            "adopted", "what came of 'inbox adopt'", [.has("from", .text), .has("messages", .integer)]),
-        OutputLine("dropped", "a message that is gone", [.has("id", .integer)]),
-        OutputLine(
-            "recorded", "a line of 'listen --record'",
-            [
-                .has("id", .integer), .has("received_at_ms", .integer), .has("payload", .text),
-            ]),
+            "recorded", "a line of 'listen --record'", ["id": .integer, "received_at_ms": .integer, "payload": .text]),
     ]
 
     private static let ofPayloads: [OutputLine] = [
         OutputLine(
             "explanation", "what 'explain' says of a payload; of one that is no JSON only refused and findings",
             [
-                .may("kind", .text),
-                .may(
-                    "decided_by",
-                    .object([.has("key", .any), .may("pointer", .text), .may("field", .text), .has("because", .text)])),
-                .may("keys", .word(["short", "long"])), .may("keys_because", .text), .may("bytes", .integer),
-                .may("fields", .list(Self.explainedMember)),
-                .may("aps", .object([.has("value", .any), .has("keys", .list(Self.explainedMember))])),
-                .may("custom", .list(Self.remark)), .may("ignored", .list(Self.remark)),
-                .has(
-                    "findings",
-                    .list([
-                        .has("code", .text), .has("level", .word(["error", "warning", "note"])), .has("pointer", .text),
-                        .has("message", .text), .has("advice", .text),
-                    ])),
-                .may(
-                    "refused",
-                    .object([
-                        .has("code", .text), .has("reason", .text), .may("pointer", .text), .may("byte", .integer),
-                        .may("line", .integer), .may("column", .integer),
-                    ])),
-                .may("names", .object([.may("sender", Self.sender)] + Self.names)),
+                "kind?": .text,
+                "decided_by?": .object(["key": .any, "pointer?": .text, "field?": .text, "because": .text]),
+                "keys?": .word(["short", "long"]), "keys_because?": .text, "bytes?": .integer,
+                "fields?": .list(Self.explainedMember),
+                "aps?": .object(["value": .any, "keys": .list(Self.explainedMember)]), "custom?": .list(Self.remark),
+                "ignored?": .list(Self.remark),
+                "findings": .list([
+                    "code": .text, "level": .word(["error", "warning", "note"]), "pointer": .text, "message": .text,
+                    "advice": .text,
+                ]),
+                "refused?": .object([
+                    "code": .text, "reason": .text, "pointer?": .text, "byte?": .integer, "line?": .integer,
+                    "column?": .integer,
+                ]),
+                "names?": .object(["sender?": Self.sender] + Self.names),
             ]),
         OutputLine(
             "fixture", "an example of 'send fixtures'",
-            [
-                .has("name", .text), .has("for", .word(["message", "object"])), .has("purpose", .text),
-                .has("body", .any),
-            ]),
+            ["name": .text, "for": .word(["message", "object"]), "purpose": .text, "body": .any]),
     ]
 
-    private static let explainedMember: [OutputMember] = [
-        .has("pointer", .text), .has("name", .text), .may("value", .any), .has("meaning", .text),
-        .may("reading", .text),
-        .has("source", .text),
+    private static let explainedMember: OutputMembers = [
+        "pointer": .text, "name": .text, "value?": .any, "meaning": .text, "reading?": .text, "source": .text,
     ]
-    private static let remark: [OutputMember] = [.has("pointer", .text), .may("value", .any), .has("because", .text)]
+    private static let remark: OutputMembers = ["pointer": .text, "value?": .any, "because": .text]
 
     static let counts = [
         "received", "duplicates", "waiting", "running", "presented", "done", "dead", "expired", "lost", "dropped",
     ]
 
-    static let target: [OutputMember] = [
-        .has("kind", .word(["topic", "bucket"])), .has("name", .text), .has("scope", .text),
-    ]
-    private static let sender = OutputShape.object([
-        .has("kind", .word(["user", "thing", "admin", "other"])), .may("id", .text),
-    ])
+    static let target: OutputMembers = ["kind": .word(["topic", "bucket"]), "name": .text, "scope": .text]
+    private static let sender = OutputShape.object(["kind": .word(["user", "thing", "admin", "other"]), "id?": .text])
     /// What the IDs of a message lead to.
-    private static let names: [OutputMember] = [
-        .may("topic", .object(Self.target)), .may("bucket", .object(Self.target)), .may("object", .text),
+    private static let names: OutputMembers = [
+        "topic?": .object(Self.target), "bucket?": .object(Self.target), "object?": .text,
     ]
     /// What a stored message is, and where it stands.
-    private static let heading: [OutputMember] = Self.standing + Self.names + Self.reception
-    private static let standing: [OutputMember] = [
-        .has("id", .integer), .has("state", .word(["waiting", "running", "retry", "presented", "done", "dead"])),
-        .may("since", .time), .may("due_at", .time), .may("reason", .text), .may("kind", .text),
-    ]
-    private static let reception: [OutputMember] = [
-        .may("installation", .text), .has("received_at", .time), .has("bytes", .integer),
+    private static let heading: OutputMembers = [
+        "id": .integer, "state": .word(["waiting", "running", "retry", "presented", "done", "dead"]), "since?": .time,
+        "due_at?": .time, "reason?": .text, "kind?": .text, "topic?": .object(Self.target),
+        "bucket?": .object(Self.target), "object?": .text, "installation?": .text, "received_at": .time,
+        "bytes": .integer,
     ]
 }

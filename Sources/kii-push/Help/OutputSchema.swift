@@ -10,10 +10,10 @@ struct OutputLine: Sendable {
     /// Beside `v` and `type`.
     let members: [OutputMember]
 
-    init(_ type: String, _ meaning: String, _ members: [OutputMember]...) {
+    init(_ type: String, _ meaning: String, _ members: OutputMembers...) {
         self.type = type
         self.meaning = meaning
-        self.members = members.flatMap { $0 }
+        self.members = members.flatMap(\.all)
     }
 }
 
@@ -23,12 +23,25 @@ struct OutputMember: Sendable {
     let shape: OutputShape
     /// Whether every such object has it.
     let isRequired: Bool
+}
 
-    /// One that is always there.
-    static func has(_ name: String, _ shape: OutputShape) -> Self { Self(name: name, shape: shape, isRequired: true) }
+/// Members in their order: `["id": .integer, "reason?": .text]`. One with a question mark behind its name is there where it
+/// makes sense, the others always.
+struct OutputMembers: ExpressibleByDictionaryLiteral, Sendable {
+    private let named: [(String, OutputShape)]
 
-    /// One that is there where it makes sense.
-    static func may(_ name: String, _ shape: OutputShape) -> Self { Self(name: name, shape: shape, isRequired: false) }
+    init(_ named: [(String, OutputShape)]) { self.named = named }
+
+    init(dictionaryLiteral elements: (String, OutputShape)...) { self.init(elements) }
+
+    static func + (left: Self, right: Self) -> Self { Self(left.named + right.named) }
+
+    var all: [OutputMember] {
+        self.named.map { name, shape in
+            let isRequired = !name.hasSuffix("?")
+            return OutputMember(name: isRequired ? name : String(name.dropLast()), shape: shape, isRequired: isRequired)
+        }
+    }
 }
 
 /// What the value of a member is.
@@ -41,16 +54,16 @@ indirect enum OutputShape: Sendable {
     case integer
     case flag
     case texts
-    case object([OutputMember])
+    case object(OutputMembers)
     /// A list of objects.
-    case list([OutputMember])
+    case list(OutputMembers)
     /// What somebody else decides, such as a payload.
     case any
 
     /// The members of the object, or of each object of the list.
     var members: [OutputMember] {
         switch self {
-        case .object(let members), .list(let members): members
+        case .object(let members), .list(let members): members.all
         case .text, .word, .time, .integer, .flag, .texts, .any: []
         }
     }
@@ -93,8 +106,8 @@ enum OutputSchema {
         case .integer: ["type": "integer"]
         case .flag: ["type": "boolean"]
         case .texts: ["type": "array", "items": ["type": "string"]]
-        case .object(let members): .object(self.object(members))
-        case .list(let members): ["type": "array", "items": .object(self.object(members))]
+        case .object: .object(self.object(shape.members))
+        case .list: ["type": "array", "items": .object(self.object(shape.members))]
         case .any: [:]
         }
     }

@@ -2,11 +2,7 @@
 ///
 /// - Source: zshcompsys(1), `_arguments` and `_describe`.
 struct ZshCompletion {
-    private let tool: CommandDescription
-
-    init(_ tool: CommandDescription) {
-        self.tool = tool
-    }
+    let tool: CommandDescription
 
     var script: String {
         """
@@ -55,8 +51,7 @@ struct ZshCompletion {
             return "                \(Self.quoted(text))"
         }
         let calls = command.subcommands.map { next in
-            let patterns = ([next.name] + next.configuration.aliases).joined(separator: " | ")
-            return "                \(patterns)) \(Self.name(next)) ;;"
+            "                \(next.names.joined(separator: " | "))) \(Self.name(next)) ;;"
         }
         return """
             \(Self.name(command))() {
