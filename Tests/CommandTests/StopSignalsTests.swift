@@ -1,8 +1,8 @@
 import Glibc
-import KiiPushCore
 import TestTraits
 import Testing
 
+@testable import KiiPushCore
 @testable import kii_push
 
 @Suite(.ownThreads) struct StopSignalsTests {
