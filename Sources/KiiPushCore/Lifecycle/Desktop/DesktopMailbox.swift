@@ -72,12 +72,8 @@ final class DesktopMailbox: Sendable {
         }
     }
 
-    // MARK: - On the thread
-
-    /// What came since the last time; `nil` when the thread is to end.
-    func take() -> [PendingPresentation]? {
-        self.state.withLock { $0.isStopping ? nil : $0.takeRequests() }
-    }
+    /// For the thread: what came since the last time; `nil` when it is to end.
+    func take() -> [PendingPresentation]? { self.state.withLock { $0.isStopping ? nil : $0.takeRequests() } }
 
     /// The thread shows nothing any more.
     func ended() {

@@ -54,29 +54,30 @@ struct DesktopNotification {
             ?? (self.capabilities.contains("persistence") ? -1 : 0)
     }
 
-    // MARK: - Actions
-
     /// What there is to choose: the key by which the service tells that it was chosen, then the title, of each.
     private var actions: [String] {
-        let view = self.localized(self.request.alert.actionLocalizationKey) ?? self.configuration.viewTitle
-        let category = self.configuration.categories.first { $0.identifier == self.request.category }
-        let own = (category?.actions ?? []).flatMap {
-            [($0.isForeground ? Self.customPrefix : Self.backgroundPrefix) + $0.identifier, DesktopText.line($0.title)]
+        var actions: [String] = []
+        if self.request.alert.showsViewButton {
+            let title = self.localized(self.request.alert.actionLocalizationKey) ?? self.configuration.viewTitle
+            actions = [Self.viewKey, DesktopText.line(title)]
         }
-        return (self.request.alert.showsViewButton ? [Self.viewKey, DesktopText.line(view)] : []) + own
+        let category = self.configuration.categories.first { $0.identifier == self.request.category }
+        for action in category?.actions ?? [] {
+            let prefix = action.isForeground ? Self.customPrefix : Self.backgroundPrefix
+            actions += [prefix + action.identifier, DesktopText.line(action.title)]
+        }
+        return actions
     }
 
     /// What the user chose; `nil` for a key that no notification of ours has.
     static func userAction(key: String) -> UserAction? {
         if key == Self.viewKey { return .open }
-        for (prefix, action) in [
-            (Self.customPrefix, UserAction.custom), (Self.backgroundPrefix, UserAction.background),
-        ]
-        where key.hasPrefix(prefix) && key != prefix { return action(String(key.dropFirst(prefix.count))) }
+        let kinds = [(Self.customPrefix, UserAction.custom), (Self.backgroundPrefix, UserAction.background)]
+        for (prefix, action) in kinds where key.hasPrefix(prefix) && key != prefix {
+            return action(String(key.dropFirst(prefix.count)))
+        }
         return nil
     }
-
-    // MARK: - Hints
 
     private var hints: [(key: String, type: String, value: BusValue)] {
         var hints: [(key: String, type: String, value: BusValue)] = [("urgency", "y", .byte(self.urgency))]

@@ -189,9 +189,7 @@ final class DesktopThread {
         item.pending.refuse()
     }
 
-    private func decideWaiting() {
-        for item in self.board.waiting { item.pending.decide(.presented) }
-    }
+    private func decideWaiting() { for item in self.board.waiting { item.pending.decide(.presented) } }
 
     /// What is shown as `key` is there no more.
     ///

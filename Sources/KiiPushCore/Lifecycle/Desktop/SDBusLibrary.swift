@@ -21,19 +21,16 @@ struct SDBusLibrary: Sendable {
     }.first
 
     // Making a connection and ending it.
-    let openUser: @Sendable @convention(c) (Slot<Bus?>) -> Int32
-    let new: @Sendable @convention(c) (Slot<Bus?>) -> Int32
+    let openUser, new: @Sendable @convention(c) (Slot<Bus?>) -> Int32
     let setAddress: @Sendable @convention(c) (Bus, Text) -> Int32
     let setBusClient: @Sendable @convention(c) (Bus, Int32) -> Int32
-    let start: @Sendable @convention(c) (Bus) -> Int32
-    let isReady: @Sendable @convention(c) (Bus) -> Int32
+    let start, isReady: @Sendable @convention(c) (Bus) -> Int32
     let close: @Sendable @convention(c) (Bus) -> Void
     let unref: @Sendable @convention(c) (Bus) -> Bus?
 
     // Its turns.
     let process: @Sendable @convention(c) (Bus, Slot<Message?>) -> Int32
-    let descriptor: @Sendable @convention(c) (Bus) -> Int32
-    let events: @Sendable @convention(c) (Bus) -> Int32
+    let descriptor, events: @Sendable @convention(c) (Bus) -> Int32
     let call: @Sendable @convention(c) (Bus, Message, UInt64, UnsafeMutableRawPointer, Slot<Message?>) -> Int32
     let send: @Sendable @convention(c) (Bus, Message, Slot<UInt64>?) -> Int32
     let freeError: @Sendable @convention(c) (UnsafeMutableRawPointer) -> Void
@@ -41,10 +38,9 @@ struct SDBusLibrary: Sendable {
     // Messages.
     let newCall: @Sendable @convention(c) (Bus, Slot<Message?>, Text, Text, Text, Text) -> Int32
     let append: @Sendable @convention(c) (Message, CChar, UnsafeRawPointer) -> Int32
-    let openContainer: @Sendable @convention(c) (Message, CChar, Text) -> Int32
+    let openContainer, enterContainer: @Sendable @convention(c) (Message, CChar, Text) -> Int32
     let closeContainer: @Sendable @convention(c) (Message) -> Int32
     let read: @Sendable @convention(c) (Message, CChar, UnsafeMutableRawPointer) -> Int32
-    let enterContainer: @Sendable @convention(c) (Message, CChar, Text) -> Int32
     let isSignal: @Sendable @convention(c) (Message, Text, Text) -> Int32
     let sender: @Sendable @convention(c) (Message) -> Text?
     let replyCookie: @Sendable @convention(c) (Message, Slot<UInt64>) -> Int32
