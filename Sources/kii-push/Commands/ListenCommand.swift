@@ -133,18 +133,13 @@ struct ListenCommand: ParsableCommand {
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
         if self.inMemory { configuration.inbox = .memory }
-        let plan = self.handler.plan()
         // One at a time, if nothing else is said: what is shown is in order. With --count also if more is said: none is
         // taken up beside the last one.
-        configuration.concurrentHandlers = count == nil ? plan?.jobs ?? 1 : 1
-        if plan != nil { configuration.shutdownGrace = HandlerOptions.longest }
-        let bridge = try plan.map {
-            OutsideBridge(
-                outside: try $0.handler(
-                    directory: profile.directory,
-                    report: { style.console.detail("program: \($0.description.terminalSafe)") }),
-                notes: MessageNotes())
-        }
+        configuration.concurrentHandlers = count == nil ? self.handler.jobs?.value ?? 1 : 1
+        if self.handler.isGiven { configuration.shutdownGrace = HandlerOptions.longest }
+        let bridge = try self.handler.settings.outsideHandler(directory: profile.directory) {
+            style.console.detail("program: \($0.description.terminalSafe)")
+        }.map { OutsideBridge(outside: $0, notes: MessageNotes()) }
         let runtime = try PushRuntime(configuration: configuration)
         let view = ListenView(
             style, installationID: installationID, result: self.completeAs ?? .newData, count: count, bridge: bridge,

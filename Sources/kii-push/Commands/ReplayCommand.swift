@@ -55,13 +55,13 @@ struct ReplayCommand: ParsableCommand {
     func run() async throws {
         let messages = try self.messages()
         let console = self.output.console
-        guard let plan = self.handler.plan() else {
+        // Without a directory: the profile's is about what the process does that receives.
+        guard let outside = try self.handler.settings.outsideHandler(directory: nil, report: { _ in }) else {
             for message in messages { try console.show(message.received, message.context(attempt: 1)) }
             return
         }
-        // Without a directory: the profile's is about what the process does that receives.
-        let outside = try plan.handler(directory: nil, report: { _ in })
-        let failures = try await Replay(outside, console, speed: self.speed?.value, jobs: plan.jobs).run(messages)
+        let replay = Replay(outside, console, speed: self.speed?.value, jobs: self.handler.jobs?.value ?? 1)
+        let failures = try await replay.run(messages)
         console.status("\(messages.count) handed over, \(failures) of them failed")
         if failures > 0 { throw SilentExit(status: .failure) }
     }

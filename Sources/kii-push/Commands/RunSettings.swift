@@ -103,8 +103,8 @@ package struct RunSettings: Sendable, Hashable {
         directory: String, report: @escaping @Sendable (Activator.Event) -> Void,
         whenUnpresentable: @escaping @Sendable (DesktopServiceError) -> Void
     ) throws -> RunReceiver? {
-        if let plan = self.plan {
-            return RunReceiver(try plan.handler(directory: directory, report: report), concurrency: plan.jobs)
+        if let outside = try self.outsideHandler(directory: directory, report: report) {
+            return RunReceiver(.outside(outside), concurrency: self.jobs ?? 1)
         }
         guard let program = self.activate else { return nil }
         try ProgramLookup.require(program)
@@ -114,24 +114,11 @@ package struct RunSettings: Sendable, Hashable {
         if let grace = self.grace { activation.terminationGrace = grace }
         activation.processFile = LeftoverPrograms.file(1, in: directory)
         let presentation = self.present ? RunReceiver.Presentation(of: program, whenUnpresentable) : nil
+        let activator = Activator(configuration: activation, lifecycle: presentation?.lifecycle, report: report)
+        let endLeftovers = { @Sendable [grace] in
+            LeftoverPrograms.end(in: directory, beyond: 1, grace: grace, report: report)
+        }
         return RunReceiver(
-            Activator(configuration: activation, lifecycle: presentation?.lifecycle, report: report), presentation,
-            concurrency: self.concurrency ?? 1,
-            endLeftovers: { [grace] in
-                LeftoverPrograms.end(in: directory, beyond: 1, grace: grace, report: report)
-            })
-    }
-
-    /// The command or server that is named; `nil` without one.
-    var plan: HandlerPlan? {
-        let jobs = self.jobs ?? 1
-        if let exec = self.exec {
-            return .exec(
-                exec, usesShell: self.shell, arguments: self.arguments,
-                timeout: self.execTimeout ?? HandlerOptions.longest, jobs: jobs, grace: self.grace)
-        }
-        return self.forwardTo.map {
-            .forward(to: $0, timeout: self.forwardTimeout ?? HandlerOptions.longest, jobs: jobs)
-        }
+            .activator(activator, presentation, endLeftovers: endLeftovers), concurrency: self.concurrency ?? 1)
     }
 }

@@ -74,11 +74,7 @@ actor RunView {
         else { return false }
         var fields = [("KII_MESSAGE_ID", String(event.messageID)), ("KII_RESULT", verdict.word)]
         if let note { fields.append(("KII_KIND", note.kind)) }
-        switch note?.source {
-        case .topic(let name): fields.append(("KII_TOPIC", name))
-        case .bucket(let name): fields.append(("KII_BUCKET", name))
-        case nil: break
-        }
+        if let source = note?.source { fields.append(("KII_\(source.kind.uppercased())", source.name)) }
         let priority: Journal.Priority =
             switch verdict.word {
             case "dead": .error

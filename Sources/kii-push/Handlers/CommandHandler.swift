@@ -2,51 +2,49 @@ import KiiPushCore
 
 /// Runs a command for each message: the payload on its standard input, the answer by its exit status.
 final class CommandHandler: OutsideHandler {
-    struct Configuration: Sendable {
-        /// The program and its arguments.
-        var words: [String]
-        /// How the command is named where it is spoken of.
-        var name: String
-        /// How long it has.
-        var timeout: Duration
-        /// How many run at once.
-        var jobs: Int
-        /// How long it has to end after SIGTERM.
-        var grace: Duration?
-        /// Where it is kept which processes run; `nil` for nowhere.
-        var directory: String?
-    }
-
-    private let configuration: Configuration
+    /// How the command is named where it is spoken of.
+    private let name: String
+    private let settings: RunSettings
+    private let directory: String?
     private let report: @Sendable (Activator.Event) -> Void
     /// Each runs one process at a time.
     private let activators: [Activator]
     /// How many messages each of them has.
     private let loads: Locked<[Int]>
 
-    init(_ configuration: Configuration, report: @escaping @Sendable (Activator.Event) -> Void) {
-        self.configuration = configuration
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - settings: how long the command has, how many run at once, and how long each has to end after SIGTERM.
+    ///   - directory: where it is kept which processes run; `nil` for nowhere.
+    init(
+        _ words: [String], name: String, _ settings: RunSettings, directory: String?,
+        report: @escaping @Sendable (Activator.Event) -> Void
+    ) {
+        self.name = name
+        self.settings = settings
+        self.directory = directory
         self.report = report
-        self.loads = Locked(Array(repeating: 0, count: configuration.jobs))
-        self.activators = (1...configuration.jobs).map { number in
-            var activation = Activator.Configuration(command: configuration.words)
+        let jobs = settings.jobs ?? 1
+        self.loads = Locked(Array(repeating: 0, count: jobs))
+        self.activators = (1...jobs).map { number in
+            var activation = Activator.Configuration(command: words)
             activation.input = .standardInput
             activation.sendsOutputToStandardError = true
             activation.withheldVariables = ChildEnvironment.withheld
-            if let grace = configuration.grace { activation.terminationGrace = grace }
-            activation.processFile = configuration.directory.map { LeftoverPrograms.file(number, in: $0) }
+            if let grace = settings.grace { activation.terminationGrace = grace }
+            activation.processFile = directory.map { LeftoverPrograms.file(number, in: $0) }
             return Activator(configuration: activation, report: report)
         }
     }
 
     func begin() {
-        guard let directory = self.configuration.directory else { return }
+        guard let directory else { return }
         // The others begin with their first message, so that places which nobody needs cost no thread.
         for number in LeftoverPrograms.numbers(in: directory) where number <= self.activators.count {
             self.activators[number - 1].begin()
         }
         LeftoverPrograms.end(
-            in: directory, beyond: self.configuration.jobs, grace: self.configuration.grace, report: self.report)
+            in: directory, beyond: self.activators.count, grace: self.settings.grace, report: self.report)
     }
 
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer {
@@ -56,7 +54,7 @@ final class CommandHandler: OutsideHandler {
             return index
         }
         defer { self.loads.withLock { $0[index] -= 1 } }
-        let limit = min(self.configuration.timeout, context.timeRemaining)
+        let limit = min(self.settings.execTimeout ?? HandlerOptions.longest, context.timeRemaining)
         let start = ContinuousClock.now
         let outcome = await self.activators[index].outcome(
             of: message.payload, context: context, limit: limit,
@@ -71,7 +69,7 @@ final class CommandHandler: OutsideHandler {
             }
         return HandlerAnswer(
             verdict: Self.verdict(outcome.verdict, ending),
-            outcome: HandlerOutcome(target: "exec \(self.configuration.name)", ending: ending, elapsed: elapsed))
+            outcome: HandlerOutcome(target: "exec \(self.name)", ending: ending, elapsed: elapsed))
     }
 
     func hurry() {}
@@ -82,9 +80,7 @@ final class CommandHandler: OutsideHandler {
         }
     }
 
-    private static func verdict(
-        _ verdict: HandlerVerdict, _ ending: HandlerOutcome.Ending
-    ) -> HandlerAnswer.Verdict {
+    private static func verdict(_ verdict: HandlerVerdict, _ ending: HandlerOutcome.Ending) -> HandlerAnswer.Verdict {
         switch verdict {
         case .result(.failed): return .failed("the program asks for another attempt (exit status 75)")
         case .result(let result): return .done(result)

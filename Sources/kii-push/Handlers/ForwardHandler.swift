@@ -26,10 +26,10 @@ final class ForwardHandler: OutsideHandler {
 
     /// - Parameter endLeftovers: ends the programs of an earlier run that had some.
     /// - Throws: ``TransportError`` when the system gives no thread.
-    init(_ target: ForwardTarget, timeout: Duration, endLeftovers: @escaping @Sendable () -> Void = {}) throws {
-        self.endLeftovers = endLeftovers
+    init(_ target: ForwardTarget, timeout: Duration, endLeftovers: @escaping @Sendable () -> Void) throws {
         self.target = target
         self.timeout = timeout
+        self.endLeftovers = endLeftovers
         // Its own: what was said about the cloud's proxy and certificates is not said about this server.
         self.loop = try EventLoop()
     }
@@ -42,7 +42,9 @@ final class ForwardHandler: OutsideHandler {
             return self.answer(.failed("not sent: \(reason)"), .none("not sent: \(reason)"), start)
         }
         var request = HTTPRequest(method: "POST", url: self.target.url)
-        request.fields = Self.fields(message, context)
+        request.fields =
+            [HTTPField("Content-Type", "application/json")]
+            + message.facts(context).map { HTTPField("Kii-Push-\($0.name)", $0.value) }
         request.body = message.payload
         request.timeout = min(self.timeout, context.timeRemaining)
         do {
@@ -68,19 +70,17 @@ final class ForwardHandler: OutsideHandler {
         self.loop.shutdown()
     }
 
-    // MARK: - What the server says
-
     private func answer(to response: HTTPResponse, _ start: ContinuousClock.Instant) -> HandlerAnswer {
         let status = response.status
-        let verdict: HandlerAnswer.Verdict
-        switch status {
-        case 204: verdict = .done(.noData)
-        case 200...299: verdict = .done(.newData)
-        case 300...399: verdict = .failed("the server redirects (HTTP \(status)): forward to its new address")
-        case 408, 425, 429, 500...: verdict = .failed("the server asks for another attempt (HTTP \(status))")
-        case 400...499: verdict = .rejected("the server refused it (HTTP \(status))")
-        default: verdict = .failed("the server answered with HTTP \(status)")
-        }
+        let verdict: HandlerAnswer.Verdict =
+            switch status {
+            case 204: .done(.noData)
+            case 200...299: .done(.newData)
+            case 300...399: .failed("the server redirects (HTTP \(status)): forward to its new address")
+            case 408, 425, 429, 500...: .failed("the server asks for another attempt (HTTP \(status))")
+            case 400...499: .rejected("the server refused it (HTTP \(status))")
+            default: .failed("the server answered with HTTP \(status)")
+            }
         if case .failed = verdict,
             let pause = RetryAfter.duration(
                 field: response.field("Retry-After"), bodySeconds: nil, now: .now(), date: self.loop.date)
@@ -121,20 +121,5 @@ final class ForwardHandler: OutsideHandler {
             if ContinuousClock.now >= end { return nil }
         }
         return "the server wants to be left alone for another \((end - ContinuousClock.now).text)"
-    }
-
-    // MARK: - What is sent
-
-    private static func fields(_ message: HandledMessage, _ context: DeliveryContext) -> [HTTPField] {
-        var fields = [
-            HTTPField("Content-Type", "application/json"), HTTPField("Kii-Push-Id", String(context.messageID)),
-            HTTPField("Kii-Push-Kind", message.kind), HTTPField("Kii-Push-Attempt", String(context.attempt)),
-        ]
-        switch message.source {
-        case .topic(let name): fields.append(HTTPField("Kii-Push-Topic", name.visiblePercentEncoded))
-        case .bucket(let name): fields.append(HTTPField("Kii-Push-Bucket", name.visiblePercentEncoded))
-        case nil: break
-        }
-        return fields
     }
 }

@@ -2,29 +2,26 @@ import KiiPushCore
 
 /// A message as it is handed to somebody outside this process.
 struct HandledMessage: Sendable {
-    enum Source: Sendable, Hashable {
-        case topic(String)
-        case bucket(String)
+    struct Source: Sendable, Hashable {
+        /// `Topic` or `Bucket`.
+        var kind: String
+        /// In the notation of the command line.
+        var name: String
     }
 
     /// Exactly as it was received.
     let payload: [UInt8]
     /// `pushToApp`, `pushToUser`, `directPush`, or `thingCommand`.
     let kind: String
-    /// In the notation of the command line; `nil` for one that comes from neither.
+    /// `nil` for one that comes from neither a topic nor a bucket.
     let source: Source?
 
     init(_ message: ReceivedMessage) {
         self.payload = message.payloadBytes
         self.kind = message.kind.name
         self.source =
-            if let topic = message.sourceTopic {
-                .topic(topic.scope.text(of: topic.id))
-            } else if let bucket = message.sourceBucket {
-                .bucket(bucket.scope.text(of: bucket.id))
-            } else {
-                nil
-            }
+            message.sourceTopic.map { Source(kind: "Topic", name: $0.scope.text(of: $0.id)) }
+            ?? message.sourceBucket.map { Source(kind: "Bucket", name: $0.scope.text(of: $0.id)) }
     }
 
     init(_ command: ThingCommand) {
@@ -32,12 +29,17 @@ struct HandledMessage: Sendable {
         self.kind = "thingCommand"
         self.source = nil
     }
+
+    /// What is told beside the payload, fit for a header field, a line and a word.
+    func facts(_ context: DeliveryContext) -> [(name: String, value: String)] {
+        let facts = [("Id", "\(context.messageID)"), ("Kind", self.kind), ("Attempt", "\(context.attempt)")]
+        return facts + (self.source.map { [($0.kind, $0.name.visiblePercentEncoded)] } ?? [])
+    }
 }
 
 extension String {
-    /// The text with everything percent-encoded that is not visible ASCII, and with `%` itself: a name comes from outside,
-    /// and has to stay within a header field, a line and a word.
-    var visiblePercentEncoded: String {
+    /// The text with everything percent-encoded that is not visible ASCII, and with `%` itself: a name comes from outside.
+    fileprivate var visiblePercentEncoded: String {
         self.utf8.reduce(into: "") { text, byte in
             if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "%") {
                 text.unicodeScalars.append(Unicode.Scalar(byte))

@@ -35,27 +35,18 @@ struct HandlerOutcome: Sendable, Hashable {
     var elapsed: Duration
 
     /// For the line of a verdict: `exec ./on-push  exit 0`.
-    var text: String {
-        let words =
-            switch self.ending {
-            case .exit(let status): "exit \(status)"
-            case .signal(let number, nil): "signal \(number)"
-            case .signal(let number, let limit?): "signal \(number) after \(limit.text)"
-            case .http(let status): "\(status)"
-            case .none(let reason): reason
-            }
-        return "\(self.target.terminalSafe)  \(words.terminalSafe)"
-    }
+    var text: String { "\(self.target.terminalSafe)  \(self.words.text.terminalSafe)" }
 
     /// For the object of a verdict.
-    var members: [(String, JSONValue)] {
-        let ending: (String, JSONValue) =
-            switch self.ending {
-            case .exit(let status): ("exit_status", JSONValue(Int(status)))
-            case .signal(let number, _): ("signal", JSONValue(Int(number)))
-            case .http(let status): ("http_status", JSONValue(status))
-            case .none(let reason): ("no_answer", JSONValue(reason))
-            }
-        return [("handler", JSONValue(self.target)), ending]
+    var members: [(String, JSONValue)] { [("handler", JSONValue(self.target)), (self.words.key, self.words.value)] }
+
+    private var words: (text: String, key: String, value: JSONValue) {
+        switch self.ending {
+        case .exit(let status): ("exit \(status)", "exit_status", JSONValue(status))
+        case .signal(let number, let limit):
+            ("signal \(number)" + (limit.map { " after \($0.text)" } ?? ""), "signal", JSONValue(number))
+        case .http(let status): ("\(status)", "http_status", JSONValue(status))
+        case .none(let reason): (reason, "no_answer", JSONValue(reason))
+        }
     }
 }

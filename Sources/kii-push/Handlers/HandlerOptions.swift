@@ -49,53 +49,32 @@ struct HandlerOptions: ParsableArguments {
     func validateAlone() throws {
         if let problem = self.settings.problem({ "'\($0.option)'" }) { throw ValidationError(problem) }
     }
-
-    /// What the options ask for; `nil` when they name nobody.
-    func plan() -> HandlerPlan? { self.settings.plan }
 }
 
-/// Who is to handle messages, as options or a file say it.
-enum HandlerPlan: Sendable, Hashable {
-    case exec(
-        CommandText, usesShell: Bool, arguments: [String], timeout: Duration, jobs: Int, grace: Duration?)
-    case forward(to: ForwardTarget, timeout: Duration, jobs: Int)
-
-    /// How many messages are handled at once.
-    var jobs: Int {
-        switch self {
-        case .exec(_, _, _, _, let jobs, _), .forward(_, _, let jobs): jobs
-        }
-    }
-
-    /// Makes the handler.
+extension RunSettings {
+    /// Makes the handler of a command or a server; `nil` when neither is named.
     ///
     /// - Parameters:
     ///   - directory: the profile's, where it is kept which processes run, for the next run to end what a killed one left;
     ///     `nil` keeps nothing.
     ///   - report: told what a command's processes do, on a thread that it must not block.
     /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
-    func handler(
+    func outsideHandler(
         directory: String?, report: @escaping @Sendable (Activator.Event) -> Void
-    ) throws -> any OutsideHandler {
-        switch self {
-        case .forward(let target, let timeout, _):
-            return try ForwardHandler(target, timeout: timeout) {
+    ) throws -> (any OutsideHandler)? {
+        if let target = self.forwardTo {
+            return try ForwardHandler(target, timeout: self.forwardTimeout ?? HandlerOptions.longest) {
                 guard let directory else { return }
                 LeftoverPrograms.end(in: directory, beyond: 0, grace: nil, report: report)
             }
-        case .exec(let command, let usesShell, let arguments, let timeout, let jobs, let grace):
-            // What follows the command's text is $0, $1 and so on.
-            let shell = ["/bin/sh", "-c", command.text, "kii-push"]
-            let words = (usesShell ? shell : command.words ?? []) + arguments
-            guard let program = words.first else {
-                throw CommandFailure(.internalError, "the command has no words")
-            }
-            try ProgramLookup.require(program)
-            return CommandHandler(
-                .init(
-                    words: words, name: usesShell ? "sh" : program, timeout: timeout, jobs: jobs, grace: grace,
-                    directory: directory),
-                report: report)
         }
+        guard let command = self.exec else { return nil }
+        // What follows the command's text is $0, $1 and so on.
+        let shell = ["/bin/sh", "-c", command.text, "kii-push"]
+        let words = (self.shell ? shell : command.words ?? []) + self.arguments
+        guard let program = words.first else { throw CommandFailure(.internalError, "the command has no words") }
+        try ProgramLookup.require(program)
+        return CommandHandler(
+            words, name: self.shell ? "sh" : program, self, directory: directory, report: report)
     }
 }

@@ -43,9 +43,8 @@ final class MessageNotes: Sendable {
     func end(_ messageID: Int64, attempt: Int, _ outcome: HandlerOutcome) {
         self.notes.withLock { notes in
             var ofMessage = notes[messageID] ?? []
-            guard let index = ofMessage.firstIndex(where: { $0.attempt == attempt && $0.outcome == nil }) else {
-                return
-            }
+            guard let index = ofMessage.firstIndex(where: { $0.attempt == attempt && $0.outcome == nil })
+            else { return }
             if ofMessage[index].isForgotten { ofMessage.remove(at: index) } else { ofMessage[index].outcome = outcome }
             notes[messageID] = ofMessage.isEmpty ? nil : ofMessage
         }
@@ -94,7 +93,5 @@ final class MessageNotes: Sendable {
     }
 
     /// How many attempts are under way.
-    var inHand: Int {
-        self.notes.withLock { notes in notes.values.joined().count { $0.outcome == nil } }
-    }
+    var inHand: Int { self.notes.withLock { $0.values.joined().count { $0.outcome == nil } } }
 }

@@ -2,10 +2,10 @@ import KiiPushCore
 
 /// Who handles the messages of `run`.
 struct RunReceiver: Sendable {
-    private enum Kind: Sendable {
+    enum Kind: Sendable {
         /// A command or a server.
         case outside(any OutsideHandler)
-        /// A program with this library, what shows its alerts, and what ends others that an earlier run has left.
+        /// A program with this library, what shows its alerts, and what ends further ones that an earlier run has left.
         case activator(Activator, Presentation?, endLeftovers: @Sendable () -> Void)
     }
 
@@ -28,17 +28,8 @@ struct RunReceiver: Sendable {
     /// What is known about the messages that it has.
     let notes = MessageNotes()
 
-    init(_ outside: any OutsideHandler, concurrency: Int) {
-        self.kind = .outside(outside)
-        self.concurrency = concurrency
-    }
-
-    /// - Parameter endLeftovers: ends the programs of an earlier run that had more than one.
-    init(
-        _ activator: Activator, _ presentation: Presentation?, concurrency: Int,
-        endLeftovers: @escaping @Sendable () -> Void
-    ) {
-        self.kind = .activator(activator, presentation, endLeftovers: endLeftovers)
+    init(_ kind: Kind, concurrency: Int) {
+        self.kind = kind
         self.concurrency = concurrency
     }
 
@@ -68,12 +59,7 @@ struct RunReceiver: Sendable {
     }
 
     /// No message follows.
-    func hurry() {
-        switch self.kind {
-        case .outside(let outside): outside.hurry()
-        case .activator: break
-        }
-    }
+    func hurry() { if case .outside(let outside) = self.kind { outside.hurry() } }
 
     /// Ends what runs. Returns when nothing does any more.
     func stop() async {
