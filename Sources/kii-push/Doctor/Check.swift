@@ -63,9 +63,15 @@ struct Check: Sendable {
             self.server = server
         }
 
-        var text: String { ([self.code.rawValue] + [self.server?.rawValue].compactMap { $0 }).joined(separator: " ") }
+        var text: String { self.code.rawValue + (self.server.map { " \($0.rawValue)" } ?? "") }
     }
 
+    let key: Key
+    let finding: Finding
+}
+
+/// What a check found.
+struct Finding: Sendable {
     enum Outcome: String, Sendable {
         case ok
         case warning
@@ -73,28 +79,18 @@ struct Check: Sendable {
         case skipped
     }
 
-    var key: Key
-    var outcome: Outcome
+    let outcome: Outcome
     /// What was seen, in one line, without a secret.
-    var evidence: String
+    let evidence: String
     /// What to do about it; `nil` where nothing is to be done.
-    var fix: String?
+    let fix: String?
     /// How the command ends if this is the first check that failed; `nil` unless it failed.
-    var exit: ExitStatus?
-    /// Whether those that need this one make no sense either.
-    var isInTheWay: Bool
-}
-
-/// What a check found, before it is one of a report.
-struct Finding: Sendable {
-    var outcome: Check.Outcome
-    var evidence: String
-    var fix: String?
-    var exit: ExitStatus?
-    var isInTheWay: Bool
+    let exit: ExitStatus?
+    /// Whether checks that need this one make no sense either.
+    let isInTheWay: Bool
 
     private init(
-        _ outcome: Check.Outcome, _ evidence: String, fix: String? = nil, exit: ExitStatus? = nil,
+        _ outcome: Outcome, _ evidence: String, fix: String? = nil, exit: ExitStatus? = nil,
         isInTheWay: Bool = false
     ) {
         self.outcome = outcome
@@ -121,7 +117,6 @@ struct Finding: Sendable {
     /// It failed in the words of the command line.
     static func failed(_ error: any Error, fix: String? = nil) -> Finding {
         let failure = CommandFailure(describing: error)
-        let advice = fix ?? failure.hint ?? "see the message"
-        return Finding.failed(failure.message, fix: advice, exit: failure.exit)
+        return .failed(failure.message, fix: fix ?? failure.hint ?? "see the message", exit: failure.exit)
     }
 }

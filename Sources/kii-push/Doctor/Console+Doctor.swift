@@ -3,23 +3,22 @@ import KiiPushCore
 /// What `doctor` shows.
 extension Console {
     func show(_ check: Check) throws {
+        let (key, finding) = (check.key, check.finding)
         let style: TextStyle =
-            switch check.outcome {
+            switch finding.outcome {
             case .ok: .green
             case .warning: .yellow
             case .failed: .red
             case .skipped: .dim
             }
-        let outcome = self.style(check.outcome.rawValue.padded(to: 9), style)
-        try self.line("\(outcome)\(check.key.text.padded(to: 19))\(check.evidence.terminalSafe)")
-        var members: [(String, JSONValue)] = [("code", JSONValue(check.key.code.rawValue))]
-        if let server = check.key.server { members.append(("server", JSONValue(server.rawValue))) }
-        members += [
-            ("title", JSONValue(check.key.code.title)), ("outcome", JSONValue(check.outcome.rawValue)),
-            ("evidence", JSONValue(check.evidence)),
-        ]
-        if let fix = check.fix { members.append(("fix", JSONValue(fix))) }
-        if let exit = check.exit { members.append(("exit", JSONValue(Int(exit.rawValue)))) }
-        try self.object("check", members)
+        let outcome = self.style(finding.outcome.rawValue.padded(to: 9), style)
+        try self.line("\(outcome)\(key.text.padded(to: 19))\(finding.evidence.terminalSafe)")
+        try self.object(
+            "check",
+            [
+                "code": key.code.rawValue, "server": key.server?.rawValue, "title": key.code.title,
+                "outcome": finding.outcome.rawValue, "evidence": finding.evidence, "fix": finding.fix,
+                "exit": finding.exit?.rawValue,
+            ])
     }
 }

@@ -53,40 +53,28 @@ struct DoctorCommand: ParsableCommand {
         try await console.waiting { try await self.examine(&examination) }
         try examination.note(Check.Key(.service), ServiceContext.finding())
         for check in examination.checks {
-            guard let fix = check.fix else { continue }
+            guard let fix = check.finding.fix else { continue }
             try console.line("\(console.style(check.key.text, .bold)): \(fix.terminalSafe)")
         }
-        if let exit = examination.firstFailure?.exit { throw SilentExit(status: exit) }
+        if let exit = examination.firstFailure?.finding.exit { throw SilentExit(status: exit) }
     }
 
     private func examine(_ examination: inout Examination) async throws {
-        guard let (profile, cloud, runtime) = try self.examineFiles(&examination) else { return }
+        guard let session = try self.examineFiles(&examination) else { return }
         do {
-            let patient = DoctorSession(profile: profile, cloud: cloud, runtime: runtime, limit: examination.limit)
-            try await patient.examine(&examination, sendsPush: self.sendsPush(cloud))
-            await runtime.shutdown()
+            let sendsPush = self.roundTrip || (session.cloud.source == .emulator && !self.noRoundTrip)
+            try await session.examine(&examination, sendsPush: sendsPush)
+            await session.runtime.shutdown()
         } catch {
-            await runtime.shutdown()
+            await session.runtime.shutdown()
             throw error
         }
     }
 
-    private func runtime(of profile: Profile, _ cloud: CloudSettings, limit: Duration) throws -> PushRuntime {
-        var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
-        settings.callTimeout = limit
-        settings.environment.connectTimeout = limit
-        settings.shutdownGrace = .zero
-        return try PushRuntime(configuration: settings)
-    }
-
-    private func sendsPush(_ cloud: CloudSettings) -> Bool {
-        self.roundTrip || (cloud.source == .emulator && !self.noRoundTrip)
-    }
-
     /// The checks that ask the file system alone.
-    private func examineFiles(
-        _ examination: inout Examination
-    ) throws -> (profile: Profile, cloud: CloudSettings, runtime: PushRuntime)? {
+    ///
+    /// - Returns: whose checks follow; `nil` when the profile cannot be used.
+    private func examineFiles(_ examination: inout Examination) throws -> DoctorSession? {
         let modes = Check.Key(.fileModes)
         let location: ProfileLocation
         do {
@@ -98,16 +86,14 @@ struct DoctorCommand: ParsableCommand {
         }
         let files = FileChecks(location: location, named: [self.profile.appKeyFile].compactMap { $0 })
         try examination.note(modes, files.modes())
-        var found: (profile: Profile, cloud: CloudSettings, runtime: PushRuntime)?
+        var session: DoctorSession?
         var configuration = Finding.unknown("")
         var emulatorGone: CommandFailure?
         if examination.isClear([modes]) {
             do {
                 let profile = try Profile(self.profile)
                 let cloud = try profile.cloud(self.profile)
-                // Refuses what cannot be used of the configuration, such as an authority that is not there.
-                let runtime = try self.runtime(of: profile, cloud, limit: examination.limit)
-                found = (profile, cloud, runtime)
+                session = try DoctorSession(profile: profile, cloud: cloud, limit: examination.limit)
                 let evidence = "profile '\(profile.name)', \(cloud.source.rawValue)"
                 configuration =
                     profile.saved == nil
@@ -124,6 +110,6 @@ struct DoctorCommand: ParsableCommand {
         try examination.note(Check.Key(.stateDirectory), files.stateDirectory())
         try examination.note(Check.Key(.inbox), files.inbox())
         if let emulatorGone { try examination.note(Check.Key(.tcp, .cloud), .failed(emulatorGone)) }
-        return found
+        return session
     }
 }

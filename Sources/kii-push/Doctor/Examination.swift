@@ -19,7 +19,7 @@ struct Examination {
     }
 
     /// The first check that failed.
-    var firstFailure: Check? { self.checks.first { $0.outcome == .failed } }
+    var firstFailure: Check? { self.checks.first { $0.finding.outcome == .failed } }
 
     /// Whether nothing that `keys` name is in the way. What was not checked at all is.
     func isClear(_ keys: [Check.Key]) -> Bool { self.obstacle(among: keys) == nil }
@@ -27,9 +27,7 @@ struct Examination {
     /// Notes what a check found, unless another one is in its way.
     mutating func note(_ key: Check.Key, after needs: [Check.Key] = [], _ finding: Finding) throws {
         let finding = self.obstacle(among: needs).map { Finding.unknown($0) } ?? finding
-        let check = Check(
-            key: key, outcome: finding.outcome, evidence: finding.evidence, fix: finding.fix, exit: finding.exit,
-            isInTheWay: finding.isInTheWay)
+        let check = Check(key: key, finding: finding)
         self.checks.append(check)
         try self.report(check)
     }
@@ -39,17 +37,15 @@ struct Examination {
         _ key: Check.Key, after needs: [Check.Key] = [], _ body: @escaping @Sendable () async throws -> Finding
     ) async throws {
         guard self.isClear(needs) else { return try self.note(key, after: needs, .unknown("")) }
-        try self.note(key, await self.finding(body) ?? self.outOfTime)
+        try self.note(key, await self.finding(body))
     }
 
-    /// What `body` returns; `nil` when it took too long, and was cancelled. What it throws is a failure.
-    func finding(_ body: @escaping @Sendable () async throws -> Finding) async -> Finding? {
-        await self.inTime {
-            do {
-                return try await body()
-            } catch {
-                return Finding.failed(error)
-            }
+    /// What `body` finds. That it throws, or takes too long, is a failure.
+    func finding(_ body: @escaping @Sendable () async throws -> Finding) async -> Finding {
+        do {
+            return try await self.inTime(body) ?? self.outOfTime
+        } catch {
+            return .failed(error)
         }
     }
 
@@ -57,21 +53,10 @@ struct Examination {
     ///
     /// - Parameter steps: how many of the limits it may take.
     func inTime<Result: Sendable>(
-        steps: Int = 1, _ body: @escaping @Sendable () async -> Result
-    ) async -> Result? {
+        steps: Int = 1, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result? {
         let time = min(self.limit * steps, self.end - .now)
-        guard time > .zero else { return nil }
-        return await withTaskGroup(of: Result?.self) { group in
-            group.addTask { await body() }
-            group.addTask {
-                // Cancelled when the check is done.
-                try? await Task.sleep(for: time)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first
-        }
+        return time > .zero ? try await within(time, body) : nil
     }
 
     /// What is noted of a check that took too long.
@@ -86,9 +71,25 @@ struct Examination {
     private func obstacle(among keys: [Check.Key]) -> String? {
         for key in keys {
             guard let check = self.checks.last(where: { $0.key == key }) else { return "needs \(key.text)" }
-            guard check.isInTheWay else { continue }
-            return "needs \(key.text), which " + (check.outcome == .failed ? "failed" : "was skipped")
+            guard check.finding.isInTheWay else { continue }
+            return "needs \(key.text), which " + (check.finding.outcome == .failed ? "failed" : "was skipped")
         }
         return nil
+    }
+}
+
+/// What `body` returns; `nil` when it takes longer than `time`, and was cancelled.
+func within<Result: Sendable>(
+    _ time: Duration, _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result? {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            // Cancelled when `body` has ended.
+            try? await Task.sleep(for: time)
+            return nil
+        }
+        defer { group.cancelAll() }
+        return try await group.next() ?? nil
     }
 }

@@ -9,16 +9,9 @@ struct FileChecks: Sendable {
 
     private var directory: String { self.location.directory }
 
-    /// Less than this is too little for an inbox to be sure of.
-    private static let scarceBytes: UInt64 = 64 << 20
-
     func modes() -> Finding {
-        let secrets =
-            [
-                self.location.paths.credentials, self.directory + "/credentials.json",
-                self.directory + "/agents/default.json",
-            ] + self.named
-        for path in secrets {
+        let own = ["credentials.json", "agents/default.json"].map { "\(self.directory)/\($0)" }
+        for path in [self.location.paths.credentials] + own + self.named {
             do {
                 _ = try PrivateFile.read(path)
             } catch .tooOpen(_, let mode) {
@@ -33,7 +26,10 @@ struct FileChecks: Sendable {
                 return .failed(error, fix: "see that user \(geteuid()) can read it")
             }
         }
-        let opened = [self.directory, self.directory + "/inbox.sqlite"].first { Self.isOpenToOthers($0) }
+        let opened = [self.directory, self.directory + "/inbox.sqlite"].first { path in
+            var status = stat()
+            return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+        }
         if let opened {
             return .warning(
                 "\(opened) can be read or written by others: it holds messages", fix: "chmod go-rwx \(opened)")
@@ -67,7 +63,8 @@ struct FileChecks: Sendable {
         guard statvfs(directory, &system) == 0 else { return .ok("\(directory) can be written") }
         let free = UInt64(system.f_bavail) * UInt64(system.f_frsize)
         let evidence = "\(directory) can be written; \(free >> 20) MiB are free"
-        return free < Self.scarceBytes
+        // Too little for an inbox to be sure of.
+        return free < 64 << 20
             ? .warning(evidence, fix: "free some space: an inbox that cannot be written stops receiving")
             : .ok(evidence)
     }
@@ -103,15 +100,10 @@ struct FileChecks: Sendable {
         } catch .missing {
             return .needless("there is none yet: nothing was received")
         } catch {
-            let path = self.directory + "/inbox.sqlite"
             return .failed(
                 error,
-                fix: "keep a copy of \(path); 'kii-push listen' moves a damaged one aside and takes over what it can")
+                fix: "keep a copy of \(self.directory)/inbox.sqlite; 'kii-push listen' moves a damaged one aside and "
+                    + "takes over what it can")
         }
-    }
-
-    private static func isOpenToOthers(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
     }
 }

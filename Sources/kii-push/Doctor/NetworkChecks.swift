@@ -13,9 +13,6 @@ struct NetworkChecks: Sendable {
     let failure: TransportError?
     let now: Timestamp
 
-    /// Warned of when a certificate has less than this left.
-    private static let certificateMargin = Duration.seconds(14 * 86_400)
-
     private var place: String { "\(self.host):\(self.port)" }
     private var isConnected: Bool { self.report?.connectedAfter != nil }
 
@@ -24,11 +21,13 @@ struct NetworkChecks: Sendable {
         func key(_ code: CheckCode) -> Check.Key { Check.Key(code, self.server) }
         if self.usesProxy { try examination.note(key(.proxy), self.proxy) }
         let proxy = self.usesProxy ? [key(.proxy)] : []
+        let none = Finding.needless("no TLS")
         try examination.note(key(.dns), after: proxy, self.name)
         try examination.note(key(.tcp), after: proxy + [key(.dns)], self.connection)
-        try examination.note(key(.tlsExpiry), after: [key(.tcp)], self.expiry)
-        try examination.note(key(.tlsChain), after: [key(.tcp), key(.tlsExpiry)], self.chain)
-        try examination.note(key(.tlsName), after: [key(.tcp), key(.tlsChain)], self.certificateName)
+        try examination.note(key(.tlsExpiry), after: [key(.tcp)], self.usesTLS ? self.expiry : none)
+        try examination.note(key(.tlsChain), after: [key(.tcp), key(.tlsExpiry)], self.usesTLS ? self.chain : none)
+        let name = self.usesTLS ? self.certificateName : none
+        try examination.note(key(.tlsName), after: [key(.tcp), key(.tlsChain)], name)
     }
 
     private var proxy: Finding {
@@ -72,10 +71,9 @@ struct NetworkChecks: Sendable {
     }
 
     private var expiry: Finding {
-        guard self.usesTLS else { return .needless("no TLS") }
         let ends = self.report?.certificates.compactMap(\.end) ?? []
         guard let end = ends.min() else { return .needless("no certificate was seen") }
-        let left = self.now.duration(to: end)
+        let left = Duration.milliseconds(end.millisecondsSinceEpoch - self.now.millisecondsSinceEpoch)
         guard left > .zero else {
             let evidence = "it ended on \(end), and by this machine's clock it is \(self.now)"
             return self.isInsecure
@@ -83,12 +81,11 @@ struct NetworkChecks: Sendable {
                 : .failed(evidence, fix: "have the certificate of \(self.place) renewed", exit: .unreachable)
         }
         let evidence = "it ends on \(end), in \(left.components.seconds / 86_400) days"
-        return left < Self.certificateMargin
+        return left < .seconds(14 * 86_400)
             ? .warning(evidence, fix: "have the certificate of \(self.place) renewed in time") : .ok(evidence)
     }
 
     private var chain: Finding {
-        guard self.usesTLS else { return .needless("no TLS") }
         if self.isInsecure {
             return .warning(
                 "not checked: anyone on the way can read and change everything",
@@ -107,13 +104,10 @@ struct NetworkChecks: Sendable {
             default: "check that \(self.place) speaks TLS"
             }
         return .failed(
-            failure.detail,
-            fix: fix,
-            exit: failure.code == .invalidConfiguration ? .configuration : .unreachable)
+            failure.detail, fix: fix, exit: failure.code == .invalidConfiguration ? .configuration : .unreachable)
     }
 
     private var certificateName: Finding {
-        guard self.usesTLS else { return .needless("no TLS") }
         if self.isInsecure { return .needless("not checked") }
         guard self.report?.isForAnotherName != true else {
             let subject = self.report?.certificates.first?.subject ?? "somebody else"
@@ -122,11 +116,5 @@ struct NetworkChecks: Sendable {
                 fix: "use the name that the certificate is for, or have one made for \(self.host)", exit: .unreachable)
         }
         return .ok("it is for \(self.host)")
-    }
-}
-
-extension Timestamp {
-    fileprivate func duration(to later: Timestamp) -> Duration {
-        .milliseconds(later.millisecondsSinceEpoch - self.millisecondsSinceEpoch)
     }
 }

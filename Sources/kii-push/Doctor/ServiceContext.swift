@@ -2,14 +2,12 @@ import Glibc
 import KiiPushCore
 
 /// What this process runs in.
-struct ServiceContext: Sendable {
+enum ServiceContext {
     /// - Parameters:
     ///   - variable: reads a variable of the environment.
     ///   - groups: the text of `/proc/self/cgroup`.
     ///   - exists: whether there is a file.
-    static func finding(
-        variable: (String) -> String?, groups: String, exists: (String) -> Bool
-    ) -> Finding {
+    static func finding(variable: (String) -> String?, groups: String, exists: (String) -> Bool) -> Finding {
         var facts: [String] = []
         let unit = groups.split(whereSeparator: { $0 == "/" || $0.isNewline }).last { $0.hasSuffix(".service") }
         if variable("INVOCATION_ID") != nil, let unit {
@@ -21,9 +19,9 @@ struct ServiceContext: Sendable {
         } else {
             facts.append("no unit of systemd")
         }
-        let isContained =
-            variable("container") != nil || exists("/run/.containerenv") || exists("/.dockerenv")
-        if isContained { facts.append("in a container") }
+        if variable("container") != nil || ["/run/.containerenv", "/.dockerenv"].contains(where: exists) {
+            facts.append("in a container")
+        }
         let hasBus =
             variable("DBUS_SESSION_BUS_ADDRESS") != nil
             || variable("XDG_RUNTIME_DIR").map { exists($0 + "/bus") } ?? false

@@ -45,7 +45,7 @@ import Testing
         try examination.note(Check.Key(.inbox), .needless("none yet"))
         try examination.note(Check.Key(.connack), after: [Check.Key(.inbox)], .ok("accepted"))
         #expect(
-            examination.checks.map(\.evidence)
+            examination.checks.map(\.finding.evidence)
                 == ["none", "needs DNS cloud, which failed", "needs APP, which was skipped", "none yet", "accepted"])
         #expect(examination.firstFailure?.key == Check.Key(.dns, .cloud))
     }
@@ -53,23 +53,23 @@ import Testing
     @Test func aCheckThatTakesTooLongIsCancelled() async throws {
         // A check takes the time of all when the process is held up; then it counts as one that could not be made.
         var examination = Examination(time: .zero) { _ in }
-        while examination.checks.first?.outcome != .failed {
+        while examination.checks.first?.finding.outcome != .failed {
             examination = Examination(time: .milliseconds(100)) { _ in }
             try await examination.check(Check.Key(.app)) {
                 // Until it is cancelled.
                 try await Task.sleep(for: .seconds(600))
                 return .ok("")
             }
-            let check = try #require(examination.checks.first)
-            #expect(check.isInTheWay)
-            #expect(check.outcome == .failed || check.evidence == "no time was left; allow more with --timeout")
+            let finding = try #require(examination.checks.first).finding
+            #expect(finding.isInTheWay)
+            #expect(finding.outcome == .failed || finding.evidence == "no time was left; allow more with --timeout")
         }
-        while examination.checks.last?.outcome != .skipped {
+        while examination.checks.last?.finding.outcome != .skipped {
             try await examination.check(Check.Key(.signIn)) {
                 try await Task.sleep(for: .seconds(600))
                 return .ok("")
             }
         }
-        #expect(examination.checks.last?.evidence == "no time was left; allow more with --timeout")
+        #expect(examination.checks.last?.finding.evidence == "no time was left; allow more with --timeout")
     }
 }

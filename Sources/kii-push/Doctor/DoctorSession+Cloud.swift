@@ -1,23 +1,7 @@
 import KiiPushCore
 
 /// The checks that ask the cloud over REST.
-struct CloudChecks: Sendable {
-    let profile: Profile
-    let cloud: CloudSettings
-    let agent: PushAgent?
-    let client: KiiClient
-    let transport: DatedTransport
-
-    /// - Parameters:
-    ///   - limit: how long one call may take.
-    init(profile: Profile, cloud: CloudSettings, runtime: PushRuntime, agent: PushAgent?, limit: Duration) {
-        self.profile = profile
-        self.cloud = cloud
-        self.agent = agent
-        self.transport = DatedTransport(runtime.loop)
-        self.client = KiiClient(app: cloud.app, transport: self.transport, timeout: limit, retry: .none)
-    }
-
+extension DoctorSession {
     /// Signs in as the app, which changes nothing.
     func app() async throws -> Finding {
         let app = self.cloud.app

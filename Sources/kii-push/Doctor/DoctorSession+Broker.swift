@@ -1,0 +1,99 @@
+import KiiPushCore
+
+/// The checks that connect to the broker as the profile: one connection for all of them.
+extension DoctorSession {
+    struct BrokerFindings: Sendable {
+        var connack: Finding
+        var suback = Finding.unknown("")
+        var roundTrip = Finding.unknown("")
+    }
+
+    func brokerFindings(_ agent: PushAgent, _ registration: Registration, sendsPush: Bool) async -> BrokerFindings {
+        var subscribed = BrokerFindings(connack: .ok("accepted"))
+        do {
+            let answer = try await agent.probeBroker { connection in
+                subscribed.suback = Self.granted(connection)
+                subscribed.roundTrip =
+                    sendsPush
+                    ? await self.roundTrip(agent, registration) : .needless("not asked for: --round-trip")
+            }
+            switch answer {
+            case .subscribed: return subscribed
+            case .refused(let reason, let isOfCredentials):
+                let fix =
+                    isOfCredentials
+                    ? "the cloud has just named these credentials: ask who runs the broker" : "see the broker's log"
+                let exit: ExitStatus = isOfCredentials ? .authentication : .protocolError
+                return BrokerFindings(connack: .failed(reason, fix: fix, exit: exit))
+            case .notSubscribed(let reason):
+                let fix = "see the broker's rights for the topic, or \(self.profile.registerHint) --anew"
+                return BrokerFindings(connack: .ok("accepted"), suback: .failed(reason, fix: fix, exit: .protocolError))
+            case .failed(let error): return BrokerFindings(connack: .failed(error))
+            }
+        } catch PushAgentError.stateDirectoryInUse(_, let processID), PushAgentError.installationInUse(_, let processID)
+        {
+            let holder = processID.map { "process \($0)" } ?? "another process"
+            let reason = "\(holder) receives as this profile, and a second connection would knock it off"
+            return BrokerFindings(connack: .unknown(reason))
+        } catch {
+            return BrokerFindings(connack: .failed(error))
+        }
+    }
+
+    private static func granted(_ connection: PushEvent.Connection) -> Finding {
+        let session = connection.sessionPresent ? "the session of before is there" : "a new session"
+        guard connection.guarantee == .atMostOnce else { return .ok("QoS 1; \(session)") }
+        return .warning(
+            "QoS 0 was granted, QoS 1 was asked for; \(session)",
+            fix: "what the network drops is lost: use a broker that grants QoS 1 if that matters")
+    }
+
+    private func roundTrip(_ agent: PushAgent, _ registration: Registration) async -> Finding {
+        // Less than the limit, so that it is this one that is said to have passed.
+        let limit = self.limit * 9 / 10
+        let mark = "doctor-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        do {
+            guard let send = try await self.sender(of: mark, agent, registration) else {
+                return .needless("a thing gets no direct push, and it is subscribed to no topic of its own scope")
+            }
+            let started = ContinuousClock.now
+            let isThere = try await within(limit) {
+                try await self.runtime.takeMessage(containing: mark, afterSending: send)
+            }
+            guard isThere == true else {
+                return .failed(
+                    "the cloud took a push to this profile, and within \(limit.text) it did not arrive",
+                    fix: "see that the cloud publishes to this broker, and the broker's log", exit: .protocolError)
+            }
+            return .ok("a push to this profile arrived after \((ContinuousClock.now - started).text)")
+        } catch let error as KiiError where self.cloud.admin == nil && [401, 403].contains(error.status) {
+            return .needless("only the app's admin may send to users: give clientID and clientSecret")
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// What sends the test message to nobody but this profile; `nil` when there is no way.
+    private func sender(
+        of mark: String, _ agent: PushAgent, _ registration: Registration
+    ) async throws -> (@Sendable () async throws -> Void)? {
+        var message = PushMessage(data: ["kii-push": JSONValue(mark)])
+        if registration.payload == .apns {
+            message.apns = PushMessage.APNS()
+            message.apns?.contentAvailable = true
+        }
+        let own = try Self.session(of: agent)
+        switch registration.principal {
+        case .user(let id):
+            // The app's administrator, who may send to users.
+            let sender = self.cloud.admin?.session(self.client) ?? own
+            return { [message] in _ = try await sender.send(message, to: .user(id)) }
+        case .thing(let id):
+            for try await topic in own.topics(in: .thing(id))
+            where try await own.isSubscribed(to: .topic(topic), as: registration.principal) {
+                return { [message] in _ = try await own.send(message, to: .topic(topic)) }
+            }
+            return nil
+        }
+    }
+}
