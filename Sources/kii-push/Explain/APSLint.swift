@@ -17,19 +17,13 @@ struct APSLint {
         if members.allSatisfy(\.value.isNull) {
             self.report(.apsEmpty, at: Self.root, "aps is empty: nothing is shown, and no program is woken")
         }
-        for member in members {
-            let place = Self.root.appending(member.key)
-            if member.value.isNull {
-                self.reportNull(at: place)
-            } else {
-                self.check(member.value, key: member.key, at: place)
-            }
-        }
+        for member in members { self.check(member.value, key: member.key, at: Self.root.appending(member.key)) }
         self.checkTogether(aps)
     }
 
     private mutating func check(_ value: JSONValue, key: String, at place: JSONPointer) {
         switch key {
+        case _ where value.isNull: self.reportNull(at: place)
         case "alert": self.checkAlert(value, at: place)
         case "sound": self.checkSound(value, at: place)
         case "badge": self.expect(value.int64 != nil, "a whole number", value, at: place)
@@ -38,15 +32,13 @@ struct APSLint {
         case "relevance-score": self.expect(value.kind == .number, "a number", value, at: place)
         case "interruption-level":
             self.expectText(value, at: place)
-            guard let level = value.string, !Self.interruptionLevels.contains(level) else { return }
+            guard let level = value.string, !["passive", "active", "time-sensitive", "critical"].contains(level)
+            else { return }
             self.report(.interruptionLevel, at: place, "there is no such level")
-        default:
-            guard KeyMeaning.aps[key] == nil else { return }
-            self.reportUnknown(.apsUnknownKey, key: key, among: KeyMeaning.aps, at: place)
+        case _ where KeyMeaning.aps[key] != nil: break
+        default: self.reportUnknown(.apsUnknownKey, key: key, among: KeyMeaning.aps, at: place)
         }
     }
-
-    private static let interruptionLevels: Set<String> = ["passive", "active", "time-sensitive", "critical"]
 
     private mutating func checkFlag(_ value: JSONValue, at place: JSONPointer) {
         switch value.kind {
@@ -59,8 +51,7 @@ struct APSLint {
 
     private mutating func checkSound(_ value: JSONValue, at place: JSONPointer) {
         guard let members = value.members else {
-            self.expect(value.kind == .string, "a string or an object", value, at: place)
-            return
+            return self.expect(value.kind == .string, "a string or an object", value, at: place)
         }
         for member in members {
             let place = place.appending(member.key)

@@ -13,33 +13,35 @@ struct KeyMeaning {
 
     /// One of Kii's fields.
     init(_ field: MessageField, in kind: ReceivedMessage.Kind) {
-        let anyKind = "Kii: message fields"
-        switch field {
-        case .appID: self.init("The app that caused the push.", anyKind)
-        case .sender where kind == .pushToApp: self.init("Whose change caused the push.", anyKind)
-        case .sender: self.init("Who sent it.", anyKind)
-        case .type where kind == .pushToApp: self.init("What happened in the bucket.", "Kii: push to app")
-        case .type: self.init("The sender's own type of message (pushMessageType).", "Kii: sending messages")
-        case .when: self.init("When it was sent, in milliseconds since 1970.", anyKind)
-        case .origin: self.init("What caused it: EVENT is a change, EXPLICIT is a sender.", anyKind)
-        case .topic: self.init("The topic that it was sent to.", "Kii: push to user")
-        case .scopeAppID: self.init("The app in which the topic or bucket lives.", anyKind)
-        case .scopeUserID: self.init("The user in whose scope it lives.", anyKind)
-        case .scopeGroupID: self.init("The group in whose scope it lives.", anyKind)
-        case .scopeThingID: self.init("The thing in whose scope it lives.", anyKind)
-        case .scopeType: self.init("Whose topic or bucket it is: the app's, a user's, a group's, a thing's.", anyKind)
-        case .bucketID: self.init("The bucket in which something changed.", "Kii: push to app")
-        case .bucketType: self.init("The kind of bucket.", "Kii: push to app")
-        case .objectID: self.init("The object that changed.", "Kii: push to app")
-        case .objectModifiedAt: self.init("When the object changed, in milliseconds since 1970.", "Kii: push to app")
-        }
+        let isToApp = kind == .pushToApp
+        let (text, source): (String, String) =
+            switch field {
+            case .appID: ("The app that caused the push.", "message fields")
+            case .sender: (isToApp ? "Whose change caused the push." : "Who sent it.", "message fields")
+            case .type where isToApp: ("What happened in the bucket.", "push to app")
+            case .type: ("The sender's own type of message (pushMessageType).", "sending messages")
+            case .when: ("When it was sent, in milliseconds since 1970.", "message fields")
+            case .origin: ("What caused it: EVENT is a change, EXPLICIT is a sender.", "message fields")
+            case .topic: ("The topic that it was sent to.", "push to user")
+            case .scopeAppID: ("The app in which the topic or bucket lives.", "message fields")
+            case .scopeUserID: ("The user in whose scope it lives.", "message fields")
+            case .scopeGroupID: ("The group in whose scope it lives.", "message fields")
+            case .scopeThingID: ("The thing in whose scope it lives.", "message fields")
+            case .scopeType:
+                ("Whose topic or bucket it is: the app's, a user's, a group's, a thing's.", "message fields")
+            case .bucketID: ("The bucket in which something changed.", "push to app")
+            case .bucketType: ("The kind of bucket.", "push to app")
+            case .objectID: ("The object that changed.", "push to app")
+            case .objectModifiedAt: ("When the object changed, in milliseconds since 1970.", "push to app")
+            }
+        self.init(text, "Kii: \(source)")
     }
 
-    /// The address of the sender.
-    static let senderURI = KeyMeaning("The address of who sent it.", "Kii: push over MQTT")
-    /// The address of what caused the push.
-    static let sourceURI = KeyMeaning(
-        "The address of what caused it: an object, a topic, or the receiver.", "Kii: push over MQTT")
+    /// The addresses of the long family.
+    static let addresses: KeyValuePairs<String, String> = [
+        "senderURI": "The address of who sent it.",
+        "sourceURI": "The address of what caused it: an object, a topic, or the receiver.",
+    ]
 
     /// The keys of `aps`.
     static let aps: KeyValuePairs<String, String> = [

@@ -26,27 +26,22 @@ struct KiiFieldLint {
                 "it is no whole number of milliseconds"
             case .when, .objectModifiedAt: nil
             case _ where value.kind != .string: "it is \(value.kind.phrase), and Kii writes a string"
-            case .origin: self.originProblem
-            case .scopeType: self.scopeProblem
-            case .type: self.typeProblem
+            case .origin: if case .other? = self.message.origin { "Kii writes EVENT or EXPLICIT" } else { nil }
+            case .scopeType:
+                if case .other? = self.message.scopeType {
+                    "Kii writes APP, APP_AND_USER, APP_AND_GROUP or APP_AND_THING"
+                } else {
+                    nil
+                }
+            case .type where self.message.kind == .pushToApp:
+                if case .other? = self.message.eventType {
+                    "it is none of the events of a push to app that Kii documents"
+                } else {
+                    nil
+                }
             default: nil
             }
         if let problem { self.report(.fieldValue, at: self.pointer(field), problem) }
-    }
-
-    private var originProblem: String? {
-        guard case .other? = self.message.origin else { return nil }
-        return "Kii writes EVENT or EXPLICIT"
-    }
-
-    private var scopeProblem: String? {
-        guard case .other? = self.message.scopeType else { return nil }
-        return "Kii writes APP, APP_AND_USER, APP_AND_GROUP or APP_AND_THING"
-    }
-
-    private var typeProblem: String? {
-        guard self.message.kind == .pushToApp, case .other? = self.message.eventType else { return nil }
-        return "it is none of the events of a push to app that Kii documents"
     }
 
     private mutating func checkAddresses() {
@@ -82,8 +77,7 @@ struct KiiFieldLint {
             guard let field = self.message.kindReason.field else { return nil }
             if self.has(.topic) {
                 let topic = self.pointer(.topic)
-                let problem = "it makes a push to app of a payload that has \(topic) as well, and a topic sends none"
-                return (field, problem)
+                return (field, "it makes a push to app of a payload that has \(topic) as well, and a topic sends none")
             }
             guard self.message.origin == .explicit else { return nil }
             return (field, "it makes a push to app of a payload whose origin is a sender (EXPLICIT)")
@@ -102,20 +96,14 @@ struct KiiFieldLint {
     private mutating func checkCustom(_ member: JSONMember) {
         let pointer = JSONPointer(tokens: [member.key])
         if let owner = CustomKey(member.key, in: self.message.keyFamily).field {
+            let networks = self.message.keyFamily == .short ? "MQTT, GCM and FCM" : "APNs"
             self.report(
                 .customKeyCollides, at: pointer,
-                "it is Kii's own key for \(owner.key(in: .long)) on \(self.otherNetworks): it is taken for that there")
+                "it is Kii's own key for \(owner.key(in: .long)) on \(networks): it is taken for that there")
         }
         // What is wrong with `aps` is said once, where `aps` is looked at.
         if member.key != "aps", member.value.kind == .array || member.value.kind == .object {
             self.report(.customNested, at: pointer, "it is \(member.value.kind.phrase)")
-        }
-    }
-
-    private var otherNetworks: String {
-        switch self.message.keyFamily {
-        case .short: "MQTT, GCM and FCM"
-        case .long: "APNs"
         }
     }
 

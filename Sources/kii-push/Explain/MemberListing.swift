@@ -8,18 +8,17 @@ struct MemberListing {
     private(set) var custom: [PayloadExplanation.Remark] = []
     private(set) var ignored: [PayloadExplanation.Remark] = []
 
-    init(_ message: ReceivedMessage, payload: JSONValue) {
+    init(_ message: ReceivedMessage) {
         self.message = message
-        for pointer in payload.duplicateKeys {
-            self.ignore(pointer, Optional.none, "an earlier value of this key: the last one counts")
+        for pointer in message.rawPayload.duplicateKeys {
+            self.ignore(pointer, nil, "an earlier value of this key: the last one counts")
         }
-        for member in payload.members ?? [] {
+        for member in message.rawPayload.members ?? [] {
             let pointer = JSONPointer(tokens: [member.key])
             if let field = MessageField.allCases.first(where: { $0.key(in: message.keyFamily) == member.key }) {
                 self.add(field, member.value, at: pointer)
-            } else if message.keyFamily == .long, member.key == "senderURI" || member.key == "sourceURI" {
-                let meaning = member.key == "senderURI" ? KeyMeaning.senderURI : .sourceURI
-                self.fields.append(.init(pointer, member, meaning))
+            } else if message.keyFamily == .long, let text = KeyMeaning.addresses[member.key] {
+                self.fields.append(.init(pointer, member, KeyMeaning(text, "Kii: push over MQTT")))
             } else if message.keyFamily == .short, member.key == "aps" {
                 self.addAPS(member.value, at: pointer)
             } else {
@@ -30,7 +29,7 @@ struct MemberListing {
     }
 
     private mutating func add(_ field: MessageField, _ value: JSONValue, at pointer: JSONPointer) {
-        let reading = value.isNull ? nil : FieldReading(field, of: self.message).text
+        let reading = value.isNull ? nil : self.message.reading(of: field)
         self.fields.append(
             .init(
                 pointer: pointer, name: field.key(in: .long), value: value,
@@ -43,42 +42,31 @@ struct MemberListing {
         guard self.message.value(of: field) != nil else {
             return "\(value.kind.phrase) is no value of a field, though the key counts for the kind"
         }
-        switch field {
+        let noScope = "without a usable scope nobody can tell which one it is"
+        return switch field {
         case .when where self.message.when == nil, .objectModifiedAt where self.message.modifiedAt == nil:
-            return "no whole number of milliseconds, so no time"
-        case _ where self.message.value(of: field) == "": return "an empty text names nothing"
-        case .topic, .bucketID, .objectID: return self.reasonNotToResolve(field)
-        case .scopeUserID where self.message.scopeType != .user: return Self.otherScope
-        case .scopeGroupID where self.message.scopeType != .group: return Self.otherScope
-        case .scopeThingID where self.message.scopeType != .thing: return Self.otherScope
-        default: return nil
-        }
-    }
-
-    private static let otherScope = "the scope is another one"
-
-    /// Why an ID does not lead to what it names.
-    private func reasonNotToResolve(_ field: MessageField) -> String? {
-        switch field {
-        case .topic where self.message.sourceTopic == nil, .bucketID where self.message.sourceBucket == nil:
-            "without a usable scope nobody can tell which one it is"
+            "no whole number of milliseconds, so no time"
+        case _ where self.message.value(of: field) == "": "an empty text names nothing"
+        // Why an ID does not lead to what it names.
+        case .topic where self.message.sourceTopic == nil, .bucketID where self.message.sourceBucket == nil: noScope
         case .objectID where self.message.sourceObject == nil:
-            self.message.value(of: .bucketID) == nil
-                ? "without a bucket nobody can tell which one it is"
-                : "without a usable scope nobody can tell which one it is"
+            self.message.value(of: .bucketID) == nil ? "without a bucket nobody can tell which one it is" : noScope
+        case .scopeUserID where self.message.scopeType != .user, .scopeGroupID where self.message.scopeType != .group,
+            .scopeThingID where self.message.scopeType != .thing:
+            "the scope is another one"
         default: nil
         }
     }
 
     private mutating func addAPS(_ aps: JSONValue, at pointer: JSONPointer) {
         for member in aps.members ?? [] {
-            let place = pointer.appending(member.key)
+            let (parts, place) = (member.value.members, pointer.appending(member.key))
             switch member.key {
-            case "alert" where member.value.kind == .object:
-                self.addParts(of: member.value, at: place, known: KeyMeaning.alert, source: "APNs: alert")
-            case "sound" where member.value.kind == .object:
-                self.addParts(of: member.value, at: place, known: KeyMeaning.sound, source: "APNs: sound")
-            default: self.addPart(member, at: place, known: KeyMeaning.aps, source: "APNs: aps")
+            case "alert" where parts != nil:
+                for part in parts ?? [] { self.addPart(part, of: place, KeyMeaning.alert, "APNs: alert") }
+            case "sound" where parts != nil:
+                for part in parts ?? [] { self.addPart(part, of: place, KeyMeaning.sound, "APNs: sound") }
+            default: self.addPart(member, of: pointer, KeyMeaning.aps, "APNs: aps")
             }
         }
         if aps.kind == .object, aps["badge"]?.isNull ?? true {
@@ -91,17 +79,10 @@ struct MemberListing {
         }
     }
 
-    private mutating func addParts(
-        of object: JSONValue, at pointer: JSONPointer, known: KeyValuePairs<String, String>, source: String
-    ) {
-        for member in object.members ?? [] {
-            self.addPart(member, at: pointer.appending(member.key), known: known, source: source)
-        }
-    }
-
     private mutating func addPart(
-        _ member: JSONMember, at pointer: JSONPointer, known: KeyValuePairs<String, String>, source: String
+        _ member: JSONMember, of object: JSONPointer, _ known: KeyValuePairs<String, String>, _ source: String
     ) {
+        let pointer = object.appending(member.key)
         if member.value.isNull {
             self.ignore(pointer, member.value, "null counts as absent")
         } else if let finding = self.message.findings.first(where: { $0.pointer.tokens.starts(with: pointer.tokens) }) {

@@ -10,10 +10,10 @@ extension PayloadExplanation {
         ]
         let size = self.size == 1 ? "1 byte" : "\(self.size) bytes"
         var lines = (head + message.facts + [("size", size)]).map { "\($0.padded(to: 10))\($1)" }
-        lines += Self.section("fields", self.fields.flatMap(Self.lines))
-        lines += Self.section("aps", self.aps.flatMap(Self.lines))
-        lines += Self.section("custom", self.custom.flatMap(Self.lines))
-        lines += Self.section("ignored", self.ignored.flatMap(Self.lines))
+        lines += Self.section("fields", self.listing.fields.flatMap(Self.lines))
+        lines += Self.section("aps", self.listing.aps.flatMap(Self.lines))
+        lines += Self.section("custom", self.listing.custom.flatMap(Self.lines))
+        lines += Self.section("ignored", self.listing.ignored.flatMap(Self.lines))
         lines += Self.section("findings", self.findings.flatMap { Self.lines($0, style) })
         return lines.joined(separator: "\n")
     }
@@ -38,11 +38,10 @@ extension PayloadExplanation {
     }
 
     private static func lines(_ finding: LintFinding, _ style: TerminalStyle) -> [String] {
-        let place = finding.pointer.tokens.isEmpty ? "the payload" : finding.pointer.description.terminalSafe
         let level = finding.code.level
         let word = style(level.rawValue, level == .error ? .red : level == .warning ? .yellow : .dim)
         return [
-            "\(word) \(finding.code.rawValue) at \(place)", "    \(finding.message.terminalSafe)",
+            "\(word) \(finding.code.rawValue) at \(finding.place.terminalSafe)", "    \(finding.message.terminalSafe)",
             "    do: \(finding.code.advice)",
         ]
     }
@@ -50,75 +49,60 @@ extension PayloadExplanation {
     /// What `--lint` says.
     var complaint: String {
         let problems = self.findings.filter(\.isProblem)
-        let codes = problems.map { finding in
-            "\(finding.code.rawValue) at \(finding.pointer.tokens.isEmpty ? "the payload" : finding.pointer.description)"
-        }
         return "\(problems.count) \(problems.count == 1 ? "thing is" : "things are") wrong with the payload: "
-            + codes.joined(separator: ", ")
+            + problems.map { "\($0.code.rawValue) at \($0.place)" }.joined(separator: ", ")
     }
-}
 
-extension PayloadExplanation {
-    /// The members of the object for programs.
+    /// The object for programs.
     var members: [(String, JSONValue)] {
         let isShort = self.message.keyFamily == .short
-        var members: [(String, JSONValue)] = [
-            ("kind", JSONValue(self.message.kind.name)), ("decided_by", self.decision),
-            ("keys", isShort ? "short" : "long"), ("keys_because", JSONValue(self.keysReason)),
-            ("bytes", JSONValue(self.size)), ("fields", JSONValue(self.fields.map(\.json))),
-        ]
-        if let aps = self.payload["aps"], isShort {
-            members.append(("aps", ["value": aps, "keys": JSONValue(self.aps.map(\.json))]))
-        }
-        members.append(("custom", JSONValue(self.custom.map(\.json))))
-        members.append(("ignored", JSONValue(self.ignored.map(\.json))))
-        members.append(("findings", JSONValue(self.findings.map(\.json))))
-        members.append(("names", .object(self.message.sourceMembers)))
-        return members
+        let aps: JSONValue? =
+            if isShort, let aps = self.payload["aps"] { ["value": aps, "keys": self.listing.aps.json] } else { .none }
+        return .init([
+            "kind": self.message.kind.name, "decided_by": self.decision, "keys": isShort ? "short" : "long",
+            "keys_because": self.keysReason, "bytes": self.size, "fields": self.listing.fields.json, "aps": aps,
+            "custom": self.listing.custom.json, "ignored": self.listing.ignored.json, "findings": self.findings.json,
+            "names": JSONValue.object(self.message.sourceMembers),
+        ])
     }
 
     private var decision: JSONValue {
-        var members: [(String, JSONValue)] = []
-        if let field = self.message.kindReason.field {
-            let key = field.key(in: self.message.keyFamily)
-            members += [
-                ("key", JSONValue(key)), ("pointer", JSONValue("/" + key)), ("field", JSONValue(field.key(in: .long))),
-            ]
-        } else {
-            members.append(("key", .null))
-        }
-        return .object(members + [("because", JSONValue(self.why))])
+        let field = self.message.kindReason.field
+        let key = field?.key(in: self.message.keyFamily)
+        return JSONValue(members: [
+            "key": key.map { JSONValue($0) } ?? JSONValue.null, "pointer": key.map { "/" + $0 },
+            "field": field?.key(in: .long), "because": self.why,
+        ])
     }
 }
 
-extension PayloadExplanation.Member {
-    fileprivate var json: JSONValue {
-        var members: [(String, JSONValue)] = [
-            ("pointer", JSONValue(self.pointer.description)), ("name", JSONValue(self.name)),
-        ]
-        if let value { members.append(("value", value)) }
-        members.append(("meaning", JSONValue(self.meaning.text)))
-        if let reading { members.append(("reading", JSONValue(reading))) }
-        members.append(("source", JSONValue(self.meaning.source)))
-        return .object(members)
+extension Array where Element: JSONRepresentable {
+    fileprivate var json: JSONValue { JSONValue(self.map(\.json)) }
+}
+
+extension PayloadExplanation.Member: JSONRepresentable {
+    var json: JSONValue {
+        JSONValue(members: [
+            "pointer": self.pointer.description, "name": self.name, "value": self.value,
+            "meaning": self.meaning.text, "reading": self.reading, "source": self.meaning.source,
+        ])
     }
 }
 
-extension PayloadExplanation.Remark {
-    fileprivate var json: JSONValue {
-        var members: [(String, JSONValue)] = [("pointer", JSONValue(self.pointer.description))]
-        if let value { members.append(("value", value)) }
-        members.append(("because", JSONValue(self.why)))
-        return .object(members)
+extension PayloadExplanation.Remark: JSONRepresentable {
+    var json: JSONValue {
+        JSONValue(members: ["pointer": self.pointer.description, "value": self.value, "because": self.why])
     }
 }
 
-extension LintFinding {
-    fileprivate var json: JSONValue {
-        [
-            "code": JSONValue(self.code.rawValue), "level": JSONValue(self.code.level.rawValue),
-            "pointer": JSONValue(self.pointer.description), "message": JSONValue(self.message),
-            "advice": JSONValue(self.code.advice),
-        ]
+extension LintFinding: JSONRepresentable {
+    var json: JSONValue {
+        JSONValue(members: [
+            "code": self.code.rawValue, "level": self.code.level.rawValue, "pointer": self.pointer.description,
+            "message": self.message, "advice": self.code.advice,
+        ])
     }
+
+    /// For people; it may come from outside.
+    fileprivate var place: String { self.pointer.tokens.isEmpty ? "the payload" : self.pointer.description }
 }

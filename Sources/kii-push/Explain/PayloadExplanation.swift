@@ -30,16 +30,14 @@ struct PayloadExplanation {
 
     /// The message as a receiver sees it.
     let message: ReceivedMessage
-    /// The payload as it is.
-    let payload: JSONValue
-    let size: Int
     /// Why the payload is read with the keys that it is read with.
     let keysReason: String
-    let fields: [Member]
-    let aps: [Member]
-    let custom: [Remark]
-    let ignored: [Remark]
+    let listing: MemberListing
     let findings: [LintFinding]
+
+    /// The payload as it is.
+    var payload: JSONValue { self.message.rawPayload }
+    var size: Int { self.payload.documentBytes.count }
 
     /// - Throws: `MessageError` for a payload that receivers refuse.
     init(_ bytes: [UInt8], keys: Keys) throws(MessageError) {
@@ -49,15 +47,9 @@ struct PayloadExplanation {
             case .short: try ReceivedMessage(fromAPNS: bytes)
             case .long: try ReceivedMessage(mqttPayload: bytes)
             }
-        self.payload = self.message.rawPayload
-        self.size = self.payload.documentBytes.count
-        self.keysReason = Self.keysReason(keys, self.payload)
-        let listing = MemberListing(self.message, payload: self.payload)
-        self.fields = listing.fields
-        self.aps = listing.aps
-        self.custom = listing.custom
-        self.ignored = listing.ignored
-        self.findings = Self.findings(self.message, self.payload, size: self.size)
+        self.keysReason = Self.keysReason(keys, self.message.rawPayload)
+        self.listing = MemberListing(self.message)
+        self.findings = Self.findings(self.message)
     }
 
     private static func keysReason(_ keys: Keys, _ payload: JSONValue) -> String {
@@ -69,7 +61,8 @@ struct PayloadExplanation {
         }
     }
 
-    private static func findings(_ message: ReceivedMessage, _ payload: JSONValue, size: Int) -> [LintFinding] {
+    private static func findings(_ message: ReceivedMessage) -> [LintFinding] {
+        let (payload, size) = (message.rawPayload, message.rawPayload.documentBytes.count)
         var findings = payload.duplicateKeys.map { pointer in
             LintFinding(.duplicateKey, at: pointer, "the key is there more than once; the last one counts here")
         }
@@ -77,15 +70,27 @@ struct PayloadExplanation {
         if let aps = payload["aps"], message.keyFamily == .short || aps.kind != .object {
             findings += APSLint(aps).findings
         }
-        findings += PayloadLimit.all(for: message.keyFamily).filter { $0.bytes < size }.map { limit in
-            LintFinding(
-                limit.code, at: JSONPointer(), "\(size) bytes, and the limit of \(limit.network) is \(limit.bytes)")
+        for (limit, network, code) in Self.limits(of: message.keyFamily) where limit < size {
+            findings.append(
+                LintFinding(code, at: JSONPointer(), "\(size) bytes, and the limit of \(network) is \(limit)"))
         }
         return findings
     }
-}
 
-extension PayloadExplanation {
+    /// How many bytes a payload may have on the networks that write keys like these, the smallest limit first.
+    ///
+    /// - Source: APNs before iOS 8: 256; Kii's reference: 2,048 for APNs, 4,096 for MQTT, GCM and FCM; Apple: 4,096.
+    private static func limits(of family: KeyFamily) -> [(bytes: Int, network: String, code: LintCode)] {
+        switch family {
+        case .short:
+            [
+                (256, "APNs before iOS 8", .sizeOver256), (2048, "APNs at Kii", .sizeOver2048),
+                (4096, "APNs", .sizeOver4096),
+            ]
+        case .long: [(4096, "MQTT, GCM and FCM at Kii", .sizeOver4096)]
+        }
+    }
+
     /// Which key decided about the kind, in words.
     var why: String {
         let isShort = self.message.keyFamily == .short

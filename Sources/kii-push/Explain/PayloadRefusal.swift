@@ -23,29 +23,17 @@ struct PayloadRefusal {
 
     /// For programs.
     var json: JSONValue {
-        var members: [(String, JSONValue)] = [
-            ("code", JSONValue(self.code)), ("reason", JSONValue(self.error.description)),
-        ]
-        switch self.error {
-        case .malformed(let error):
-            members.append(("pointer", JSONValue(error.pointer.description)))
-            guard let place else { break }
-            members += [
-                ("byte", JSONValue(error.byteOffset)), ("line", JSONValue(place.line)),
-                ("column", JSONValue(place.column)),
-            ]
-        case .notAnObject: members.append(("pointer", ""))
-        case .thingCommand: break
-        }
-        return .object(members)
-    }
-
-    private var code: String {
-        switch self.error {
-        case .malformed: "malformed"
-        case .notAnObject: "not-an-object"
-        case .thingCommand: "thing-command"
-        }
+        let (code, pointer, malformed): (String, String?, JSONError?) =
+            switch self.error {
+            case .malformed(let error): ("malformed", error.pointer.description, error)
+            case .notAnObject: ("not-an-object", "", nil)
+            case .thingCommand: ("thing-command", nil, nil)
+            }
+        return JSONValue(members: [
+            "code": code, "reason": self.error.description, "pointer": pointer,
+            "byte": self.place.flatMap { _ in malformed?.byteOffset }, "line": self.place?.line,
+            "column": self.place?.column,
+        ])
     }
 }
 
