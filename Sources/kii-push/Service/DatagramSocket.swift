@@ -1,8 +1,8 @@
 import Glibc
 
 /// The address of a local datagram socket of somebody else, as service managers and journals have them.
-struct DatagramSocket: Sendable {
-    private let descriptor: SharedDescriptor
+final class DatagramSocket: Sendable {
+    private let descriptor: Int32
     private let address: [UInt8]
 
     /// - Parameters:
@@ -24,9 +24,11 @@ struct DatagramSocket: Sendable {
         let milliseconds = Int(max(1, patience.milliseconds))
         var patience = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        self.descriptor = SharedDescriptor(descriptor)
+        self.descriptor = descriptor
         self.address = name
     }
+
+    deinit { close(self.descriptor) }
 
     /// Sends a datagram.
     ///
@@ -39,7 +41,7 @@ struct DatagramSocket: Sendable {
         let length = MemoryLayout<sockaddr_un>.size - Self.mostBytes + self.address.count
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                sendto(self.descriptor.number, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, socklen_t(length))
+                sendto(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, socklen_t(length))
                     == bytes.count
             }
         }
@@ -47,13 +49,4 @@ struct DatagramSocket: Sendable {
 
     /// The room of `sun_path`.
     private static let mostBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
-}
-
-/// A descriptor that is closed with the last who holds it.
-private final class SharedDescriptor: Sendable {
-    let number: Int32
-
-    init(_ number: Int32) { self.number = number }
-
-    deinit { close(self.number) }
 }

@@ -12,14 +12,11 @@ struct Journal: Sendable {
         case information = 6
     }
 
-    /// Where it listens on every machine that has one.
-    static let standardPath = "/run/systemd/journal/socket"
-
     private let socket: DatagramSocket
     /// Whether standard output is read by the journal too, so that what is written there would come twice.
     let hasStandardOutput: Bool
 
-    init?(path: String = Self.standardPath, hasStandardOutput: Bool) {
+    init?(path: String, hasStandardOutput: Bool) {
         guard let socket = DatagramSocket(path: path, patience: .zero) else { return nil }
         self.socket = socket
         self.hasStandardOutput = hasStandardOutput
@@ -27,8 +24,10 @@ struct Journal: Sendable {
 
     /// The journal that standard error is connected to; `nil` when it is none.
     ///
-    /// - Parameter stream: `$JOURNAL_STREAM`.
-    static func connected(stream: String?, path: String = Self.standardPath) -> Journal? {
+    /// - Parameters:
+    ///   - stream: `$JOURNAL_STREAM`.
+    ///   - path: where the journal listens. Default: as on every machine that has one.
+    static func connected(stream: String?, path: String = "/run/systemd/journal/socket") -> Journal? {
         guard let stream, Self.isStream(stream, STDERR_FILENO) else { return nil }
         return Journal(path: path, hasStandardOutput: Self.isStream(stream, STDOUT_FILENO))
     }
@@ -53,11 +52,9 @@ struct Journal: Sendable {
 
     private static func line(_ name: String, _ value: String) -> [UInt8] {
         let bytes = Array(value.utf8)
-        guard bytes.contains(UInt8(ascii: "\n")) else {
-            return Array(name.utf8) + [UInt8(ascii: "=")] + bytes + [UInt8(ascii: "\n")]
-        }
+        guard bytes.contains(UInt8(ascii: "\n")) else { return Array("\(name)=\(value)\n".utf8) }
         // With a line end in it: the length, in 64 bits that begin with the lowest, then the value.
         let length = withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { Array($0) }
-        return Array(name.utf8) + [UInt8(ascii: "\n")] + length + bytes + [UInt8(ascii: "\n")]
+        return Array("\(name)\n".utf8) + length + bytes + [UInt8(ascii: "\n")]
     }
 }

@@ -12,7 +12,7 @@ final class OfflineLimit: Sendable {
         self.whenReached = whenReached
     }
 
-    deinit { self.waiting.withLock { $0 }?.cancel() }
+    deinit { self.clear() }
 
     /// There is no connection; told again it changes nothing.
     func offline() {
@@ -20,22 +20,11 @@ final class OfflineLimit: Sendable {
         self.waiting.withLock { waiting in
             guard waiting == nil else { return }
             waiting = Task { [whenReached] in
-                do {
-                    try await Task.sleep(for: limit, clock: SuspendingClock())
-                } catch {
-                    return
-                }
-                whenReached()
+                if (try? await Task.sleep(for: limit, clock: SuspendingClock())) != nil { whenReached() }
             }
         }
     }
 
     /// A connection stands, or none is wanted any more.
-    func clear() {
-        let task = self.waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }
-        task?.cancel()
-    }
+    func clear() { self.waiting.withLock { $0.take() }?.cancel() }
 }

@@ -27,9 +27,7 @@ struct RunSession: Sendable {
         // Where they happen: who reads a stream too slowly misses some, and output may have to wait for its reader.
         self.agent.observe { [status] in status.observe($0) }
         if let metrics { self.agent.observe { metrics.count($0) } }
-        let shown = Task {
-            for await event in events { await self.view.show(event) }
-        }
+        let shown = Task { for await event in events { await self.view.show(event) } }
         let program = Task { for await event in self.programEvents.stream { await self.view.showProgram(event) } }
         var failure: (any Error)?
         let end = ContinuousClock.now + patience
@@ -76,20 +74,12 @@ struct RunSession: Sendable {
     ///
     /// - Parameter begun: when the process began to run.
     func state(since begun: ContinuousClock.Instant, processID: Int32) async -> JSONValue {
-        let connection = self.status.connection
-        var members: [(String, JSONValue)] = [
-            ("v", 1), ("type", "service"), ("at", JSONValue(Timestamp.now().description)),
-            ("pid", JSONValue(Int(processID))), ("uptime_ms", JSONValue((ContinuousClock.now - begun).milliseconds)),
-            ("profile", JSONValue(self.profile)), ("handler", JSONValue(self.settings.handlerText)),
-            (
-                "connection",
-                .object([
-                    ("state", JSONValue(connection.state.rawValue)),
-                    ("since", JSONValue(connection.since.description)), ("text", JSONValue(connection.text)),
-                ])
-            ),
-            ("in_hand", JSONValue(self.receiver.notes.inHand)),
-        ]
+        var members = [(String, JSONValue)]([
+            "v": 1, "type": "service", "at": Timestamp.now(), "pid": processID,
+            "uptime_ms": (ContinuousClock.now - begun).milliseconds, "profile": self.profile,
+            "handler": self.settings.handlerText, "connection": self.status.connection.json,
+            "in_hand": self.receiver.notes.inHand,
+        ])
         do {
             members += try await self.runtime.ledger().counts.map { ($0, JSONValue($1)) }
         } catch {

@@ -17,6 +17,10 @@ final class RunStatus: Sendable {
         var since = Timestamp.now()
         /// The text of the console.
         var text = "Starting."
+
+        var json: JSONValue {
+            JSONValue(members: ["state": self.state.rawValue, "since": self.since, "text": self.text])
+        }
     }
 
     private let installationID: String

@@ -24,9 +24,7 @@ final class ServiceNotifier: Sendable {
     init(path: String?) { self.socket = path.flatMap { DatagramSocket(path: $0, patience: .milliseconds(100)) } }
 
     /// A connection stands, and messages arrive: only this makes the service ready.
-    func connected(_ text: String) {
-        self.send(["STATUS=\(text)"] + self.becomeReady(fromStart: true))
-    }
+    func connected(_ text: String) { self.send(["STATUS=\(text)"] + self.becomeReady(fromStart: true)) }
 
     /// There is no connection. A start takes as long as it takes: the next attempt is still a part of it.
     func offline(_ text: String, retryIn: Duration?) {
@@ -43,15 +41,12 @@ final class ServiceNotifier: Sendable {
             defer { if phase == .ready { phase = .reloading } }
             return phase == .ready
         }
-        guard isTold else { return self.send(["STATUS=Reloading."]) }
         let microseconds = MonotonicInstant.now().nanoseconds / 1000
-        self.send(["RELOADING=1", "MONOTONIC_USEC=\(microseconds)", "STATUS=Reloading."])
+        self.send((isTold ? ["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"] : []) + ["STATUS=Reloading."])
     }
 
     /// Nothing was reloaded, and all goes on as before.
-    func reloadFailed(_ text: String) {
-        self.send(["STATUS=\(text)"] + self.becomeReady(fromStart: false))
-    }
+    func reloadFailed(_ text: String) { self.offline(text, retryIn: nil) }
 
     /// The service ends.
     func stopping() {
@@ -77,7 +72,5 @@ final class ServiceNotifier: Sendable {
         }
     }
 
-    private func send(_ lines: [String]) {
-        self.socket?.send(Array(lines.joined(separator: "\n").utf8))
-    }
+    private func send(_ lines: [String]) { self.socket?.send(Array(lines.joined(separator: "\n").utf8)) }
 }

@@ -1,8 +1,8 @@
 import KiiPushCore
 
 /// A systemd unit that runs `kii-push run`.
-struct UnitFile: Sendable, Hashable {
-    enum Kind: String, Sendable, CaseIterable {
+struct UnitFile: Sendable {
+    enum Kind: String, Sendable {
         /// Of the machine: without a session, as a user of its own.
         case system
         /// Of a person who is logged in, with the bus of the desktop.
@@ -10,7 +10,6 @@ struct UnitFile: Sendable, Hashable {
     }
 
     let kind: Kind
-    /// The profile.
     let profile: String
     /// `kii-push` with its whole path.
     let program: String
@@ -24,7 +23,7 @@ struct UnitFile: Sendable, Hashable {
     var text: String {
         let isOfSystem = self.kind == .system
         let sections: [(String, [String])] = [
-            ("Unit", isOfSystem ? self.systemUnit : self.userUnit),
+            ("Unit", self.unit(after: isOfSystem ? "network-online.target" : "dbus.socket")),
             ("Service", isOfSystem ? self.systemService : self.userService),
             ("Install", ["WantedBy=\(isOfSystem ? "multi-user" : "default").target"]),
         ]
@@ -33,23 +32,14 @@ struct UnitFile: Sendable, Hashable {
         return head + sections.map { "\n[\($0.0)]\n" + $0.1.map { "\($0)\n" }.joined() }.joined()
     }
 
-    // MARK: - Sections
-
-    private var systemUnit: [String] {
+    /// - Parameter wanted: what is to be up before.
+    private func unit(after wanted: String) -> [String] {
         [
-            "Description=Push messages of the profile \(self.profile)", "Wants=network-online.target",
-            "After=network-online.target",
-        ] + Self.restarts
+            "Description=Push messages of the profile \(self.profile)", "Wants=\(wanted)", "After=\(wanted)",
+            // It never gives up what may pass by itself.
+            "StartLimitIntervalSec=0",
+        ]
     }
-
-    private var userUnit: [String] {
-        [
-            "Description=Push messages of the profile \(self.profile)", "Wants=dbus.socket", "After=dbus.socket",
-        ] + Self.restarts
-    }
-
-    /// It never gives up what may pass by itself.
-    private static let restarts = ["StartLimitIntervalSec=0"]
 
     private var systemService: [String] {
         [
@@ -97,16 +87,10 @@ struct UnitFile: Sendable, Hashable {
     ]
 
     private var command: String {
-        let program = self.program.unitEscaped
+        // So that no specifier and no variable is seen in it: systemd.unit(5) for `%%`, systemd.service(5) for `$$`.
+        let program = self.program.replacing("%", with: "%%").replacing("$", with: "$$")
         let isPlain = program.allSatisfy { !$0.isWhitespace && !"\"'\\".contains($0) }
         let quoted = program.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return "\(isPlain ? program : "\"\(quoted)\"") run --profile \(self.profile)"
     }
-}
-
-extension String {
-    /// As it is written in a unit so that no specifier and no variable is seen in it.
-    ///
-    /// - Source: systemd.service(5) for `$$`, systemd.unit(5) for `%%`.
-    fileprivate var unitEscaped: String { self.replacing("%", with: "%%").replacing("$", with: "$$") }
 }

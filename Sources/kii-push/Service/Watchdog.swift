@@ -15,9 +15,7 @@ struct Watchdog: Sendable {
 
         /// - Parameter grace: how long a program has to end when it is told to; `nil` for the usual 5 s. It has that twice,
         ///   before SIGTERM and before SIGKILL, and 30 s are for a busy machine; 60 s it is at least.
-        init(grace: Duration? = nil) {
-            if let grace { self.overdue = max(self.overdue, grace * 2 + .seconds(30)) }
-        }
+        init(grace: Duration? = nil) { if let grace { self.overdue = max(self.overdue, grace * 2 + .seconds(30)) } }
     }
 
     /// How often it is fed: twice in the time that the manager has set.
