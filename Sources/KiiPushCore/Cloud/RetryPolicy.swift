@@ -7,7 +7,7 @@
 ///   sending a message, creating an object, registering and changing a password may not.
 ///
 /// The waits grow by doubling. What the server asks for is never shortened: when it does not fit into what is left of
-/// ``budget``, the call fails at once. Cancellation ends a wait at once.
+/// `budget`, the call fails at once. Cancellation ends a wait at once.
 ///
 /// - Source: RFC 9110 section 9.2.2 for repetition; KiiThingSDK and kii-rest-client4j for the server's waits.
 public struct RetryPolicy: Sendable {

@@ -24,10 +24,9 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case loneSurrogate
         /// A string is not UTF-8 (RFC 3629): overlong, a surrogate, above U+10FFFF or cut.
         case invalidUTF8
-        /// More levels than ``JSONLimits/maximumDepth``.
+        /// More levels than the parser takes: 64.
         case tooDeep
-        /// More bytes than ``JSONLimits/maximumBytes``; ``JSONError/byteOffset`` is that limit. A payload may have
-        /// 4 MiB, and ``JSONValue/init(parsing:limits:)-([UInt8],_)`` takes a larger limit.
+        /// More bytes than the parser takes; ``JSONError/byteOffset`` is that limit. A payload may have 4 MiB.
         case tooLarge
     }
 

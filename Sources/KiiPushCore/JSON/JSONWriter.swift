@@ -14,12 +14,12 @@ extension JSONValue {
         return writer.bytes
     }
 
-    /// The value on one line, as ``serialized(pretty:sortedKeys:)`` writes it.
+    /// The value on one line, without white space; of members with the same key the last.
     public var text: String { String(decoding: self.serialized(), as: UTF8.self) }
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The same as ``text``.
+    /// The value on one line.
     public var description: String { self.text }
 }
 

@@ -21,7 +21,7 @@ public struct Topic: Sendable, Hashable {
     /// The topic's name within its scope: 1 to 64 of `A-Z a-z 0-9 _ -`.
     public var id: String
 
-    /// Names a topic; whether the name is legal is checked where it is used (``isValidID(_:)``).
+    /// Names a topic; whether the name is legal is checked where it is used.
     public init(_ id: String, in scope: Scope = .app) {
         self.scope = scope
         self.id = id
