@@ -274,34 +274,29 @@ extension Emulator {
             let delayed = try DelayedReplies()
             let publisher = try Publisher(
                 port: broker.ports.tcp, credential: credential, patience: self.configuration.patience.publish)
+            var servers: [HTTPServer] = []
             do throws(EmulatorError) {
                 var cloud = EmulatedCloud(settings: settings, app: self.configuration.appSettings, state: self.state)
                 cloud.presence = { [presence = self.presence] in presence.usernames() }
                 let service = CloudService(
                     cloud: cloud, store: store, broker: broker, publisher: publisher, delayed: delayed)
-                var servers = [try HTTPServer(listener, handler: service)]
-                do throws(EmulatorError) {
-                    if let secureListener {
-                        let certificates = self.directory.brokerFiles.certificates
-                        let handler = SecureRequests(to: service)
-                        servers.append(
-                            try HTTPServer(secureListener, handler: handler, certificates: certificates))
-                    }
-                    try self.announce(ports)
-                } catch {
-                    // A request that waits is answered first, as no connection may wait.
-                    publisher.stop()
-                    delayed.stop()
-                    for server in servers { server.stop() }
-                    throw error
+                servers.append(try HTTPServer(listener, handler: service))
+                if let secureListener {
+                    let certificates = self.directory.brokerFiles.certificates
+                    let handler = SecureRequests(to: service)
+                    servers.append(try HTTPServer(secureListener, handler: handler, certificates: certificates))
                 }
-                return Parts(
-                    directory: self.directory, broker: broker, publisher: publisher, delayed: delayed, servers: servers,
-                    ports: ports)
+                try self.announce(ports)
             } catch {
+                // A request that waits is answered first, as no connection may wait.
                 publisher.stop()
+                delayed.stop()
+                for server in servers { server.stop() }
                 throw error
             }
+            return Parts(
+                directory: self.directory, broker: broker, publisher: publisher, delayed: delayed, servers: servers,
+                ports: ports)
         }
     }
 }

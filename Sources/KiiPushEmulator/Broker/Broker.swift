@@ -12,7 +12,6 @@ final class Broker: Sendable {
         var preferredPorts: BrokerPorts
         var persistence: BrokerPersistence
         var publisher: BrokerCredential
-        /// The clients that the stored state knows.
         var usernames: Set<String>
         /// Reads the log that the broker writes.
         var presence: BrokerPresence

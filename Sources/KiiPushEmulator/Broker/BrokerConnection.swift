@@ -55,7 +55,6 @@ final class BrokerConnection {
         return self.flush()
     }
 
-    /// Appends encoded packets to what is sent.
     func send(_ bytes: [UInt8]) -> Bool {
         self.unsent += bytes
         return self.flush()

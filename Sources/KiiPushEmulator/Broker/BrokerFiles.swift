@@ -1,7 +1,6 @@
 import Glibc
 package import KiiPushCore
 
-/// The ports on which the broker listens.
 package struct BrokerPorts: Sendable, Hashable {
     package var tcp: UInt16
     package var tls: UInt16
@@ -18,7 +17,6 @@ package struct BrokerCredential: Sendable, Hashable {
     package var password: Secret
 }
 
-/// The programs that the emulator runs.
 struct Programs: Sendable {
     var mosquitto: String
     var mosquittoPasswd: String
@@ -55,8 +53,6 @@ struct BrokerFiles: Sendable {
     let directory: String
     /// Whether messages are delivered with the QoS of the subscription, though they are published with QoS 1.
     var upgradesQoS = false
-
-    init(directory: String) { self.directory = directory }
 
     var configuration: String { "\(self.directory)/mosquitto.conf" }
     var log: String { "\(self.directory)/mosquitto.log" }
@@ -108,7 +104,6 @@ struct BrokerFiles: Sendable {
 
         """
 
-    /// Writes the configuration and the access list.
     func write(ports: BrokerPorts, persistence: BrokerPersistence, isRoot: Bool) throws(EmulatorError) {
         try Files.replace(self.access, with: Array(BrokerFiles.accessText.utf8))
         try Files.replace(

@@ -214,7 +214,6 @@ final class BrokerSupervisor {
         }
     }
 
-    /// Locks out who could not be locked out before.
     private func rewriteIfStale() {
         // Should it fail once more, it is tried again.
         guard self.passwords.isStale, (try? self.passwords.rewrite()) != nil else { return }

@@ -45,7 +45,6 @@ struct PasswordFile {
         try self.write(self.lines)
     }
 
-    /// Writes the file again.
     mutating func rewrite() throws(EmulatorError) { try self.write(self.lines) }
 
     private mutating func write(_ lines: [String: String]) throws(EmulatorError) {

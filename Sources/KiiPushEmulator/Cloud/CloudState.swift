@@ -34,7 +34,6 @@ package struct CloudState: Sendable {
         return self.changes
     }
 
-    /// Forgets everything.
     mutating func removeAll() {
         self = CloudState()
         self.changes = [.removeAll]
@@ -137,7 +136,6 @@ package struct CloudState: Sendable {
         (self.subscribers[target] ?? []).map { ($0.text, $0) }.sorted { $0.0 < $1.0 }.map { $0.1 }
     }
 
-    /// All, by target and subscriber.
     func subscriptions() -> [SubscriptionRecord] {
         self.subscribers.flatMap { target, subscribers in
             subscribers.map { SubscriptionRecord(target: target, subscriber: $0) }
@@ -150,11 +148,8 @@ package struct CloudState: Sendable {
         self.changes.append(.save(topic))
     }
 
-    /// Removes the topic and the subscriptions to it.
     mutating func remove(_ topic: TopicRecord) {
-        for subscriber in self.subscribers(of: .topic(topic.topic)) {
-            self.remove(SubscriptionRecord(target: .topic(topic.topic), subscriber: subscriber))
-        }
+        self.removeSubscriptions(to: .topic(topic.topic))
         self.topics[topic.key] = nil
         self.topicsOfScope.remove(topic.topic.id, of: topic.topic.scope)
         self.changes.append(.remove(topic))
@@ -170,9 +165,7 @@ package struct CloudState: Sendable {
         for key in (self.objectsOfBucket[bucket.bucket] ?? []).sorted() {
             if let object = self.objects[key] { self.remove(object) }
         }
-        for subscriber in self.subscribers(of: .bucket(bucket.bucket)) {
-            self.remove(SubscriptionRecord(target: .bucket(bucket.bucket), subscriber: subscriber))
-        }
+        self.removeSubscriptions(to: .bucket(bucket.bucket))
         self.buckets[bucket.key] = nil
         self.changes.append(.remove(bucket))
     }
@@ -187,6 +180,12 @@ package struct CloudState: Sendable {
         self.changes.append(.remove(subscription))
     }
 
+    private mutating func removeSubscriptions(to target: SubscriptionTarget) {
+        for subscriber in self.subscribers(of: target) {
+            self.remove(SubscriptionRecord(target: target, subscriber: subscriber))
+        }
+    }
+
     // MARK: - Objects
 
     func objectCount(in bucket: Bucket) -> Int { self.objectsOfBucket[bucket]?.count ?? 0 }
@@ -197,7 +196,6 @@ package struct CloudState: Sendable {
         self.changes.append(.save(object))
     }
 
-    /// Removes the object with its body.
     mutating func remove(_ object: ObjectRecord) {
         if let body = self.bodies[object.key] { self.remove(body) }
         self.objects[object.key] = nil

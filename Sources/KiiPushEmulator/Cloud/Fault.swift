@@ -73,7 +73,10 @@ extension Fault {
             throw body.wrong("path", "has to start with a slash and may have ** at its end, as in /api/**")
         }
         self.id = id
-        self.method = try Fault.method(body)
+        self.method = try body.text("method")?.uppercased()
+        if let method = self.method, !Fault.methods.contains(method) {
+            throw body.wrong("method", "has to be one of \(Fault.methods.joined(separator: ", "))")
+        }
         self.path = PathPattern(text: path)
         self.times = try body.count("times") ?? 1
         self.isAfterwards = try body.bool("afterwards") ?? false
@@ -82,14 +85,6 @@ extension Fault {
         guard self.answer != nil || self.delay > .zero else {
             throw body.wrong("status", "or disconnect, afterwards or delay is needed")
         }
-    }
-
-    private static func method(_ body: ControlBody) throws(KiiFailure) -> String? {
-        guard let method = try body.text("method")?.uppercased() else { return nil }
-        guard Fault.methods.contains(method) else {
-            throw body.wrong("method", "has to be one of \(Fault.methods.joined(separator: ", "))")
-        }
-        return method
     }
 
     /// - Parameter isLost: whether the request is carried out first. An answer that is lost, with nothing in its place,

@@ -131,9 +131,7 @@ extension KiiFailure {
     }
 
     static let userDisabled = KiiFailure(401, "USER_DISABLED", "The user is disabled.")
-
     static let thingDisabled = KiiFailure(401, "THING_DISABLED", "The thing is disabled.")
-
     static let authenticationFailed = KiiFailure(
         401, "AUTHENTICATION_FAILED", "The name or the password is not correct.")
 }

@@ -6,8 +6,6 @@ struct RequestWindow: Sendable {
     /// Before the first request: long ago.
     private var end = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// Counts a request.
-    ///
     /// - Throws: ``KiiFailure`` 429 with the whole seconds until requests are taken again.
     mutating func count(_ limit: RequestLimit, now: Timestamp) throws(KiiFailure) {
         if self.end <= now { (self.count, self.end) = (0, now + limit.period) }

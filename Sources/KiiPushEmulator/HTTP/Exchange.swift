@@ -13,7 +13,6 @@ final class Exchange {
 
     init(target: String) { self.target = target }
 
-    /// Whether the handler was asked.
     var wasHandled: Bool { self.pending != nil }
 
     /// libmicrohttpd's access handler: called with the head, with each piece of the body, at the body's end, and again

@@ -54,7 +54,6 @@ final class WakeUp: Sendable {
         _ = send(self.pair.second.raw, &byte, 1, Int32(MSG_NOSIGNAL))
     }
 
-    /// Takes all pending signals back.
     func clear() {
         var bytes = [UInt8](repeating: 0, count: 64)
         while recv(self.pair.first.raw, &bytes, bytes.count, 0) > 0 {}

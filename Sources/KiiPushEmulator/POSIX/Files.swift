@@ -77,10 +77,8 @@ enum Files {
     /// Makes an empty file of mode 0600 unless there is one.
     static func touch(_ path: String) throws(EmulatorError) { _ = try Files.openOwn(path) }
 
-    /// Removes a file, if it is there.
     static func remove(_ path: String) { unlink(path) }
 
-    /// Moves a file or directory to a name that is free.
     static func rename(_ path: String, to target: String) throws(EmulatorError) {
         guard Glibc.rename(path, target) == 0 else { throw .system("move \(path) to \(target)", errno) }
     }

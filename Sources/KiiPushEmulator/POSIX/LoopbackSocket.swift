@@ -37,7 +37,6 @@ enum LoopbackSocket {
         return socket
     }
 
-    /// The port a socket is bound to.
     static func port(of descriptor: Int32) -> UInt16 {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)

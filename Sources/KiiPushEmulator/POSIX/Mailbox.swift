@@ -5,6 +5,11 @@ final class Mailbox<Message: Sendable>: Sendable {
     private struct State: Sendable {
         var messages: [Message] = []
         var isClosed = false
+
+        mutating func takeAll() -> [Message] {
+            defer { self.messages = [] }
+            return self.messages
+        }
     }
 
     private let state = Locked(State())
@@ -25,23 +30,16 @@ final class Mailbox<Message: Sendable>: Sendable {
         return isOpen
     }
 
-    /// Takes all messages, in order.
     func takeAll() -> [Message] {
         self.wakeUp.clear()
-        return self.state.withLock { state in
-            let messages = state.messages
-            state.messages = []
-            return messages
-        }
+        return self.state.withLock { $0.takeAll() }
     }
 
     /// Refuses all messages from now on and returns those that nobody has taken.
     func close() -> [Message] {
         self.state.withLock { state in
             state.isClosed = true
-            let messages = state.messages
-            state.messages = []
-            return messages
+            return state.takeAll()
         }
     }
 }

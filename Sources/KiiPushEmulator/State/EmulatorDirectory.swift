@@ -4,7 +4,6 @@ import KiiPushCore
 /// The directory that an emulator has to itself while it runs.
 struct EmulatorDirectory: Sendable {
     let path: String
-    /// Whether the directory is removed at the end.
     let isTemporary: Bool
     private let lock: FileLock
     let brokerLock: FileLock

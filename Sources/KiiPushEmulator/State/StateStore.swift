@@ -53,7 +53,6 @@ final class StateStore {
         }
     }
 
-    /// Calls `body` for every row.
     func forEach(_ body: (_ table: String, _ key: String, JSONValue) throws(EmulatorError) -> Void)
         throws(EmulatorError)
     {

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// MQTT endpoints.
 extension EmulatedCloud {
     private static let brokerHost = "127.0.0.1"
 

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// Installations and their MQTT endpoints.
     static let installations: [Route] = [
         Route("POST", "installations") { cloud, call throws(KiiFailure) in try cloud.createInstallation(call) },
         Route("GET", "installations") { cloud, call throws(KiiFailure) in try cloud.listInstallations(call) },
@@ -17,7 +16,6 @@ extension Route {
     ]
 }
 
-/// Installations.
 extension EmulatedCloud {
     mutating func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "InstallationCreationRequest")
@@ -29,19 +27,17 @@ extension EmulatedCloud {
             let known = InstallationRecord.DeviceType.allCases.map { $0.rawValue }.joined(separator: ", ")
             throw .invalidInput("deviceType has to be one of \(known).")
         }
-        if let value = body["installationRegistrationID"], !value.isNull, value.string == nil {
-            throw .invalidInput("installationRegistrationID has to be a string.")
-        }
+        let registrationID = try body.text("installationRegistrationID")
         let isDevelopment = try self.development(body["development"])
         let payload = try self.payload(body["payload"], deviceType)
         let owner = try self.owner(body, call)
-        let former = try self.formerInstallation(deviceType, owner: owner, body)
-        // For MQTT the cloud makes one, whatever is sent.
-        let registrationID = deviceType == .mqtt ? nil : body["installationRegistrationID"]?.string
+        let former = try self.formerInstallation(deviceType, owner: owner, registrationID)
         var record =
             former
             ?? self.newInstallation(
-                deviceType, registrationID: registrationID, owner: owner, isDevelopment: isDevelopment, now: call.now)
+                // For MQTT the cloud makes one, whatever is sent.
+                deviceType, registrationID: deviceType == .mqtt ? nil : registrationID, owner: owner,
+                isDevelopment: isDevelopment, now: call.now)
         if former != nil || payload != nil {
             record.owner = owner
             record.isDevelopment = isDevelopment
@@ -55,7 +51,6 @@ extension EmulatedCloud {
         return .json(201, "InstallationCreationResponse", answer, fields: [location])
     }
 
-    /// Makes and stores an installation.
     mutating func newInstallation(
         _ deviceType: InstallationRecord.DeviceType, registrationID: String?, owner: Principal,
         isDevelopment: Bool = false, now: Timestamp
@@ -109,11 +104,11 @@ extension EmulatedCloud {
 
     /// The installation that a repeated creation means.
     private func formerInstallation(
-        _ deviceType: InstallationRecord.DeviceType, owner: Principal, _ body: JSONValue
+        _ deviceType: InstallationRecord.DeviceType, owner: Principal, _ registrationID: String?
     ) throws(KiiFailure) -> InstallationRecord? {
         // At most one MQTT installation an owner; elsewhere the device's name is the key and changes hands.
         if deviceType == .mqtt { return self.mqttInstallation(of: owner) }
-        guard let registrationID = body["installationRegistrationID"]?.string, !registrationID.isEmpty else {
+        guard let registrationID, !registrationID.isEmpty else {
             throw .invalidInput("installationRegistrationID is needed for \(deviceType.rawValue).")
         }
         return self.state.installation(deviceType: deviceType, registrationID: registrationID)

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Sending.
 extension EmulatedCloud {
     mutating func sendToTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingTopic(call)
@@ -30,7 +29,7 @@ extension EmulatedCloud {
         }
         let (kind, source) = (recipient.messageKind, recipient.sourcePath)
         let id = self.deliver(kind, source, renderings, to: principals, call) { installation in
-            installation.isDevelopment ? send.sendToDevelopment : send.sendToProduction
+            send.has(installation.isDevelopment ? .sendToDevelopment : .sendToProduction)
         }
         return .json(200, "SendPushMessageResponse", ["pushMessageID": JSONValue(id)])
     }

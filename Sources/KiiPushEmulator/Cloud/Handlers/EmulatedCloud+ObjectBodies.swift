@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// The bytes that an object carries beside its data.
     static let objectBodies: [Route] = [
         Route("PUT", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.putObjectBody(call) },
         Route("GET", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.showObjectBody(call) },

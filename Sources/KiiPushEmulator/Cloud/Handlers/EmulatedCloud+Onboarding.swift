@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// Onboarding of things, below `/thing-if/apps/{appID}`.
     static let onboarding: [Route] = [
         Route("POST", "onboardings", need: .app) { cloud, call throws(KiiFailure) in try cloud.onboard(call) }
     ]
@@ -65,8 +64,8 @@ extension EmulatedCloud {
     }
 
     private func knownThing(_ body: JSONValue) throws(KiiFailure) -> ThingRecord {
-        guard let id = body["thingID"]?.string, !id.isEmpty else { throw .invalidInput("thingID is needed.") }
-        let password = try self.onboardingPassword(body)
+        let id = try body.neededText("thingID")
+        let password = try body.neededText("thingPassword")
         _ = try self.descriptions(body)
         let thing = try self.thing(id: id)
         try self.check(password, of: thing)
@@ -78,7 +77,7 @@ extension EmulatedCloud {
         guard let name = body["vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: name) else {
             throw .invalidInput("vendorThingID has to be \(ThingRecord.legalNames).")
         }
-        let password = try self.onboardingPassword(body)
+        let password = try body.neededText("thingPassword")
         var properties = body["thingProperties"] ?? [:]
         // ebisu writes the object as a string, and escapes it. One that is no JSON stays a string, and is refused below.
         if let text = properties.string, let parsed = try? JSONValue(parsing: text) { properties = parsed }
@@ -99,18 +98,9 @@ extension EmulatedCloud {
     private func descriptions(_ body: JSONValue) throws(KiiFailure) -> [(String, JSONValue)] {
         var fields: [(String, JSONValue)] = []
         for field in ["thingType", "firmwareVersion", "layoutPosition"] {
-            guard let value = body[field], !value.isNull else { continue }
-            guard let text = value.string else { throw .invalidInput("\(field) has to be a string.") }
-            fields.append(("_" + field, JSONValue(text)))
+            if let text = try body.text(field) { fields.append(("_" + field, JSONValue(text))) }
         }
         return fields
-    }
-
-    private func onboardingPassword(_ body: JSONValue) throws(KiiFailure) -> String {
-        guard let password = body["thingPassword"]?.string, !password.isEmpty else {
-            throw .invalidInput("thingPassword is needed.")
-        }
-        return password
     }
 
     private func check(_ password: String, of thing: ThingRecord) throws(KiiFailure) {

@@ -30,7 +30,6 @@ extension Route {
     }
 }
 
-/// Subscriptions.
 extension EmulatedCloud {
     mutating func subscribe(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         try self.subscribe(try self.subscriber(call), call)
@@ -93,7 +92,6 @@ extension EmulatedCloud {
             userID: call.parameters["subscribingUser"], thingID: call.parameters["subscribingThing"])
     }
 
-    /// The topic or bucket of the path.
     private func target(_ call: CloudCall, creatingBucket: Bool) throws(KiiFailure) -> SubscriptionTarget {
         guard call.parameters["bucket"] != nil else { return .topic(try self.existingTopic(call).topic) }
         let bucket = try self.bucket(call)

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Things.
 extension EmulatedCloud {
     mutating func registerThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let wantsToken = call.mediaType == "application/vnd.kii.thingregistrationandauthorizationrequest+json"
@@ -9,9 +8,7 @@ extension EmulatedCloud {
         let body = try call.object(of: kind + "Request", others: ["application/vnd.kii.\(withToken)Request+json"])
         guard let vendorThingID = body["_vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: vendorThingID)
         else { throw .invalidInput("_vendorThingID has to be \(ThingRecord.legalNames).") }
-        guard let password = body["_password"]?.string, !password.isEmpty else {
-            throw .invalidInput("_password is needed.")
-        }
+        let password = try body.neededText("_password")
         let attributes = try ThingRecord.attributes(body)
         guard self.state.thing(vendorThingID: vendorThingID) == nil else {
             throw .thingExists(vendorThingID: vendorThingID, app: self.appID)
@@ -26,7 +23,6 @@ extension EmulatedCloud {
         return .json(201, kind + "Response", .object(members), fields: [self.location("things/\(thing.id)", call)])
     }
 
-    /// Makes and stores a thing.
     mutating func newThing(
         _ vendorThingID: String, password: String, attributes: [(String, JSONValue)], now: Timestamp
     ) -> ThingRecord {

@@ -13,9 +13,7 @@ extension Route {
     private static let right = "topics/{topic}/acl/{verb}/{subject}"
 }
 
-/// The access control list of a topic.
 extension EmulatedCloud {
-    /// Whether `caller` may do `verb` with the topic.
     func may(_ caller: Caller, _ verb: TopicRights.Verb, _ record: TopicRecord) -> Bool {
         guard caller != .admin else { return true }
         return record.rights.holders(of: verb).contains { holder in

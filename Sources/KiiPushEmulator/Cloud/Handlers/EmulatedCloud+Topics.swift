@@ -18,7 +18,6 @@ extension Route {
         ]
 }
 
-/// Topics.
 extension EmulatedCloud {
     /// Topics in one page of a list. Kii's number is not documented.
     private static let pageSize = 50

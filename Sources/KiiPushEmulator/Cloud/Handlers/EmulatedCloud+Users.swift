@@ -14,7 +14,6 @@ extension Route {
     ]
 }
 
-/// Users.
 extension EmulatedCloud {
     private static let passwordLengths = 4...50
 
@@ -45,7 +44,7 @@ extension EmulatedCloud {
     private func checkedNames(_ body: JSONValue) throws(KiiFailure) -> [String: String] {
         var names: [String: String] = [:]
         for field in UserRecord.names {
-            guard let value = body[field], !value.isNull else { continue }
+            guard let value = body.present(field) else { continue }
             guard let text = value.string, !text.isEmpty, text.utf8.count <= 256 else {
                 throw .invalidInput("\(field) has to be a string that is not empty.")
             }
@@ -105,7 +104,7 @@ extension EmulatedCloud {
     /// A group with its members, as much as the group scope needs.
     mutating func createGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "GroupCreationRequest")
-        guard let name = body["name"]?.string, !name.isEmpty else { throw .invalidInput("name is needed.") }
+        let name = try body.neededText("name")
         if let value = body["owner"], !value.isNull, value.string == nil {
             throw .invalidInput("owner has to be a user's ID.")
         }

@@ -28,8 +28,7 @@ extension PushComposer {
             options.append(("notification", .object(members)))
         }
         for (name, googleName) in PushSections.googleOptions {
-            guard let value = sections.section(network)?[name], !value.isNull else { continue }
-            options.append((googleName, value))
+            if let value = sections.section(network)?.present(name) { options.append((googleName, value)) }
         }
         return self.google(network, fields, data, options: options)
     }
@@ -66,16 +65,16 @@ extension PushComposer {
         var aps: [Field] = []
         if let alert = section["alert"] {
             let members = PushComposer.alertNames.compactMap { name, appleName -> Field? in
-                alert[name].flatMap { $0.isNull ? nil : (appleName, $0) }
+                alert.present(name).map { (appleName, $0) }
             }
             if !members.isEmpty { aps.append(("alert", .object(members))) }
         }
         for name in ["badge", "sound"] {
-            if let value = section[name], !value.isNull { aps.append((name, value)) }
+            if let value = section.present(name) { aps.append((name, value)) }
         }
         for (name, appleName) in [("contentAvailable", "content-available"), ("mutableContent", "mutable-content")]
         where PushComposer.isSet(section[name]) { aps.append((appleName, 1)) }
-        if let category = section["category"], !category.isNull { aps.append(("category", category)) }
+        if let category = section.present("category") { aps.append(("category", category)) }
         return self.apple(fields, data, aps: aps)
     }
 

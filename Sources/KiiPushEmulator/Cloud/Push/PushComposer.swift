@@ -64,67 +64,56 @@ struct PushComposer {
 
     /// Has `sender` but no `senderURI`.
     private func fields(of push: PushToApp, sender: Caller) -> [Field] {
-        var fields: [Field] = [
-            ("type", JSONValue(push.event.rawValue)), ("origin", "EVENT"),
-            ("when", JSONValue(self.now)),
+        let event: [Field] = [
+            ("type", JSONValue(push.event.rawValue)), ("origin", "EVENT"), ("when", JSONValue(self.now)),
+            ("modifiedAt", .optional(push.modifiedAt)), ("appID", JSONValue(self.appID)),
+            ("sender", .optional(sender.principal?.id)),
         ]
-        if let modifiedAt = push.modifiedAt { fields.append(("modifiedAt", JSONValue(modifiedAt))) }
-        fields.append(("appID", JSONValue(self.appID)))
-        if let principal = sender.principal { fields.append(("sender", JSONValue(principal.id))) }
-        fields += self.scopeFields(push.bucket.scope)
-        fields += [("bucketID", JSONValue(push.bucket.id)), ("bucketType", "rw")]
-        if let objectID = push.objectID { fields.append(("objectID", JSONValue(objectID))) }
-        return fields
+        let place: [Field] = [
+            ("bucketID", JSONValue(push.bucket.id)), ("bucketType", "rw"), ("objectID", .optional(push.objectID)),
+        ]
+        return (event + self.scopeFields(push.bucket.scope) + place).filter { !$0.1.isNull }
     }
 
     /// What the networks other than MQTT are told: no URIs, and `sender` also in a direct push.
     private func fields(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [Field] {
-        var fields: [Field] = []
-        if send.sendSender, let principal = sender.principal { fields.append(("sender", JSONValue(principal.id))) }
-        return fields + self.topicFields(of: send, recipient) + self.requestedFields(of: send)
+        self.senderField(of: send, sender) + self.topicFields(of: send, recipient) + self.requestedFields(of: send)
     }
 
     /// A push to user has `sender` and `senderURI`, a direct push `senderURI` alone.
     private func mqttFields(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [Field] {
-        let source: Field = ("sourceURI", JSONValue("kiicloud://\(recipient.sourcePath)"))
-        let senderURI: Field = ("senderURI", self.uri(of: sender))
-        var fields: [Field] = []
-        switch recipient {
-        case .topic:
-            if send.sendSender {
-                if let principal = sender.principal { fields.append(("sender", JSONValue(principal.id))) }
-                fields.append(senderURI)
+        let source: [Field] = [("sourceURI", JSONValue("kiicloud://\(recipient.sourcePath)"))]
+        let senderURI: [Field] = send.has(.sendSender) ? [("senderURI", self.uri(of: sender))] : []
+        let origin: [Field] =
+            switch recipient {
+            case .topic: self.senderField(of: send, sender) + senderURI + source
+            case .user: source + senderURI
             }
-            fields.append(source)
-        case .user:
-            fields.append(source)
-            if send.sendSender { fields.append(senderURI) }
-        }
-        return fields + self.topicFields(of: send, recipient) + self.requestedFields(of: send)
+        return origin + self.topicFields(of: send, recipient) + self.requestedFields(of: send)
+    }
+
+    private func senderField(of send: SendRequest, _ sender: Caller) -> [Field] {
+        guard send.has(.sendSender), let principal = sender.principal else { return [] }
+        return [("sender", JSONValue(principal.id))]
     }
 
     private func topicFields(of send: SendRequest, _ recipient: Recipient) -> [Field] {
         guard case .topic(let topic) = recipient else { return [] }
-        var fields: [Field] = []
-        if send.sendTopicID { fields.append(("topic", JSONValue(topic.id))) }
-        if send.sendObjectScope { fields += self.scopeFields(topic.scope) }
-        return fields
+        let topicID: [Field] = send.has(.sendTopicID) ? [("topic", JSONValue(topic.id))] : []
+        return topicID + (send.has(.sendObjectScope) ? self.scopeFields(topic.scope) : [])
     }
 
     private func scopeFields(_ scope: Scope) -> [Field] {
-        var fields: [Field] = [
-            ("objectScopeAppID", JSONValue(self.appID)), ("objectScopeType", JSONValue(scope.typeName)),
-        ]
-        if let owner = scope.messageField { fields.append(owner) }
-        return fields
+        [("objectScopeAppID", JSONValue(self.appID)), ("objectScopeType", JSONValue(scope.typeName))]
+            + (scope.messageField.map { [$0] } ?? [])
     }
 
     /// What is sent only if the sender asks for it.
     private func requestedFields(of send: SendRequest) -> [Field] {
         var fields: [Field] = []
-        if send.sendWhen { fields.append(("when", JSONValue(self.now))) }
-        if send.sendOrigin { fields.append(("origin", "EXPLICIT")) }
-        if send.sendAppID { fields.append(("appID", JSONValue(self.appID))) }
+        if send.has(.sendWhen) { fields.append(("when", JSONValue(self.now))) }
+        if send.has(.sendOrigin) { fields.append(("origin", "EXPLICIT")) }
+        if send.has(.sendAppID) { fields.append(("appID", JSONValue(self.appID))) }
         if let type = send.pushMessageType { fields.append(("type", JSONValue(type))) }
         return fields
     }

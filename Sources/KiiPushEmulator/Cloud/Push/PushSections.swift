@@ -32,7 +32,7 @@ struct PushSections: Sendable {
         self.common = try PushSections.flatMembers(body["data"], name: "data", onlyStrings: false) ?? []
         var sections: [PushNetwork: JSONValue] = [:]
         for network in PushNetwork.allCases {
-            guard let section = body[network.rawValue], !section.isNull else { continue }
+            guard let section = body.present(network.rawValue) else { continue }
             guard section.kind == .object else { throw .invalidInput("\(network.rawValue) has to be an object.") }
             if let enabled = section["enabled"], enabled.bool == nil {
                 throw .invalidInput("\(network.rawValue).enabled has to be true or false.")
@@ -52,7 +52,6 @@ struct PushSections: Sendable {
         }
     }
 
-    /// The section as it was sent.
     func section(_ network: PushNetwork) -> JSONValue? { self.sections[network] }
 
     /// Whether the section is there and says so.

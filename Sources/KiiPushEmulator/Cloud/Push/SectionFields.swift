@@ -19,9 +19,9 @@ struct SectionFields {
         for name in ["collapseKey", "restrictedPackageName"] { try self.check(name, "a string") { $0.string != nil } }
         for name in ["delayWhileIdle", "dryRun"] { try self.check(name, "true or false") { $0.bool != nil } }
         try self.check("timeToLive", "a whole number of seconds") { ($0.int64 ?? -1) >= 0 }
-        let hasTimeToLive = self.value["timeToLive"].map { !$0.isNull } ?? false
-        let hasCollapseKey = self.value["collapseKey"].map { !$0.isNull } ?? false
-        guard !hasTimeToLive || hasCollapseKey else { throw self.wrong("timeToLive", "needs collapseKey") }
+        guard self.value.present("timeToLive") == nil || self.value.present("collapseKey") != nil else {
+            throw self.wrong("timeToLive", "needs collapseKey")
+        }
         try self.check("notification", "an object") { $0.kind == .object }
         for member in self.value["notification"]?.members ?? [] {
             guard SectionFields.notificationFields.contains(member.key) else {
@@ -35,15 +35,9 @@ struct SectionFields {
 
     func checkApple() throws(KiiFailure) {
         try self.check("alert", "an object") { $0.kind == .object }
-        let alert = self.value["alert"] ?? [:]
-        for name in ["title", "subtitle", "body", "actionLocKey", "locKey", "launchImage"] {
-            guard alert[name].map({ $0.isNull || $0.string != nil }) ?? true else {
-                throw self.wrong("alert.\(name)", "has to be a string")
-            }
-        }
-        guard alert["locArgs"].map({ $0.isNull || $0.array?.allSatisfy { $0.string != nil } == true }) ?? true else {
-            throw self.wrong("alert.locArgs", "has to be an array of strings")
-        }
+        let alertTexts = ["title", "subtitle", "body", "actionLocKey", "locKey", "launchImage"]
+        for name in alertTexts { try self.check("alert.\(name)", "a string") { $0.string != nil } }
+        try self.check("alert.locArgs", "an array of strings") { $0.array?.allSatisfy { $0.string != nil } == true }
         for name in ["sound", "category"] { try self.check(name, "a string") { $0.string != nil } }
         try self.check("badge", "a number") { $0.double != nil }
         for name in ["contentAvailable", "mutableContent"] {
@@ -51,10 +45,10 @@ struct SectionFields {
         }
     }
 
-    /// Refuses a field that is there, not null, and not `what`.
+    /// Refuses a field, with that of an object after a dot, that is there, not null, and not `what`.
     private func check(_ name: String, _ what: String, _ isRight: (JSONValue) -> Bool) throws(KiiFailure) {
-        guard let field = self.value[name], !field.isNull, !isRight(field) else { return }
-        throw self.wrong(name, "has to be \(what)")
+        let field: JSONValue? = name.split(separator: ".").reduce(Optional(self.value)) { $0?.present(String($1)) }
+        if let field, !isRight(field) { throw self.wrong(name, "has to be \(what)") }
     }
 
     private func wrong(_ name: String, _ what: String) -> KiiFailure {

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// An object in a bucket.
 struct ObjectRecord: StoredRecord {
     static let table = "object"
 
@@ -34,7 +33,6 @@ extension ObjectRecord {
     }
 }
 
-/// The bytes that an object carries beside its data.
 struct ObjectBodyRecord: StoredRecord {
     static let table = "body"
 

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Who is subscribed to what.
 struct SubscriptionRecord: StoredRecord {
     static let table = "subscription"
 

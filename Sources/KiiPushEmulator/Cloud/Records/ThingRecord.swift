@@ -7,7 +7,6 @@ struct ThingRecord: StoredRecord {
     /// What ``isLegal(vendorThingID:)`` asks for, in words.
     static let legalNames = "1 to 200 of A-Z, a-z, 0-9, `-`, `_` and `.`"
 
-    /// Whether a vendor may call a thing so.
     static func isLegal(vendorThingID: String) -> Bool { Names.isLegal(vendorThingID, 1...200, extra: "-_.") }
 
     /// Starts with `th.`.
@@ -16,7 +15,6 @@ struct ThingRecord: StoredRecord {
     var password: Secret
     /// What was registered, except the password.
     var attributes: JSONValue
-    /// The users who own it.
     var owners: Set<String> = []
     /// The groups whose members own it.
     var ownerGroups: Set<String> = []

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// A topic that exists.
 struct TopicRecord: StoredRecord {
     static let table = "topic"
 

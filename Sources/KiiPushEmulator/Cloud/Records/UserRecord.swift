@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// A user of the app.
 struct UserRecord: StoredRecord {
     static let table = "user"
     /// The fields that name a user; each is unique among the app's users.

@@ -11,7 +11,6 @@ struct CloudCall: Sendable {
 
     subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
 
-    /// The first value of a header field.
     func field(_ name: String) -> String? { self.request.fields.first { $0.isNamed(name) }?.value }
 
     /// The media type in lower case, without its parameters.
@@ -44,6 +43,25 @@ struct CloudCall: Sendable {
         }
         guard value.kind == .object else { throw .invalidInput("The body has to be a JSON object.") }
         return value
+    }
+}
+
+/// Reading the members of a body. Kii takes null for absent.
+extension JSONValue {
+    /// A member that is there and not null.
+    func present(_ name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? Optional.none : $0 } }
+
+    /// - Throws: ``KiiFailure`` 400 for a member that is there and no string.
+    func text(_ name: String) throws(KiiFailure) -> String? {
+        guard let value = self.present(name) else { return nil }
+        guard let text = value.string else { throw .invalidInput("\(name) has to be a string.") }
+        return text
+    }
+
+    /// - Throws: ``KiiFailure`` 400 without a member that is a string and not empty.
+    func neededText(_ name: String) throws(KiiFailure) -> String {
+        guard let text = self[name]?.string, !text.isEmpty else { throw .invalidInput("\(name) is needed.") }
+        return text
     }
 }
 
