@@ -16,9 +16,6 @@ struct HelpTopic: Sendable {
         HelpTopic(name: "findings", text: LintCode.help),
     ]
 
-    /// The topic of this name.
-    static func named(_ word: String) -> HelpTopic? { self.all.first { $0.name == word } }
-
     /// What wins over what.
     static let precedence =
         "An option wins over the environment, and that over a file, but for the secrets that systemd hands over in "

@@ -37,18 +37,17 @@ struct CompleteCommand: ParsableCommand {
 
     /// What is not done yet comes before what is, where there are too many.
     private func messages(_ standings: Set<MessageRecord.Standing>) throws -> [String] {
-        let directory = try self.value(of: "--state-directory", nil) ?? self.profileDirectory()
+        let directory =
+            try self.value(of: "--state-directory", nil)
+            ?? ProfileLocation(
+                named: self.value(of: "--profile", "-p"), configurationFile: nil, environment: ProcessEnvironment()
+            ).directory
         let reader = try InboxReader(stateDirectory: directory)
         var messages = try reader.messages(standings.subtracting([.done]), limit: Self.maximumCount)
         if standings.contains(.done), messages.count < Self.maximumCount {
             messages += try reader.messages([.done], limit: Self.maximumCount - messages.count)
         }
         return messages.map(\.messageID).sorted().map(String.init)
-    }
-
-    private func profileDirectory() throws -> String {
-        let name = self.value(of: "--profile", "-p")
-        return try ProfileLocation(named: name, configurationFile: nil, environment: ProcessEnvironment()).directory
     }
 
     private var pages: [String] {

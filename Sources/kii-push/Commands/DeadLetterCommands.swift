@@ -4,9 +4,7 @@ struct InboxRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Has messages tried again now, wherever they stand.",
-        examples: [
-            ("One", "kii-push inbox retry 17"), ("All dead letters", "kii-push inbox retry --all"),
-        ],
+        examples: [("One", "kii-push inbox retry 17"), ("All dead letters", "kii-push inbox retry --all")],
         discussion: [
             "A message that waits for its next attempt does not wait any longer. A dead letter, or one that is done, is handled "
                 + "as if it had just been received. One whose handler runs is left to it (exit 75).",
@@ -28,9 +26,7 @@ struct InboxDropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
         abstract: "Removes messages for good, wherever they stand.",
-        examples: [
-            ("One", "kii-push inbox drop 17"), ("All dead letters", "kii-push inbox drop --all"),
-        ],
+        examples: [("One", "kii-push inbox drop 17"), ("All dead letters", "kii-push inbox drop --all")],
         discussion: [
             "They count as dropped from then on; of one that is done only the record goes. One whose handler runs is left to it "
                 + "(exit 75)."

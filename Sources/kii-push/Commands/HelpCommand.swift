@@ -83,7 +83,7 @@ enum HelpPage {
 
     /// - Throws: ``UsageError`` naming the topics and the nearest page when the words are none's.
     init(_ words: [String], of tool: CommandDescription) throws(UsageError) {
-        if let word = words.first, words.count == 1, let topic = HelpTopic.named(word) {
+        if words.count == 1, let topic = HelpTopic.all.first(where: { $0.name == words[0] }) {
             self = .topic(topic)
             return
         }

@@ -39,8 +39,7 @@ struct InstallUnitCommand: ParsableCommand {
     func run() async throws {
         let environment = ProcessEnvironment()
         let kind: UnitFile.Kind = self.user ? .user : .system
-        let profile = try ProfileLocation(
-            named: self.name.profile, configurationFile: nil, environment: environment)
+        let profile = try ProfileLocation(named: self.name.profile, configurationFile: nil, environment: environment)
         let unit = UnitFile(kind: kind, profile: profile.name, program: try Self.program())
         guard !self.print else { return try StandardStream.output.write(unit.text) }
         let directory = try self.directory ?? Self.directory(of: kind, environment)

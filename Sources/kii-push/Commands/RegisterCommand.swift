@@ -39,15 +39,17 @@ struct RegisterCommand: ParsableCommand {
         let cloud = try profile.cloud(self.cloud.profile)
         cloud.warn(console)
         profile.forgetPassword(ofOthersThan: cloud.app)
-        var account = self.account(of: profile)
+        // What the options name; without any, what the profile is already.
+        let former = self.anew ? nil : profile.saved?.account
+        var account = self.principal.account ?? former ?? .pseudoUser
         if let password = try self.principal.password() { profile.credentials.password = password }
         if account != .pseudoUser, profile.credentials.password == nil {
             profile.credentials.password = try self.principal.askedPassword(of: account)
         }
         let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)
-        if let saved = profile.saved?.account, !self.anew {
+        if let former {
             // A thing that the cloud knows keeps its type, whatever is said now.
-            account = isReplacing ? account.completed(from: saved) : saved.completed(from: account)
+            account = isReplacing ? account.completed(from: former) : former.completed(from: account)
         }
         let how = ProfileRegistering(
             isReplacing: isReplacing, isCreatingUser: self.principal.create, payload: self.payload,
@@ -60,12 +62,6 @@ struct RegisterCommand: ParsableCommand {
         for stranded in (try? InboxReader(stateDirectory: profile.directory).stranded()) ?? [] {
             console.warning("\(stranded.text); \(stranded.advice(profile.name))")
         }
-    }
-
-    /// What the options name; without any, what the profile is already.
-    private func account(of profile: Profile) -> SavedProfile.Account {
-        if let account = self.principal.account { return account }
-        return self.anew ? .pseudoUser : profile.saved?.account ?? .pseudoUser
     }
 
     /// Whether what is on file is to be forgotten.
