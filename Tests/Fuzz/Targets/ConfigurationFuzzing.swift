@@ -43,7 +43,7 @@ enum ConfigurationFuzzing {
         let again = Self.read(written.json.serialized(), &claims) { try EmulatorRuntimeFile($0) }
         claims.require(again != nil, "what the emulator writes the tool reads")
         claims.require(again?.app.baseURL == written.baseURL, "with the address")
-        claims.require(again?.app.appKey == written.appKey, "with the key")
+        claims.require(again?.app.appKey == written.app.appKey, "with the key")
         claims.require(again?.caFile == written.caFile, "with the authority")
         claims.require(again?.process == written.process, "with the process")
         // A member of another type is a mistake to the tool, and none at all to the emulator.
