@@ -98,10 +98,10 @@ import Testing
 
     @Test func limitsCanBeLowered() {
         #expect(throws: JSONError(code: .tooDeep, byteOffset: 1, pointer: JSONPointer(tokens: ["0"]))) {
-            try JSONValue(parsing: "[[]]", limits: JSONLimits(maximumDepth: 1))
+            try JSONValue(parsing: Array("[[]]".utf8), limits: JSONLimits(maximumDepth: 1))
         }
         #expect(throws: JSONError(code: .tooLarge, byteOffset: 3, pointer: JSONPointer())) {
-            try JSONValue(parsing: "[  ]", limits: JSONLimits(maximumBytes: 3))
+            try JSONValue(parsing: Array("[  ]".utf8), limits: JSONLimits(maximumBytes: 3))
         }
     }
 
@@ -111,7 +111,7 @@ import Testing
 
     @Test func limitsThatAreSetAreHeldToWhatTheScannerCan() {
         let limits = JSONLimits(maximumDepth: 1000)
-        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: Self.tooDeep, limits: limits) }
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: Array(Self.tooDeep.utf8), limits: limits) }
         #expect(error?.code == .tooDeep)
         #expect(limits.maximumDepth == 64)
         #expect(limits == JSONLimits())

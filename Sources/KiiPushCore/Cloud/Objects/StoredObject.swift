@@ -18,6 +18,11 @@ public struct ObjectBody: Sendable, Hashable {
     public var bytes: [UInt8]
     /// What they are, as whoever stored them said. `nil` when the cloud does not say.
     public var mediaType: String?
+
+    package init(bytes: [UInt8], mediaType: String?) {
+        self.bytes = bytes
+        self.mediaType = mediaType
+    }
 }
 
 extension StoredObject {
