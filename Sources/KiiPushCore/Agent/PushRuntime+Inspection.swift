@@ -38,7 +38,8 @@ extension PushRuntime {
     ) async throws -> (report: Inspection?, failure: TransportError?) {
         let loop = try EventLoop(
             configuration: EventLoop.Configuration(
-                tls: trust, proxy: self.configuration.proxy, connectTimeout: self.configuration.environment.connectTimeout))
+                tls: trust, proxy: self.configuration.proxy,
+                connectTimeout: self.configuration.environment.connectTimeout))
         defer { loop.shutdown() }
         return try await Self.inspect(target, on: loop)
     }

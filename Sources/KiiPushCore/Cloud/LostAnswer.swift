@@ -9,7 +9,13 @@ extension KiiError {
 extension TransportError {
     /// Whether the request may have reached the server.
     var leavesOutcomeOpen: Bool {
+        if self.isUnsent { return false }
+        return switch self.code {
         // A request is sent when the handshake is done.
-        !self.isUnsent && [.timedOut, .connectionLost, .tooLarge, .shutDown, .other].contains(self.code)
+        case .nameNotResolved, .connectionRefused, .certificateNotTrusted, .clientCertificateRequired, .tlsFailed,
+            .invalidConfiguration:
+            false
+        case .timedOut, .connectionLost, .tooLarge, .shutDown, .other: true
+        }
     }
 }

@@ -12,13 +12,13 @@
 /// - Source: RFC 9110 section 9.2.2 for repetition; KiiThingSDK and kii-rest-client4j for the server's waits.
 public struct RetryPolicy: Sendable {
     /// How many requests are made for one call, the first included. Default 3; less than 2 means no repetition.
-    package var maximumRequests: Int
+    public var maximumRequests: Int
     /// How long after a call began a further request may still be made. Default 30 s.
-    package var budget: Duration
+    public var budget: Duration
     /// The wait before the second request when the server does not say how long. Default 0.5 s.
-    package var firstDelay: Duration
+    public var firstDelay: Duration
     /// What the doubled waits do not exceed, unless ``firstDelay`` does. Default 8 s.
-    package var maximumDelay: Duration
+    public var maximumDelay: Duration
     /// What is waited on. Default: the machine's continuous clock.
     package var clock: any Clock<Duration>
     /// Lengthens each wait by this share of it, so that a fleet does not ask in step: called once a wait, must return

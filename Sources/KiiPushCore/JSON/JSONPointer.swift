@@ -1,8 +1,9 @@
 /// The way from a document's root to one of its values (RFC 6901), such as `/aps/alert/loc-args/0`.
 ///
-/// Pointers are compared as keys are (RFC 6901 section 4): scalar by scalar, so that `é` as one scalar and as two lead to two members.
+/// Pointers are compared as keys are (RFC 6901 section 4): scalar by scalar, so that `é` as one scalar and as two lead to
+/// two members.
 public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
-    private var steps: [ExactString]
+    private(set) var steps: [ExactString]
     /// The steps, unescaped: a member's key, or an element's index in decimal digits.
     public package(set) var tokens: [String] {
         get { self.steps.map(\.text) }
@@ -43,7 +44,11 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The pointer to the member `key` of what this one points to.
-    package func appending(_ key: String) -> JSONPointer { JSONPointer(tokens: self.tokens + [key]) }
+    package func appending(_ key: String) -> JSONPointer {
+        var pointer = self
+        pointer.steps.append(ExactString(key))
+        return pointer
+    }
 
     /// The pointer to the element `index` of what this one points to.
     package func appending(_ index: Int) -> JSONPointer { self.appending(String(index)) }
@@ -51,9 +56,9 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     /// The text form; empty for the whole document.
     public var description: String {
         var text = ""
-        for token in self.tokens {
+        for step in self.steps {
             text += "/"
-            for scalar in token.unicodeScalars {
+            for scalar in step.text.unicodeScalars {
                 switch scalar {
                 case "~": text += "~0"
                 case "/": text += "~1"

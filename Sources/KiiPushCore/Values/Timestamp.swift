@@ -13,13 +13,13 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 
     /// Reads the machine's wall clock.
-    package static func now() -> Timestamp {
+    public static func now() -> Timestamp {
         Timestamp(millisecondsSinceEpoch: clockNanoseconds(CLOCK_REALTIME) / 1_000_000)
     }
 
     /// The moment that lies `duration` after (or, if negative, before) this one, to the millisecond; the first or last
     /// one there is where no other is that far.
-    package static func + (moment: Timestamp, duration: Duration) -> Timestamp {
+    public static func + (moment: Timestamp, duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let end: Int64 = seconds < 0 ? .min : .max
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)

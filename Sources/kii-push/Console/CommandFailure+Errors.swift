@@ -88,7 +88,6 @@ extension CommandFailure {
         self.isInDoubt = error.isInDoubt
         if error.code == .certificateNotTrusted { self.hint = "trust the authority in a file: --cacert FILE" }
     }
-
 }
 
 extension InboxReadingError {

@@ -31,7 +31,7 @@ struct PayloadRefusal {
             }
         return JSONValue(members: [
             "code": code, "reason": self.error.description, "pointer": pointer,
-            "byte": self.place.flatMap { _ in malformed?.byteOffset }, "line": self.place?.line,
+            "byte": self.place == nil ? nil : malformed?.byteOffset, "line": self.place?.line,
             "column": self.place?.column,
         ])
     }

@@ -3,8 +3,9 @@ import KiiPushCore
 /// A message as it is handed to somebody outside this process.
 struct HandledMessage: Sendable {
     struct Source: Sendable, Hashable {
-        /// `Topic` or `Bucket`.
-        var kind: String
+        enum Kind: String, Sendable { case topic = "Topic", bucket = "Bucket" }
+
+        var kind: Kind
         /// In the notation of the command line.
         var name: String
     }
@@ -20,8 +21,8 @@ struct HandledMessage: Sendable {
         self.payload = message.payloadBytes
         self.kind = message.kind.name
         self.source =
-            message.sourceTopic.map { Source(kind: "Topic", name: $0.scope.text(of: $0.id)) }
-            ?? message.sourceBucket.map { Source(kind: "Bucket", name: $0.scope.text(of: $0.id)) }
+            message.sourceTopic.map { Source(kind: .topic, name: $0.scope.text(of: $0.id)) }
+            ?? message.sourceBucket.map { Source(kind: .bucket, name: $0.scope.text(of: $0.id)) }
     }
 
     init(_ command: ThingCommand) {
@@ -33,7 +34,7 @@ struct HandledMessage: Sendable {
     /// What is told beside the payload, fit for a header field, a line and a word.
     func facts(_ context: DeliveryContext) -> [(name: String, value: String)] {
         let facts = [("Id", "\(context.messageID)"), ("Kind", self.kind), ("Attempt", "\(context.attempt)")]
-        return facts + (self.source.map { [($0.kind, $0.name.visiblePercentEncoded)] } ?? [])
+        return facts + (self.source.map { [($0.kind.rawValue, $0.name.visiblePercentEncoded)] } ?? [])
     }
 }
 

@@ -20,7 +20,9 @@ extension OutputLine {
         OutputLine(
             "verdict", "what became of a message, or of an attempt",
             [
-                "id": .integer, "result": .word(["newData", "noData", "failed", "dead", "late", "again"]), "at?": .time,
+                "id": .integer,
+                "result": .word(["newData", "noData", "failed", "dead", "late", "again", "setAside"]),
+                "at?": .time,
                 "elapsed_ms?": .integer, "attempt?": .integer, "failure?": .text, "retry_in_ms?": .integer,
                 "reason?": .text, "kept?": .flag, "counted?": .flag, "handler?": .text, "exit_status?": .integer,
                 "signal?": .integer, "http_status?": .integer, "no_answer?": .text, "profile?": .text,

@@ -100,16 +100,27 @@ struct DurationHistogram: Hashable {
 }
 
 extension DeliveryFailure {
-    fileprivate var metricWord: String { self.description.stableWord }
+    fileprivate var metricWord: String {
+        switch self {
+        case .failed: "failed"
+        case .threw: "threw"
+        case .unanswered: "unanswered"
+        case .timedOut: "timedOut"
+        }
+    }
 }
 
 extension DeadLetterReason {
     fileprivate var metricWord: String {
-        if case .other = self { "other" } else { self.description.stableWord }
+        switch self {
+        case .attemptsFailed(let failure): failure.metricWord
+        case .rejected: "rejected"
+        case .crashed: "crashed"
+        case .undecodable: "undecodable"
+        case .command: "command"
+        case .unexpectedTopic: "unexpectedTopic"
+        case .oversized: "oversized"
+        case .other: "other"
+        }
     }
-}
-
-extension String {
-    /// Of a word and a detail, which may come from outside, the word.
-    fileprivate var stableWord: String { String(self.prefix { $0 != ":" }) }
 }

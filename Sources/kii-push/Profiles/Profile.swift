@@ -108,7 +108,9 @@ struct Profile: Sendable {
         }
     }
 
-    /// What the profile was registered as, and what came of it, whatever the cloud. As above.
+    /// What the profile was registered as, and what came of it, whatever the cloud.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when it was not registered.
     func registered() throws -> (saved: SavedProfile, registration: Registration) {
         guard let saved = self.saved, let registration = self.registration else {
             throw CommandFailure(.configuration, "profile '\(self.name)' is not registered", hint: self.registerHint)

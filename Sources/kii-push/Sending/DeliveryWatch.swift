@@ -146,7 +146,6 @@ struct AwaitedVerdict {
     let detail: String?
     /// From its reception.
     let elapsed: Duration
-
 }
 
 extension AwaitedVerdict {

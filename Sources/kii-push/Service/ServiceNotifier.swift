@@ -46,7 +46,9 @@ final class ServiceNotifier: Sendable {
     }
 
     /// Nothing was reloaded, and all goes on as before.
-    func reloadFailed(_ text: String) { self.offline(text, retryIn: nil) }
+    func reloadFailed(_ text: String) {
+        self.send(["STATUS=\(text)"] + self.becomeReady(fromStart: false))
+    }
 
     /// The service ends.
     func stopping() {

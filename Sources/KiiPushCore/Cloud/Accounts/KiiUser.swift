@@ -35,13 +35,13 @@ public struct KiiUser: Sendable, Hashable {
     /// The e-mail address. `nil` without one, and for a stranger.
     public var emailAddress: String?
     /// Whether the address was verified. `nil` when the cloud did not say.
-    package var isEmailAddressVerified: Bool?
+    public var isEmailAddressVerified: Bool?
     /// The phone number. `nil` without one, and for a stranger.
     public var phoneNumber: String?
     /// Whether the number was verified. `nil` when the cloud did not say.
-    package var isPhoneNumberVerified: Bool?
+    public var isPhoneNumberVerified: Bool?
     /// Whether the user has a password; a pseudo user has none. `nil` when the cloud did not say.
-    package var hasPassword: Bool?
+    public var hasPassword: Bool?
     /// What the app keeps about the user. A stranger sees the display name alone, unless the app is set otherwise.
     public var profile: UserProfile
 

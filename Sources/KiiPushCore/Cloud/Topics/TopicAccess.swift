@@ -87,7 +87,7 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
 /// All that is allowed on one topic; what is not in it is refused.
 public struct TopicAccess: Sendable, Hashable {
     /// Who may do what. A verb that nobody may use can be absent or empty.
-    package var subjects: [TopicVerb: Set<AccessSubject>]
+    public package(set) var subjects: [TopicVerb: Set<AccessSubject>]
 
     /// Lists what is allowed.
     package init(_ subjects: [TopicVerb: Set<AccessSubject>] = [:]) {
