@@ -12,13 +12,12 @@ extension Inbox {
         // Nothing was changed.
         defer { try? self.connection.execute("COMMIT", step: "looking at every message") }
         let ledger = try self.statements.readLedger()
-        let (counts, sums, owners) = try self.countRows(through: ledger.lastSequence)
+        let (counts, sums, waiting, owners) = try self.countRows(through: ledger.lastSequence)
         guard RowState.allCases.allSatisfy({ counts[$0].rows == ledger.counts[$0].rows }) else {
             throw InboxError(.corrupt, step: "finding every message that the file counts")
         }
         let open = sums.prefix(through: Int(RowState.presented.rawValue)).reduce(into: RowSum()) { $0.add($1) }
         let (retry, dead) = (sums[Int(RowState.retry.rawValue)], sums[Int(RowState.dead.rawValue)])
-        let waiting = sums[Int(RowState.waiting.rawValue)]
         let deadIndex = try self.sum(self.statements.deadRows)
         guard try self.sum(self.statements.openRows) == open, try self.sum(self.statements.retryRows) == retry,
             try self.sum(self.statements.waitingRows) == waiting,
@@ -40,10 +39,10 @@ extension Inbox {
         var places: Int64 = 0
 
         /// As ``InboxStatements`` has it in SQL.
-        mutating func add(_ sequence: Int64, installation: Int64, _ state: RowState) {
+        mutating func add(_ sequence: Int64, place: Int64) {
             self.rows += 1
             self.numbers += sequence & 0xFFFF_FFFF
-            self.places += (sequence & 0xFFFF) * ((installation & 0xFFFF) * 4 + state.rawValue)
+            self.places += (sequence & 0xFFFF) * place
         }
 
         mutating func add(_ other: RowSum) {
@@ -53,12 +52,15 @@ extension Inbox {
         }
     }
 
-    /// - Returns: how many rows stand where, which ones by state, and the installations that they are for.
-    private func countRows(through last: Int64) throws(InboxError) -> (InboxCounts, [RowSum], Set<Int64>) {
+    /// - Returns: how many rows stand where, which ones by state, which ones wait for which source, and the installations
+    ///   that they are for.
+    private func countRows(
+        through last: Int64
+    ) throws(InboxError) -> (counts: InboxCounts, sums: [RowSum], waiting: RowSum, owners: Set<Int64>) {
         let statement = self.statements.inspect
         defer { statement.reset() }
         var counts = InboxCounts()
-        var sums = [RowSum](repeating: RowSum(), count: RowState.allCases.count)
+        var (sums, waiting) = ([RowSum](repeating: RowSum(), count: RowState.allCases.count), RowSum())
         var installations: Set<Int64> = []
         var (former, formerInstallation): (Int64, Int64?) = (0, nil)
         while try statement.next() {
@@ -67,11 +69,18 @@ extension Inbox {
                 InboxCounts.rowBytes.contains(statement.integer(2))
             else { throw InboxError(.corrupt, step: "looking at every message") }
             counts.add(statement.integer(2), to: state)
-            sums[Int(state.rawValue)].add(sequence, installation: installation, state)
+            let place = (installation & 0xFFFF) * 4 + state.rawValue
+            sums[Int(state.rawValue)].add(sequence, place: place)
+            if state == .waiting {
+                let source = statement.optionalInteger(4) ?? 0
+                let low = (source & 0xFFFF) + (source >> 16 & 0xFFFF)
+                let high = (source >> 32 & 0xFFFF) + (source >> 48 & 0xFFFF)
+                waiting.add(sequence, place: place + low + high)
+            }
             if installation != formerInstallation { installations.insert(installation) }
             (former, formerInstallation) = (sequence, installation)
         }
-        return (counts, sums, installations)
+        return (counts, sums, waiting, installations)
     }
 
     private func verifyInstallations(of rows: Set<Int64>) throws(InboxError) {
