@@ -87,7 +87,7 @@ import Testing
         var seen: Set<String> = []
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
             let source = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-            let written = /(?:KiiFailure\(\d+, |\b(?:principal|access|object)\((?:\d+, )?\s*)"([A-Z0-9_]+)"/
+            let written = /(?:KiiFailure\(\s*\d+, |\b(?:principal|access|object)\((?:\d+, )?\s*)"([A-Z0-9_]+)"/
             for match in source.matches(of: written) {
                 #expect(known.contains(String(match.output.1)), "\(name) \(match.output.1)")
                 seen.insert(String(match.output.1))
