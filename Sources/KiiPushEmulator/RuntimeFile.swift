@@ -13,15 +13,6 @@ package struct RuntimeFile: Sendable {
     /// The emulator's process; `nil` where it is not said how to tell it from a later one of its ID.
     package var process: ProcessIdentity?
 
-    /// Where the file is unless told otherwise: below `$XDG_RUNTIME_DIR`, else in a directory of the user's own in
-    /// `/tmp`.
-    package static func standardPath(runtimeDirectory: String?, userID: UInt32) -> String {
-        guard let runtimeDirectory, runtimeDirectory.hasPrefix("/") else {
-            return "/tmp/kii-push-\(userID)/emulator.json"
-        }
-        return "\(runtimeDirectory)/kii-push/emulator.json"
-    }
-
     /// Reads the file; `nil` when there is none.
     ///
     /// - Throws: ``EmulatorError`` for a file that cannot be read, is not ours, or can be read or written by others:

@@ -82,7 +82,7 @@ import Testing
         }
         // Where the build is, another user may not be able to look.
         let program = self.tool.home.path + "/kii-push"
-        try FileManager.default.copyItem(atPath: try Tool.executable.path, toPath: program)
+        try Tool.copyExecutable(to: program)
         let words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program]
         let result = try RunningTool(
             words + ["register", "--config", path],

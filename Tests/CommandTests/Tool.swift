@@ -71,6 +71,13 @@ final class Tool {
         return file.path
     }
 
+    /// Copies the built tool to `path`. Another process does: a program that a test starts meanwhile would inherit a copy
+    /// that is open for writing, and what is open for writing cannot be run.
+    static func copyExecutable(to path: String) throws {
+        let copying = try RunningTool(["/bin/cp", Self.executable.path, path], environment: [:]).waitForExit()
+        #expect(copying.exit == 0, "\(copying.error)")
+    }
+
     /// `kii-push` lies beside the test bundle, which is what runs now.
     static var executable: URL {
         get throws {

@@ -95,7 +95,7 @@ import Testing
     @Test func aPathThatWouldBeginAnotherSettingIsRefused() throws {
         let folder = self.tool.home.path + "/a\nExecStartPre=/bin/false"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try FileManager.default.copyItem(atPath: try Tool.executable.path, toPath: folder + "/kii-push")
+        try Tool.copyExecutable(to: folder + "/kii-push")
         let result = try RunningTool(
             [folder + "/kii-push", "install-unit", "--print"], environment: self.tool.environment
         ).waitForExit()

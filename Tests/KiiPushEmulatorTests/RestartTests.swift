@@ -166,11 +166,6 @@ import Testing
         #expect(file?.code == .system(ENOTDIR))
     }
 
-    @Test(arguments: [("/run/user/7", "/run/user/7/kii-push/emulator.json"), (nil, "/tmp/kii-push-7/emulator.json")])
-    func theRuntimeFileHasAStandardPlace(runtimeDirectory: String?, path: String) {
-        #expect(RuntimeFile.standardPath(runtimeDirectory: runtimeDirectory, userID: 7) == path)
-    }
-
     @Test func everyFileIsTheUsersAlone() async throws {
         let directory = try TemporaryDirectory()
         try await withEmulator(.init(directory: directory.path)) { client in

@@ -62,11 +62,13 @@ class Daemon(dbus.service.Object):
             "id": number, "name": str(name), "icon": str(icon), "title": str(title), "body": str(body),
             "actions": [str(action) for action in actions], "hints": hints, "timeout": int(timeout),
         }
-        say("notify", json.dumps(said, sort_keys=True))
         if mood == "hold":
             self.held = lambda: reply(dbus.UInt32(number))
         else:
+            # Before it is said: a test that then ends the service ends one that has shown something.
             reply(dbus.UInt32(number))
+            self.connection.flush()
+        say("notify", json.dumps(said, sort_keys=True))
 
     @dbus.service.method(NAME, in_signature="u", out_signature="")
     def CloseNotification(self, number):

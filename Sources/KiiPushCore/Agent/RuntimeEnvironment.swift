@@ -2,11 +2,11 @@
 package struct RuntimeEnvironment: Sendable {
     /// Where the locks of installations are; `nil` for the user's runtime directory.
     package var lockDirectory: String?
-    /// The most that the inbox file may grow to, in bytes: a full disk without a disk. Default: none.
+    /// The largest size of the inbox file in bytes, to simulate a full disk. Default: no limit.
     package var maximumInboxBytes: Int64?
     /// Whether each commit to the inbox file is flushed to the disk. A power cut loses messages if not.
     package var flushesCommits = true
-    /// Asked before an agent's own file is written for why that fails: a full disk without a disk.
+    /// Returns an error to make writing an agent's own file fail, as on a full disk; `nil`: the file is written.
     package var stateObstacle: @Sendable () -> FileError? = { nil }
     /// What delivery and the inbox take their time from: deadlines of handlers and pauses between attempts. Whoever moves
     /// them calls ``PushRuntime/deliveryTimeChanged()``.
@@ -15,11 +15,11 @@ package struct RuntimeEnvironment: Sendable {
     package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
     /// How long a handler has for its answer.
     package var handlerDeadline = Duration.seconds(30)
-    /// How often the inbox is looked through for what need not be kept; `nil`: as often as is good.
+    /// How often the runtime prunes the inbox; `nil`: the runtime chooses.
     package var sweepInterval: Duration?
-    /// How long a connection to the cloud or the broker may take to be made, and as long again each of the broker's
-    /// answers to CONNECT and SUBSCRIBE. A busy machine is no dead broker.
+    /// The time limit for connecting to the cloud or the broker. The broker's answers to CONNECT and to SUBSCRIBE each
+    /// have the same limit. It is generous, so that a slow machine does not look like a dead broker.
     package var connectTimeout = Duration.seconds(10)
-    /// How long the broker's answer to a ping may take, where it is not what ``PushAgent/Configuration/keepAlive`` says.
+    /// The time limit for the broker's answer to a ping; `nil`: ``PushAgent/Configuration/keepAlive`` decides.
     package var pingTimeout: Duration?
 }

@@ -65,9 +65,8 @@ package struct KiiCall<Answer: Sendable>: Sendable {
 }
 
 extension KiiCall where Answer == Void {
-    /// A call whose answer has nothing to read. To the repetition of a DELETE 404 is a success: what is not there was
-    /// removed by the request whose answer was lost, or by somebody else. A missing app, and a 404 that is not Kii's,
-    /// stay errors.
+    /// A call whose answer has nothing to read. A repeated DELETE succeeds with 404: the request whose answer was lost,
+    /// or somebody else, has removed the resource. A missing app, and a 404 that is not Kii's, stay errors.
     package init(_ method: HTTPMethod, _ path: KiiPath, statuses: Set<Int>) {
         self.init(method, path, statuses: statuses) { _ in }
         guard method == .delete else { return }
@@ -83,8 +82,8 @@ extension KiiCall where Answer == Bool {
     ///
     /// - Parameters:
     ///   - code: what Kii says when it is there already.
-    ///   - acceptsExisting: whether that is the answer `false`. If not, the call is not repeated: a repetition would
-    ///     meet what the first request made.
+    ///   - acceptsExisting: whether `code` becomes the answer `false`. Otherwise it is an error, and the call is not
+    ///     repeated: a repetition would find what the first request made.
     static func making(
         _ path: KiiPath, statuses: Set<Int>, existing code: KiiErrorCode, acceptsExisting: Bool
     ) -> Self {
@@ -95,7 +94,7 @@ extension KiiCall where Answer == Bool {
         }
     }
 
-    /// Asks whether something is there. With one of `absent`, or 404 without a body, it is not.
+    /// GETs a resource to see whether it exists. A code in `absent`, or 404 without a body, is the answer `false`.
     static func asking(_ path: KiiPath, statuses: Set<Int>, absent: Set<KiiErrorCode>) -> Self {
         Self(.get, path, statuses: statuses) { _ in true }.with { call in
             call.answerFromRefusal = { $0.saysItIsAbsent(absent) ? false : nil }

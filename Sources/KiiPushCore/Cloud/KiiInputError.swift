@@ -52,7 +52,7 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
         if text.isEmpty { throw KiiInputError(field, rule: rule) }
     }
 
-    /// Refuses an empty text where there was none to be given.
+    /// Refuses an empty text for a value that is required.
     static func require(_ text: String, _ field: Field) throws(KiiInputError) {
         try self.refuseEmpty(text, field, rule: "present and not empty")
     }
@@ -65,7 +65,7 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension String {
-    /// Refuses what is no name of so many of `A-Z a-z 0-9 - _ .`.
+    /// Refuses a text with a character outside `A-Z a-z 0-9 - _ .` or a length outside `lengths`.
     func requireKiiName(_ lengths: ClosedRange<Int>, _ field: KiiInputError.Field) throws(KiiInputError) {
         guard lengths.contains(self.utf8.count), self.utf8.allSatisfy(\.isKiiNameByte) else {
             throw KiiInputError(

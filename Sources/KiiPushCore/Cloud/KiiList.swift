@@ -23,8 +23,9 @@ struct KiiPage<Element: Sendable>: Sendable {
 /// for try await topic in session.topics(in: .app) { print(topic.id) }
 /// ```
 ///
-/// A page is asked for when the one before is used up. Every loop over a list begins anew with its first page. A loop
-/// ends in ``KiiResponseError`` when a page leads back to one that was read already, and in `CancellationError` when its task is cancelled; otherwise see ``KiiClient``.
+/// A loop asks for a page when the page before is used up. Every loop over a list starts at the first page. It throws
+/// ``KiiResponseError`` when a page leads back to an earlier one, and `CancellationError` when its task is cancelled;
+/// otherwise see ``KiiClient``.
 public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     private let page: @Sendable (_ paginationKey: String?) async throws -> KiiPage<Element>
     private let operation: @Sendable () throws -> KiiOperation

@@ -20,7 +20,7 @@ package struct KiiPath: Sendable {
         self.appending(segments: [.value(value, field)])
     }
 
-    /// Adds a segment that holds a value behind a word that says what it is.
+    /// Adds a segment that is a prefix and a value, such as `EMAIL:` and an address.
     func appending(_ kind: String, _ value: String, as field: KiiInputError.Field) throws(KiiInputError) -> KiiPath {
         try KiiInputError.refuseEmpty(value, field)
         return self.appending(kind + value, as: field)

@@ -3,8 +3,8 @@
 /// A request is repeated only where that cannot do the same thing twice:
 /// - any call after 429 or 503 when the server says how long to wait, since it then has done nothing;
 /// - any call when no connection was made or TLS failed, since then nothing was sent;
-/// - a call that may be made twice after 429, 502, 503 and 504, and when the connection broke or time ran out. Only
-///   sending a message, creating an object, registering and changing a password may not.
+/// - an idempotent call after 429, 502, 503 and 504, and when the connection broke or time ran out. Only sending a
+///   message, creating an object, registering and changing a password are not idempotent.
 ///
 /// The waits grow by doubling. What the server asks for is never shortened: when it does not fit into what is left of
 /// `budget`, the call fails at once. Cancellation ends a wait at once.

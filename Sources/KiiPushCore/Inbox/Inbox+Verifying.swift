@@ -52,8 +52,8 @@ extension Inbox {
         }
     }
 
-    /// - Returns: how many rows stand where, which ones by state, which ones wait for which source, and the installations
-    ///   that they are for.
+    /// - Returns: the counts of rows, the sums of the rows by state, the sum of the waiting rows with their sources,
+    ///   and the installations of the rows.
     private func countRows(
         through last: Int64
     ) throws(InboxError) -> (counts: InboxCounts, sums: [RowSum], waiting: RowSum, owners: Set<Int64>) {

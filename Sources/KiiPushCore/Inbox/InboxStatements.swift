@@ -233,7 +233,8 @@ final class InboxStatements {
         }
         let open = sums("(installation & 65535) * 4 + state")
         let retry = sums("(installation & 65535) * 4 + 2")
-        // All of the source, in parts that add up to less than 2^18: an index that leads to another source hides a row.
+        // The whole source, as four 16-bit parts with a sum below 2^18: an index entry with a wrong source hides its
+        // row.
         let source = [0, 16, 32, 48].map { "(coalesce(source, 0) >> \($0) & 65535)" }.joined(separator: " + ")
         let waiting = sums("(installation & 65535) * 4 + \(source)")
         self.openRows = make("\(open) INDEXED BY message_open WHERE state < 4", "counting what is open")

@@ -14,7 +14,7 @@ extension JSONValue {
         return writer.bytes
     }
 
-    /// The value on one line, without white space; of members with the same key the last.
+    /// The value on one line, without white space. If members share a key, only the last one is written.
     public var text: String { String(decoding: self.serialized(), as: UTF8.self) }
 }
 

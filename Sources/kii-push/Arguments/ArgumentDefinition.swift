@@ -62,7 +62,7 @@ struct ArgumentDefinition {
 }
 
 extension ArgumentDefinition {
-    /// That of a value that is `initial` unless it is given, and has to be given where there is none.
+    /// Defines a value whose default is `initial`. Without a default the value is required.
     init<Value: ArgumentValue>(_ kind: Kind, _ initial: Value?, _ help: String, _ completion: CompletionKind?) {
         self.init(
             kind: kind, help: help, isRequired: initial == nil, isRepeating: Value.isRepeating,

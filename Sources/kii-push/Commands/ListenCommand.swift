@@ -42,7 +42,7 @@ struct ListenCommand: ParsableCommand {
 
     @Option(
         value: "START",
-        help: "First list what came since: 10m, all, or from a message's number on, and is done or was given up on.")
+        help: "First list done messages and dead letters since START: 10m (ago), all, or a message's number.")
     var since: SinceChoice?
 
     @Flag(help: "Keep what arrives in memory alone, not in the inbox on the disk: nothing is left of it afterwards.")

@@ -10,7 +10,7 @@ extension CommandFailure {
         case let error as FileError: self.init(error.exit, error.description)
         case let error as PushAgentError: self.init(error)
         case let error as InboxReadingError: self.init(error.exit, error.description)
-        // Who receives can be asked again when it is stopped or gone; what it could not do is its inbox that fails.
+        // The receiving process is stopped or gone: try again. Any other control error means that its inbox fails.
         case ControlError.silent, ControlError.ended: self.init(.temporary, "\(error)")
         case is ControlError: self.init(.inputOutput, "\(error)")
         case let error as EmulatorError: self.init(error.exit, error.description)

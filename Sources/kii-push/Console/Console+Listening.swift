@@ -206,11 +206,11 @@ private struct Verdict {
     var detail: String?
     var members: [(String, JSONValue)]
 
-    init(_ word: String, _ style: TextStyle, _ detail: String? = nil, _ members: JSONMembers = [:]) {
+    init(_ word: String, _ style: TextStyle, _ detail: String? = nil, _ members: JSONLiteral = [:]) {
         self.word = word
         self.style = style
         self.detail = detail
-        self.members = [(String, JSONValue)](members)
+        self.members = JSONMembers(members)
     }
 
     /// `nil` for an event that is none. Without the cause where that is said by who failed.

@@ -106,10 +106,10 @@ private struct TraceWords {
         }
     }
 
-    private init(_ word: String, _ detail: String? = nil, _ members: JSONMembers = [:]) {
+    private init(_ word: String, _ detail: String? = nil, _ members: JSONLiteral = [:]) {
         self.word = word
         self.detail = detail
-        self.members = [(String, JSONValue)](members)
+        self.members = JSONMembers(members)
     }
 }
 
@@ -152,8 +152,8 @@ extension MessageRecord {
     /// What it is and where it stands.
     fileprivate func heading(_ content: TracedContent) -> [(String, JSONValue)] {
         let state = TraceWords(self.state)
-        let head: JSONMembers = ["id": self.messageID, "state": state.word]
-        let tail: JSONMembers = [
+        let head: JSONLiteral = ["id": self.messageID, "state": state.word]
+        let tail: JSONLiteral = [
             "installation": self.installationID, "received_at": self.receivedAt,
             "bytes": self.originalLength ?? self.payload.count,
         ]
@@ -163,10 +163,10 @@ extension MessageRecord {
     fileprivate func members(_ content: TracedContent) -> [(String, JSONValue)] {
         let events = self.events.map { event in
             let words = TraceWords(event.kind)
-            let head: JSONMembers = ["event": words.word, "at": event.at, "offset_ms": self.offset(of: event)]
+            let head: JSONLiteral = ["event": words.word, "at": event.at, "offset_ms": self.offset(of: event)]
             return JSONValue.object(.init(head) + words.members)
         }
-        let members: JSONMembers = [
+        let members: JSONLiteral = [
             "mqtt_topic": self.topic, "qos": self.qualityOfService, "dup": self.isMarkedDuplicate,
             "retain": self.isRetained, "packet_id": self.packetID, "connection": self.connection,
             "events": JSONValue(events), "missing": JSONValue(self.missing.map { JSONValue(TraceWords($0).word) }),

@@ -39,8 +39,8 @@ struct Console: Sendable {
     func object(_ type: String, _ members: [(String, JSONValue)]) throws { try self.object(type) { $0.add(members) } }
 
     /// As above, with the members of a literal.
-    func object(_ type: String, _ members: JSONMembers) throws {
-        try self.object(type, [(String, JSONValue)](members))
+    func object(_ type: String, _ members: JSONLiteral) throws {
+        try self.object(type, JSONMembers(members))
     }
 
     /// As above, with members that are written where they come from.

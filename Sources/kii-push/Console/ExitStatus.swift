@@ -39,7 +39,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         case .authentication: ("auth", "Credentials or rights were refused.")
         case .configuration:
             ("configuration", "The configuration is missing, wrong, or a file of secrets is open to others.")
-        case .timedOut: ("timeout", "Time ran out before what was waited for came about.")
+        case .timedOut: ("timeout", "The time limit passed before the awaited event.")
         case .interrupted: ("interrupted", "Interrupted by ^C.")
         case .terminated: ("terminated", "Ended at once by a second SIGTERM. What ran then is handled again.")
         }

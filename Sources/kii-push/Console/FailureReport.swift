@@ -33,7 +33,7 @@ struct FailureReport {
     }
 
     private var json: String {
-        let members: JSONMembers = [
+        let members: JSONLiteral = [
             "v": 1, "type": "error", "category": self.failure.exit.category, "message": self.failure.message,
             "code": self.failure.code, "http_status": self.failure.httpStatus,
             "in_doubt": self.failure.isInDoubt ? true : nil, "hint": self.hint, "exit": self.failure.exit.rawValue,

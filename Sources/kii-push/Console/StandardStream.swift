@@ -22,9 +22,9 @@ struct StandardStream: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Puts something in the place of a standard descriptor that is closed. Otherwise the next file that is opened, an
-    /// inbox for instance, takes its number, and what is said goes into that. What stands in for it cannot be read or
-    /// written either, so that nothing is taken for said that nobody got.
+    /// Opens `/dev/null` in place of a standard descriptor that is closed. Otherwise the next file that is opened, such
+    /// as an inbox, takes its number, and output goes into that file. The mode is the wrong one on purpose: reading
+    /// standard input and writing output fail, so output that nobody gets does not count as written.
     static func reserveDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)] {
             if fcntl(descriptor, F_GETFD) == -1, errno == EBADF { _ = open("/dev/null", mode) }

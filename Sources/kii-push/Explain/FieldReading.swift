@@ -1,7 +1,7 @@
 import KiiPushCore
 
 extension ReceivedMessage {
-    /// What the value of one of Kii's fields tells in this message; `nil` where that is no more than what is written.
+    /// What the value of one of Kii's fields means in this message; `nil` if the value says it all.
     func reading(of field: MessageField) -> String? {
         switch field {
         case .when: self.when?.description

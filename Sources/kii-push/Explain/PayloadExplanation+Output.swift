@@ -69,35 +69,35 @@ extension PayloadExplanation {
     private var decision: JSONValue {
         let field = self.message.kindReason.field
         let key = field?.key(in: self.message.keyFamily)
-        return JSONValue(members: [
+        return JSONValue.object(present: [
             "key": key.map { JSONValue($0) } ?? JSONValue.null, "pointer": key.map { "/" + $0 },
             "field": field?.key(in: .long), "because": self.why,
         ])
     }
 }
 
-extension Array where Element: JSONRepresentable {
+extension Array where Element: JSONConvertible {
     fileprivate var json: JSONValue { JSONValue(self.map(\.json)) }
 }
 
-extension PayloadExplanation.Member: JSONRepresentable {
+extension PayloadExplanation.Member: JSONConvertible {
     var json: JSONValue {
-        JSONValue(members: [
+        JSONValue.object(present: [
             "pointer": self.pointer.description, "name": self.name, "value": self.value,
             "meaning": self.meaning.text, "reading": self.reading, "source": self.meaning.source,
         ])
     }
 }
 
-extension PayloadExplanation.Remark: JSONRepresentable {
+extension PayloadExplanation.Remark: JSONConvertible {
     var json: JSONValue {
-        JSONValue(members: ["pointer": self.pointer.description, "value": self.value, "because": self.why])
+        JSONValue.object(present: ["pointer": self.pointer.description, "value": self.value, "because": self.why])
     }
 }
 
-extension LintFinding: JSONRepresentable {
+extension LintFinding: JSONConvertible {
     var json: JSONValue {
-        JSONValue(members: [
+        JSONValue.object(present: [
             "code": self.code.rawValue, "level": self.code.level.rawValue, "pointer": self.pointer.description,
             "message": self.message, "advice": self.code.advice,
         ])

@@ -29,7 +29,7 @@ struct PayloadRefusal {
             case .notAnObject: ("not-an-object", "", nil)
             case .thingCommand: ("thing-command", nil, nil)
             }
-        return JSONValue(members: [
+        return JSONValue.object(present: [
             "code": code, "reason": self.error.description, "pointer": pointer,
             "byte": self.place == nil ? nil : malformed?.byteOffset, "line": self.place?.line,
             "column": self.place?.column,

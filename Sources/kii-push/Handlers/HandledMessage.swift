@@ -31,7 +31,7 @@ struct HandledMessage: Sendable {
         self.source = nil
     }
 
-    /// What is told beside the payload, fit for a header field, a line and a word.
+    /// The facts that a handler gets beside the payload; each value is safe as a header field, a line or a word.
     func facts(_ context: DeliveryContext) -> [(name: String, value: String)] {
         let facts = [("Id", "\(context.messageID)"), ("Kind", self.kind), ("Attempt", "\(context.attempt)")]
         return facts + (self.source.map { [($0.kind.rawValue, $0.name.visiblePercentEncoded)] } ?? [])

@@ -5,7 +5,8 @@ struct RunReceiver: Sendable {
     enum Kind: Sendable {
         /// A command or a server.
         case outside(any OutsideHandler)
-        /// A program with this library, what shows its alerts, and what ends further ones that an earlier run has left.
+        /// A program with this library. The presentation shows its alerts; `endLeftovers` ends orphans of an earlier
+        /// run.
         case activator(Activator, Presentation?, endLeftovers: @Sendable () -> Void)
     }
 

@@ -4,7 +4,7 @@ extension CommandDescription {
     /// The members that describe it to programs, with those of all commands below it.
     var json: [(String, JSONValue)] {
         let configuration = self.configuration
-        let members: JSONMembers = [
+        let members: JSONLiteral = [
             "name": self.name, "path": self.path, "version": configuration.version, "abstract": configuration.abstract,
             "usage": self.usage, "aliases": JSONValue(texts: configuration.aliases),
             "examples": JSONValue(
@@ -16,7 +16,7 @@ extension CommandDescription {
                 configuration.environment.map { ["name": JSONValue($0.rawValue), "meaning": JSONValue($0.meaning)] }),
             "commands": JSONValue(self.subcommands.map { JSONValue.object($0.json) }),
         ]
-        return [(String, JSONValue)](members)
+        return JSONMembers(members)
     }
 }
 
@@ -28,13 +28,13 @@ extension ArgumentDefinition {
     fileprivate var json: JSONValue {
         var words: JSONValue?
         if case .words(let values) = self.completion { words = JSONValue(texts: values) }
-        let members: JSONMembers = [
+        let members: JSONLiteral = [
             "names": JSONValue(texts: self.names), "value": self.valueName, "help": self.help,
             "default": self.defaultText, "bare": self.bareText,
             "completes": self.valueName.map { _ in self.completion.name }, "values": words,
             "required": self.isRequired, "repeatable": self.isRepeating, "section": self.section,
         ]
-        return .object([(String, JSONValue)](members))
+        return .object(present: members)
     }
 }
 

@@ -87,7 +87,8 @@ actor AttachedListening {
 
     private var isCounted: Bool { self.count.map { self.log.completedCount >= $0 } ?? false }
 
-    /// Waits for a process that receives anew, as a service does that reads its files again: whether there is one.
+    /// Waits for the next process that receives, such as a service that restarts to read its files; returns whether one
+    /// came.
     private func findSuccessor() async throws -> Bool {
         self.console.status(
             "> It does not receive any more; waiting \(Self.patience.text) for it, or another, to begin anew.")

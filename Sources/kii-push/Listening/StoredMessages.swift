@@ -70,8 +70,8 @@ extension ListenLog.Style {
 }
 
 extension MessageRecord {
-    /// What its handler was called with; by default in the last attempt that is recorded. `installationID`: whose the
-    /// message was, where the record does not say.
+    /// The context of its handler's call; by default that of the last recorded attempt. `installationID` is used if the
+    /// record names no installation.
     func context(attempt: Int? = nil, else installationID: String = "") -> DeliveryContext {
         DeliveryContext(
             installationID: self.installationID ?? installationID, messageID: self.messageID,

@@ -1,8 +1,8 @@
 import Glibc
 import KiiPushCore
 
-/// A Unix socket on which every HTTP request is answered with the same page. One thread accepts and reads; a client has
-/// a second for its request, so that one that says nothing keeps nobody waiting for long.
+/// A Unix socket that answers every HTTP request with the same page. One thread accepts and reads. A client has one
+/// second for its request, so a silent client delays the next one by a second at most.
 final class MetricsSocket: Sendable {
     /// A client that has sent its request and waits for the answer.
     struct Request: Sendable {

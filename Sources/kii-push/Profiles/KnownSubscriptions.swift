@@ -1,8 +1,8 @@
 import Glibc
 package import KiiPushCore
 
-/// What was subscribed through a profile: `subscriptions.json` in its directory. The cloud has no call that lists
-/// subscriptions, so what is not written down here, not declared and in no list of topics cannot be found again.
+/// The subscriptions made through a profile: `subscriptions.json` in its directory. The cloud has no call that lists
+/// subscriptions. One that is neither in this file, nor declared, nor in a list of topics cannot be found again.
 package struct KnownSubscriptions: Sendable {
     private let path: String
 

@@ -49,7 +49,7 @@ package struct SavedProfile: Sendable, Hashable {
             case .emulator(let appID, let clientID):
                 ["kind": "emulator", "appID": JSONValue(appID), "clientID": JSONValue(clientID)]
             case .kii(let baseURL, let appID, let allowsPlainHTTP):
-                JSONValue(members: [
+                JSONValue.object(present: [
                     "kind": "kii", "baseURL": baseURL, "appID": appID, "allowPlainHTTP": allowsPlainHTTP ? true : nil,
                 ])
             }
@@ -99,7 +99,7 @@ extension SavedProfile.Account {
         case .pseudoUser: ["kind": "pseudoUser"]
         case .user(let name): ["kind": "user", "name": JSONValue(name)]
         case .thing(let vendorThingID, let type):
-            JSONValue(members: ["kind": "thing", "vendorThingID": vendorThingID, "type": type])
+            JSONValue.object(present: ["kind": "thing", "vendorThingID": vendorThingID, "type": type])
         }
     }
 

@@ -34,7 +34,7 @@ extension CloudSession {
 
     /// To whom the emulator sent the push about a new object; to nobody, if nobody is subscribed to the bucket.
     ///
-    /// `GET /__kii/messages`, of which the newest that is about the object.
+    /// It reads `GET /__kii/messages` and takes the newest message about the object.
     func deliveries(about object: ObjectReference) async throws -> [EmulatedDelivery] {
         let source = KiiURI.object(object).description
         let call = KiiCall(.get, KiiPath("messages"), statuses: [200]) { response throws(KiiResponseError) in

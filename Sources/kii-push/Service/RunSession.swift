@@ -74,7 +74,7 @@ struct RunSession: Sendable {
     ///
     /// - Parameter begun: when the process began to run.
     func state(since begun: ContinuousClock.Instant, processID: Int32) async -> JSONValue {
-        var members = [(String, JSONValue)]([
+        var members = JSONMembers([
             "v": 1, "type": "service", "at": Timestamp.now(), "pid": processID,
             "uptime_ms": (ContinuousClock.now - begun).milliseconds, "profile": self.profile,
             "handler": self.settings.handlerText, "connection": self.status.connection.json,

@@ -19,7 +19,7 @@ final class RunStatus: Sendable {
         var text = "Starting."
 
         var json: JSONValue {
-            JSONValue(members: ["state": self.state.rawValue, "since": self.since, "text": self.text])
+            JSONValue.object(present: ["state": self.state.rawValue, "since": self.since, "text": self.text])
         }
     }
 

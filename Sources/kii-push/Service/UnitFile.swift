@@ -36,7 +36,7 @@ struct UnitFile: Sendable {
     private func unit(after wanted: String) -> [String] {
         [
             "Description=Push messages of the profile \(self.profile)", "Wants=\(wanted)", "After=\(wanted)",
-            // It never gives up what may pass by itself.
+            // systemd restarts the service any number of times, since the cause of a failure may be temporary.
             "StartLimitIntervalSec=0",
         ]
     }
@@ -87,7 +87,7 @@ struct UnitFile: Sendable {
     ]
 
     private var command: String {
-        // So that no specifier and no variable is seen in it: systemd.unit(5) for `%%`, systemd.service(5) for `$$`.
+        // systemd expands specifiers and variables; `%%` (systemd.unit(5)) and `$$` (systemd.service(5)) escape them.
         let program = self.program.replacing("%", with: "%%").replacing("$", with: "$$")
         let isPlain = program.allSatisfy { !$0.isWhitespace && !"\"'\\".contains($0) }
         let quoted = program.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")

@@ -13,18 +13,31 @@ struct EndpointCall: Sendable {
         self.make = { session in moments(try await make(session)) }
     }
 
-    /// Answers one request, at once.
+    /// Answers every request, at once, but loses the first answer where it is told to.
     private struct Transport: HTTPTransport {
         let answer: HTTPResponse
+        let losesNext: Locked<Bool>
 
-        func perform(_ request: HTTPRequest) async throws -> HTTPResponse { self.answer }
+        func perform(_ request: HTTPRequest) async throws -> HTTPResponse {
+            let isLost = self.losesNext.withLock { losesNext in
+                defer { losesNext = false }
+                return losesNext
+            }
+            if isLost { throw TransportError(.connectionLost, detail: "lost") }
+            return self.answer
+        }
     }
 
     /// Makes the call of a cloud that answers so at this time.
-    func perform(_ answer: HTTPResponse, at now: Timestamp) -> Result<[Timestamp], any Error> {
+    ///
+    /// - Parameter isRepetition: whether the answer to a first request is lost, so that this one is a repetition's.
+    func perform(
+        _ answer: HTTPResponse, at now: Timestamp, isRepetition: Bool = false
+    ) -> Result<[Timestamp], any Error> {
         let client = KiiClient(
             app: KiiApp(appID: "app", appKey: HTTPFuzzing.secret, baseURL: "https://cloud.test/api"),
-            transport: Transport(answer: answer), retry: .none, now: { now })
+            transport: Transport(answer: answer, losesNext: Locked(isRepetition)),
+            retry: isRepetition ? RetryPolicy(maximumRequests: 2, firstDelay: .zero) : .none, now: { now })
         let session = KiiSession(
             client: client,
             token: AccessToken(principal: .user("u"), token: HTTPFuzzing.secret, refreshToken: HTTPFuzzing.secret))
@@ -49,12 +62,16 @@ extension EndpointCall {
     private static let target = SubscriptionTarget.topic(topic)
 
     /// Every call that the library has.
-    static let all: [EndpointCall] = Self.accounts + Self.installations + Self.topics + Self.objects
+    static let all: [EndpointCall] = Self.accounts + Self.onboarding + Self.installations + Self.topics + Self.objects
 
     private static let accounts: [EndpointCall] = [
         Self({ try await $0.client.login(.user(name: "n", password: HTTPFuzzing.secret)) }, moments: Self.moments),
         Self(
             { try await $0.client.login(.thing(vendorThingID: "v", password: HTTPFuzzing.secret)) },
+            moments: Self.moments),
+        Self({ try await $0.client.login(.anonymous) }, moments: Self.moments),
+        Self(
+            { try await $0.client.login(.administrator(clientID: "c", clientSecret: HTTPFuzzing.secret)) },
             moments: Self.moments),
         Self({ try await $0.client.refresh($0.token()) }, moments: Self.moments),
         Self { try await $0.client.registerUser(UserRegistration(loginName: "name", password: HTTPFuzzing.secret)) },
@@ -73,6 +90,13 @@ extension EndpointCall {
             moments: { thing, now in
                 Self.moments(thing.accessToken) + [thing.mqttEndpoint.timeToLive.map { now + $0 }].compactMap(\.self)
             }),
+    ]
+
+    private static let onboarding: [EndpointCall] = [
+        Self {
+            try await $0.onboardThing(vendorThingID: "v", password: HTTPFuzzing.secret, owner: .user("u"))
+        },
+        Self { try await $0.onboardThing(thingID: "th.1", password: HTTPFuzzing.secret, owner: .user("u")) },
     ]
 
     private static let installations: [EndpointCall] = [

@@ -31,6 +31,7 @@ enum HTTPFuzzing {
         let response = KiiResponse(operation: operation, http: http, receivedAt: now, date: { Timestamp(date: $0) })
         Self.checkRefusal(response, &claims)
         Self.checkAnswer(call.perform(http, at: now), &claims)
+        Self.checkAnswer(call.perform(http, at: now, isRepetition: true), isRepetition: true, &claims)
         // A reader sees only what has its call's own status, which is one of these.
         for status in [200, 201, 204] where status != http.status {
             let success = HTTPResponse(status: status, fields: fields, body: body)
@@ -70,7 +71,9 @@ enum HTTPFuzzing {
     }
 
     /// An answer is read, or refused in words that hold nothing of it.
-    private static func checkAnswer(_ result: Result<[Timestamp], any Error>, _ claims: inout Claims) {
+    private static func checkAnswer(
+        _ result: Result<[Timestamp], any Error>, isRepetition: Bool = false, _ claims: inout Claims
+    ) {
         do {
             for moment in try result.get() { claims.require(moment.description.hasSuffix("Z"), "a moment has words") }
         } catch let error as KiiResponseError {
@@ -81,6 +84,8 @@ enum HTTPFuzzing {
                 place.description.holdsSecret || !error.description.holdsSecret, "an error holds no value of the answer"
             )
             claims.require(!error.description.contains { $0.isNewline }, "an error is one line")
+        } catch let error as TransportError {
+            claims.require(isRepetition && error.isInDoubt, "an answer is lost to a call that is not repeated")
         } catch {
             claims.require(error is KiiError, "what fails is the cloud's refusal or its answer")
             claims.require(!"\(error)".holdsSecret, "an error holds no secret of the request")

@@ -84,6 +84,21 @@ import Testing
         #expect(requests == 1 && sleeps.isEmpty)
     }
 
+    /// The client repeats what did not come through, and the wait what the cloud refused for now. Neither does both.
+    @Test(arguments: [true, false])
+    func aWaitLeavesLostAnswersToTheClient(isLost: Bool) async throws {
+        let first: Result<HTTPResponse, TransportError> =
+            isLost ? .failure(TransportError(.connectionLost, detail: "lost")) : .success(self.notReady)
+        let (clientClock, waitClock) = (RecordingClock(), RecordingClock())
+        let transport = FakeTransport([first, .success(self.ready)])
+        var session = KiiClient(transport).session(testToken)
+        session.client.retry = RetryPolicy(clock: clientClock)
+        _ = try await session.mqttEndpoint(of: "i1", waiting: RetryPolicy(clock: waitClock))
+        #expect(transport.requests.count == 2)
+        #expect(clientClock.sleeps.count == (isLost ? 1 : 0))
+        #expect(waitClock.sleeps.count == (isLost ? 0 : 1))
+    }
+
     @Test func withoutAWaitItIsRepeatedAsAnyOtherCall() async throws {
         let transport = FakeTransport(.status(502), self.ready)
         var session = KiiClient(transport).session(testToken)

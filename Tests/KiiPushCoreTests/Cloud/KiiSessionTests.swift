@@ -202,6 +202,5 @@ import Testing
         try await fixture.call(copy)
         try await fixture.call(session)
         #expect(fixture.cloud.logins == 1)
-        #expect(session.client.retry.maximumRequests != 2)
     }
 }

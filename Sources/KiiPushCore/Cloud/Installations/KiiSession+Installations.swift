@@ -50,8 +50,8 @@ extension KiiSession {
         try await self.perform(.reading(reference.path(), Installation.init))
     }
 
-    /// The installations of `owner`, or with `nil` and an administrator's token, of the whole app. To a user's or a
-    /// thing's token the cloud refuses every list but its own with 401 `UNAUTHORIZED`. A user's list does
+    /// The installations of `owner`; with `nil` and an administrator's token, those of the whole app. A user's or a
+    /// thing's token reads only its own list; for any other the cloud answers 401 `UNAUTHORIZED`. A user's list does
     /// not hold the installations of the things that the user owns.
     ///
     /// Kii's reference shows no pages here; a `paginationKey` is followed all the same, as in its other lists.
@@ -90,7 +90,7 @@ extension KiiSession {
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
     public func mqttEndpoint(of installationID: String, waiting: RetryPolicy? = nil) async throws -> MQTTEndpoint {
         let path = KiiPath("installations").appending(installationID, as: .installationID).appending("mqtt-endpoint")
-        // One of the two ports of Kii's reference may be absent, and `installationID`.
+        // The answer may lack `installationID` and one of the two ports that Kii's reference has.
         let call = KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             let id = try fields.optionalString("installationID") ?? installationID

@@ -4,7 +4,10 @@ extension KiiSession {
     ///
     /// It is not repeated by itself: a message that is sent twice arrives twice.
     ///
-    /// - Parameter sizeLimits: How large it may be on each network. Default: what Kii documents.
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - destination: A topic, or a user by `userID`.
+    ///   - sizeLimits: How large it may be on each network. Default: what Kii documents.
     /// - Returns: The ID that the cloud gave the message. Receivers do not get it.
     /// - Throws: ``KiiInputError`` with the place in the message when Kii would refuse it; ``KiiError`` with
     ///   `TOPIC_NOT_FOUND` or `USER_NOT_FOUND` when the destination is not there.

@@ -37,7 +37,7 @@ extension PushMessage {
         }
     }
 
-    /// What is said about a value of the kind among the data; `nil` when it may be there.
+    /// The rule that a value of this kind breaks among the data; `nil` when the kind is allowed.
     ///
     /// - Source: Kii's reference of `push/messages`
     private static func rule(against kind: JSONValue.Kind, over network: Network?) -> String? {

@@ -2,7 +2,9 @@ extension KiiSession {
     /// Puts a new object into a bucket, which is created if it is not there. Subscribers of the bucket get
     /// `DATA_OBJECT_CREATED`.
     ///
-    /// - Parameter fields: The object's fields: a JSON object.
+    /// - Parameters:
+    ///   - fields: The object's fields: a JSON object.
+    ///   - bucket: The bucket.
     /// - Returns: The object with the ID that the cloud chose.
     /// - Source: `POST /apps/{appID}/{scope}/buckets/{bucketID}/objects`
     public func createObject(_ fields: JSONValue, in bucket: Bucket) async throws -> StoredObject {

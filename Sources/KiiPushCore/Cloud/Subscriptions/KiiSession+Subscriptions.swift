@@ -5,8 +5,9 @@ extension KiiSession {
     /// `FILTER_NOT_FOUND` according to its guide.
     ///
     /// - Parameters:
-    ///   - principal: Who is to be subscribed. Default: whom the token belongs to. An administrator is nobody that could
-    ///     be subscribed.
+    ///   - target: The topic or bucket.
+    ///   - principal: The subscriber. Default: the principal of the token. An administrator has to name one, since an
+    ///     administrator cannot be subscribed.
     ///   - acceptsExisting: Whether a subscription that is there already is a success. Default: yes.
     /// - Returns: Whether this call made the subscription. When its answer was lost and the call was repeated, it may
     ///   have been the first request.
@@ -26,7 +27,9 @@ extension KiiSession {
     /// Asks whether somebody is subscribed. A target that is not there counts as "no"; a missing app or principal is an
     /// error.
     ///
-    /// - Parameter principal: Who. Default: whom the token belongs to.
+    /// - Parameters:
+    ///   - target: The topic or bucket.
+    ///   - principal: The subscriber. Default: the principal of the token.
     /// - Source: `GET …/push/subscriptions/users/{userID}` and `…/things/{thingID}`
     public func isSubscribed(to target: SubscriptionTarget, as principal: Principal? = nil) async throws -> Bool {
         try await self.perform(on: target, of: principal) { path in
@@ -38,15 +41,17 @@ extension KiiSession {
 
     /// Ends a subscription.
     ///
-    /// - Parameter principal: Whose. Default: of whom the token belongs to.
+    /// - Parameters:
+    ///   - target: The topic or bucket.
+    ///   - principal: The subscriber. Default: the principal of the token.
     /// - Throws: ``KiiError`` with `PUSH_SUBSCRIPTION_NOT_FOUND` when there is none.
     /// - Source: `DELETE …/push/subscriptions/users/{userID}` and `…/things/{thingID}`; the ID may not be left out
     public func unsubscribe(from target: SubscriptionTarget, as principal: Principal? = nil) async throws {
         try await self.perform(on: target, of: principal) { KiiCall(.delete, $0, statuses: [200, 204]) }
     }
 
-    /// Makes a call about a subscription. One of the token's principal is that of the token which the call is made with: a
-    /// token that was refused can be followed by one of somebody else, such as a user who was made anew.
+    /// Makes a call about a subscription. Without `principal` the subscriber is the principal of the token in use. If
+    /// the cloud refuses that token, the next one may belong to another principal, such as a newly registered user.
     private func perform<Answer>(
         on target: SubscriptionTarget, of principal: Principal?, _ call: (KiiPath) -> KiiCall<Answer>
     ) async throws -> Answer {
@@ -54,7 +59,7 @@ extension KiiSession {
         return try await self.withToken { token in
             guard let subscriber = principal ?? token.principal else {
                 throw KiiInputError(
-                    .userID, rule: "given with an administrator's token, which is nobody's subscription")
+                    .userID, rule: "given with an administrator's token, since an administrator cannot be subscribed")
             }
             let path = target.subscriptions.appending(subscriber.path)
             return try await self.client.perform(call(path), token: token.token)

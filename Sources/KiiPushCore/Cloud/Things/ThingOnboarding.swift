@@ -97,6 +97,7 @@ extension KiiClient {
     ///
     /// - Parameters:
     ///   - vendorThingID: The ID its vendor gave it: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    ///   - password: The thing's password.
     ///   - description: What is said of a thing that is not registered yet. Default: nothing.
     /// - Throws: See ``KiiClient``.
     public func onboardThing(
@@ -115,6 +116,8 @@ extension KiiSession {
     ///
     /// - Parameters:
     ///   - vendorThingID: The ID its vendor gave it: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    ///   - password: The thing's password.
+    ///   - owner: The user or group that is to own it.
     ///   - description: What is said of a thing that is not registered yet. Default: nothing.
     /// - Returns: The thing with a token of its own.
     public func onboardThing(
@@ -126,7 +129,10 @@ extension KiiSession {
 
     /// Onboards a thing that is registered by its owner.
     ///
-    /// - Parameter thingID: The ID that the cloud gave it (`th.…`).
+    /// - Parameters:
+    ///   - thingID: The ID that the cloud gave it (`th.…`).
+    ///   - password: The thing's password.
+    ///   - owner: The user or group that is to own it.
     /// - Returns: The thing with a token of its own.
     /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when there is no such thing.
     public func onboardThing(thingID: String, password: Secret, owner: ThingOwner) async throws -> OnboardedThing {

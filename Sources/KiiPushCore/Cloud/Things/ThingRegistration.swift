@@ -54,7 +54,9 @@ public struct RegisteredThing: Sendable, Hashable {
 extension KiiClient {
     /// Registers a thing.
     ///
-    /// - Parameter grantsToken: Whether a token comes back. Default: yes.
+    /// - Parameters:
+    ///   - registration: What the cloud is to know about the thing.
+    ///   - grantsToken: Whether a token comes back. Default: yes.
     /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when the vendor thing ID is taken; otherwise see
     ///   ``KiiClient``.
     /// - Source: `POST /apps/{appID}/things`; the media type decides whether a token comes back

@@ -1,8 +1,9 @@
 extension KiiSession {
     /// Creates a topic. One of the app's own needs an administrator's token.
     ///
-    /// - Parameter acceptsExisting: Whether a topic that is there already is a success; it is left as it was. Default:
-    ///   yes.
+    /// - Parameters:
+    ///   - topic: The topic.
+    ///   - acceptsExisting: Whether a topic that is there already is a success; it is left as it was. Default: yes.
     /// - Returns: Whether this call created it. When its answer was lost and the call was repeated, it may have been the
     ///   first request.
     /// - Throws: ``KiiError`` with `TOPIC_ALREADY_EXISTS` unless `acceptsExisting`.
@@ -16,8 +17,8 @@ extension KiiSession {
 
     /// Asks whether a topic is there. A missing app, user, group or thing is an error.
     ///
-    /// It uses GET, which Kii answers like HEAD when there is a topic: the answer to HEAD has no body, so it cannot tell
-    /// a topic that is missing from an app or a user that is.
+    /// It uses GET, since the answer to HEAD has no body: only the body tells a missing topic from a missing app or
+    /// user. If the topic exists, Kii answers GET and HEAD alike.
     ///
     /// - Source: `GET /apps/{appID}/{scope}/topics/{topicID}`; Kii's text says 200, its SDKs take 204 as well
     public func topicExists(_ topic: Topic) async throws -> Bool {
@@ -80,7 +81,11 @@ extension KiiSession {
 
     /// Allows `subject` to do `verb` with a topic. ``AccessSubject/anonymousUser`` is refused.
     ///
-    /// - Parameter acceptsExisting: Whether an entry that is there already is a success. Default: yes.
+    /// - Parameters:
+    ///   - verb: What is allowed.
+    ///   - topic: The topic.
+    ///   - subject: Who may do it.
+    ///   - acceptsExisting: Whether an entry that is there already is a success. Default: yes.
     /// - Returns: Whether this call made the entry.
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic, with
     ///   `ACL_ALREADY_EXISTS` unless `acceptsExisting`.

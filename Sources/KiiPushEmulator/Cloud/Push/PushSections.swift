@@ -7,6 +7,7 @@ struct PushSections: Sendable {
         ("collapseKey", "collapse_key"), ("delayWhileIdle", "delay_while_idle"), ("timeToLive", "time_to_live"),
         ("restrictedPackageName", "restricted_package_name"), ("dryRun", "dry_run"),
     ]
+    // Written again, and not shared with the library: one list in both could not contradict itself.
     private static let gcmReserved: Set<String> = [
         "from", "registration_ids", "collapse_key", "data", "delay_while_idle", "time_to_live",
         "restricted_package_name", "dry_run",

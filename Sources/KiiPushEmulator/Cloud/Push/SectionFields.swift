@@ -45,7 +45,8 @@ struct SectionFields {
         }
     }
 
-    /// Refuses a field, with that of an object after a dot, that is there, not null, and not `what`.
+    /// Refuses a field that is present, not null, and not `what`. A dot in `name` leads into an object:
+    /// `alert.locArgs`.
     private func check(_ name: String, _ what: String, _ isRight: (JSONValue) -> Bool) throws(KiiFailure) {
         let field: JSONValue? = name.split(separator: ".").reduce(Optional(self.value)) { $0?.present(String($1)) }
         if let field, !isRight(field) { throw self.wrong(name, "has to be \(what)") }
