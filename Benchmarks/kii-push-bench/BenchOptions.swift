@@ -4,7 +4,7 @@ struct BenchOptions {
     var payloads: String
     var isQuick = false
     var repetitions: Int?
-    /// Where `performance.md` and `performance.svg` are to be written.
+    /// Where `performance.md`, `measurements.md` and `performance.svg` are to be written.
     var report: String?
     var sections: [Section] = []
 

@@ -33,11 +33,13 @@ enum GatewaySection {
             GrowthTable("connecting and subscribing, each of so many installations, \(inbox) inbox"),
             GrowthTable("  resident memory of each")
         )
+        func resident(_ gateway: Gateway) -> Figure {
+            Figure([gateway.resident - few.resident]) / (gateway.count - few.count)
+        }
         for gateway in gateways.dropFirst() {
             let name = "\(gateway.count)"
             each.add(gateway.count, named: name, cost: Figure([gateway.connectSeconds]) / gateway.count)
-            let resident = Figure([gateway.resident - few.resident]) / (gateway.count - few.count)
-            memory.add(gateway.count, named: name, cost: resident)
+            memory.add(gateway.count, named: name, cost: resident(gateway))
         }
         each.print(into: &report)
         let most = gateways[2]
@@ -48,7 +50,8 @@ enum GatewaySection {
             "  all \(most.count)",
             ours: Shown.milliseconds(seconds),
             against: "C, one epoll descriptor \(Shown.milliseconds(floorSeconds))",
-            ratio: Shown.ratio(seconds / floorSeconds)
+            ratio: Shown.ratio(seconds / floorSeconds),
+            headline: "\(most.count) installations, from the first CONNECT to the last SUBACK, \(inbox) inbox"
         )
         report.add(
             "  CPU of all \(most.count), from the start of the process on",
@@ -57,6 +60,7 @@ enum GatewaySection {
             ratio: Shown.ratio(cpu / floorCPU)
         )
         memory.print(into: &report, shown: self.kilobytes)
+        report.addHeadline("memory of each of them", ours: self.kilobytes(resident(most)))
         report.add(
             "  descriptors of each",
             ours: Shown.decimals(Double(most.descriptors - few.descriptors) / Double(most.count - few.count), 2)

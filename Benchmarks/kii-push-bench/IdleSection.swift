@@ -44,7 +44,8 @@ enum IdleSection {
             "  CPU an hour",
             ours: Shown.milliseconds(cpu[0]),
             against: "mosquitto_sub \(Shown.milliseconds(cpu[1]))",
-            ratio: Shown.ratio(cpu[0] / cpu[1])
+            ratio: Shown.ratio(cpu[0] / cpu[1]),
+            headline: "processor time of an idle connection, an hour"
         )
     }
 }

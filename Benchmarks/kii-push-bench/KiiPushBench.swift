@@ -39,7 +39,11 @@ enum KiiPushBench {
             repetitions: options.repetitions ?? (options.isQuick ? 1 : 5),
             machine: try Machine(path: "\(options.folder)/machine")
         )
-        if let folder = options.report { try ReportFiles.page(in: folder).check() }
+        if let folder = options.report {
+            let pages = ReportFiles.pages(in: folder)
+            try pages.short.check()
+            try pages.whole.check()
+        }
         var report = Report()
         for section in options.sections {
             print("measuring: \(section.rawValue)")

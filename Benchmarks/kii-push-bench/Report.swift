@@ -1,6 +1,8 @@
 /// Everything that was measured: what has a target or a ratio, and every contender of every comparison.
 struct Report {
     private var table = Table(["what", "ours", "against", "ratio", "target", "verdict"])
+    /// What an embedding program asks first, in its words.
+    private(set) var headlines = Table(["what", "here", "beside"])
     private(set) var comparisons: [Comparison] = []
     /// The comparisons that the plot shows.
     private(set) var plotted: [Comparison] = []
@@ -9,18 +11,26 @@ struct Report {
     /// Sections that could not be measured to their end, and why.
     private(set) var failures: [String] = []
 
-    /// A measurement with a target; `reached` is `nil` for one that is reported only.
+    /// A measurement with a target; `reached` is `nil` for one that is reported only. A row with a `headline` also stands,
+    /// under that name, in the short table for users.
     mutating func add(
         _ what: String,
         ours: String,
         against: String = "",
         ratio: String = "",
         target: String = "",
-        reached: Bool? = nil
+        reached: Bool? = nil,
+        headline: String? = nil
     ) {
+        if let headline { self.addHeadline(headline, ours: ours, against: against) }
         if reached == false { self.short += 1 }
         let verdict = reached.map { $0 ? "reached" : "SHORT" } ?? ""
         self.table.add([what, ours, against, ratio, target, verdict])
+    }
+
+    /// A row of the short table for users.
+    mutating func addHeadline(_ what: String, ours: String, against: String = "") {
+        self.headlines.add([what, ours, against])
     }
 
     /// Runs the contenders in turn, and keeps what each of them took for a table of its own.

@@ -12,24 +12,28 @@ struct ReportFiles {
         print("written: \(page)")
     }
 
-    /// The page of a folder that a run is written into.
-    static func page(in folder: String) -> MarkedPage {
-        MarkedPage(
-            path: "\(folder)/performance.md",
-            begin: "<!-- a run: script/bench --report Documentation -->",
-            end: "<!-- end of the run -->"
-        )
+    /// The pages of a folder that a run is written into: the short table for users, and everything.
+    static func pages(in folder: String) -> (short: MarkedPage, whole: MarkedPage) {
+        func page(_ name: String) -> MarkedPage {
+            MarkedPage(
+                path: "\(folder)/\(name).md",
+                begin: "<!-- a run: script/bench --report Documentation -->",
+                end: "<!-- end of the run -->"
+            )
+        }
+        return (page("performance"), page("measurements"))
     }
 
-    /// Writes the figures into `performance.md` of a folder, and the plot beside it.
+    /// Writes the figures into `performance.md` and `measurements.md` of a folder, and the plot beside them.
     func publish(in folder: String) throws {
         guard self.report.failures.isEmpty else {
             throw ChildProcess.Failure(description: "nothing is written to \(folder): the run is not whole")
         }
-        let page = Self.page(in: folder)
-        try page.replace(with: self.figures(plot: "performance.svg"))
+        let pages = Self.pages(in: folder)
+        try pages.short.replace(with: self.headlines(plot: "performance.svg"))
+        try pages.whole.replace(with: self.figures(plot: "performance.svg"))
         try self.plot(to: "\(folder)/performance.svg")
-        print("written: \(page.path), \(folder)/performance.svg")
+        print("written: \(pages.short.path), \(pages.whole.path), \(folder)/performance.svg")
     }
 
     private func plot(to path: String) throws {
@@ -37,11 +41,17 @@ struct ReportFiles {
         try TextFile.write(ReceivePlot(self.report.plotted).svg, to: path)
     }
 
+    private func headlines(plot: String) -> String {
+        [self.report.headlines.text, Self.image(plot)].joined(separator: "\n\n") + "\n"
+    }
+
     private func figures(plot: String) -> String {
         var parts = [self.bench.machine.table.text, self.extent]
-        if !self.report.plotted.isEmpty { parts.append("![Messages a second of each receiver](\(plot))") }
+        if !self.report.plotted.isEmpty { parts.append(Self.image(plot)) }
         return (parts + [self.report.text]).joined(separator: "\n\n") + "\n"
     }
+
+    private static func image(_ plot: String) -> String { "![Messages a second of each receiver](\(plot))" }
 
     private var extent: String {
         let runs =
@@ -55,6 +65,6 @@ struct ReportFiles {
         The contenders of a comparison run in turn, A B C A B C. A figure is the median of its runs, with the least and the \
         most in brackets; a ratio is one of medians. CPU and memory are those of a receiver with all that it starts, \
         from start to end (wait4(2)). Receivers are measured against a C program that sends prebuilt packets as fast as \
-        they are taken. `Documentation/performance.md` tells the whole of it.
+        they are taken. `Documentation/measurements.md` tells the whole of it.
         """
 }

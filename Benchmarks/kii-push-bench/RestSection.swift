@@ -35,7 +35,8 @@ enum RestSection {
                 "  time a request",
                 ours: Shown.microseconds(time),
                 against: "\(self.floor) \(Shown.microseconds(floorTime))",
-                ratio: Shown.ratio(time / floorTime)
+                ratio: Shown.ratio(time / floorTime),
+                headline: "a request to the cloud, \(concurrent) at a time"
             )
         }
     }
